@@ -6,14 +6,14 @@ import { Shell } from "./app/shell.tsx";
 import { startTheme } from "./app/theme.ts";
 import { startConnection } from "./connection/connection.ts";
 import { startJobNews } from "./library/job-news.ts";
-import { startLanguage } from "./strings/strings.ts";
+import { startLanguage } from "./strings/language.ts";
 
 import "./design/tokens.css";
 import "./design/base.css";
 
 startTheme();
 startRouter();
-await startLanguage();
+startLanguage();
 startConnection();
 startJobNews();
 const place = document.querySelector("#app");

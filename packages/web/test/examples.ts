@@ -1,12 +1,8 @@
 // Example records for tests, with the changes that a test needs.
 import type { Job, ManagedModel } from "@ingle/protocol";
 
-import {
-  emptySettings,
-  type Conversation,
-  type Reply,
-  type ReplyMessage,
-} from "../src/chats/conversation.ts";
+import { emptySettings } from "../src/sampling/settings-fields.ts";
+import type { Conversation, Reply, ReplyMessage } from "../src/chats/conversation.ts";
 
 export function exampleJob(changes: Partial<Job> = {}): Job {
   return {

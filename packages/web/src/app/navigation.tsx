@@ -1,7 +1,7 @@
 // Links to the five pages: on the left in a wide window, at the bottom on a phone.
 import { link, live } from "../connection/connection.ts";
 import { Icon, type IconName } from "../design/icon.tsx";
-import { strings } from "../strings/strings.ts";
+import { appText } from "../strings/app.ts";
 import { linkBack, pageNames, route, type PageName } from "./router.ts";
 
 import "./navigation.css";
@@ -15,9 +15,8 @@ const icons: Record<PageName, IconName> = {
 };
 
 export function Navigation() {
-  const text = strings.value.app;
   return (
-    <nav class="navigation" aria-label={text.navigation}>
+    <nav class="navigation" aria-label={appText.navigation}>
       <span class="mark" aria-hidden="true">
         <Icon name="app" size={26} />
       </span>
@@ -33,7 +32,7 @@ export function Navigation() {
                 <Icon name={icons[name]} size={22} />
                 {name === "library" && <JobsDot />}
               </span>
-              <span class="nav-label">{text[name]}</span>
+              <span class="nav-label">{appText[name]}</span>
             </a>
           </li>
         ))}
@@ -51,12 +50,11 @@ function JobsDot() {
 }
 
 function LinkState() {
-  const text = strings.value.app;
   const label = {
-    connecting: text.connecting,
-    open: text.connected,
-    lost: text.connectionLostShort,
-    closed: text.keyTitle,
+    connecting: appText.connecting,
+    open: appText.connected,
+    lost: appText.connectionLostShort,
+    closed: appText.keyTitle,
   };
   return (
     <span class={`link-state ${link.value}`} title={label[link.value]}>

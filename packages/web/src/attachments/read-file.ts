@@ -1,5 +1,6 @@
 // Turns a file that the user picked, dropped or pasted into an attachment, or into the reason why it cannot be one.
-import { newId, type Attachment } from "../chats/conversation.ts";
+import { newId } from "../chats/chat-storage.ts";
+import type { Attachment } from "../chats/conversation.ts";
 
 /** The server's limit for an image. */
 const imageBytesMax = 20 * 1024 * 1024;
@@ -19,7 +20,7 @@ export const acceptedFiles = [
   ".md,.json,.csv,.xml,.yaml,.toml,.log,.sql",
 ].join(",");
 
-/** Why a file cannot be attached; keys of `strings.value.chat.fileProblems`. */
+/** Why a file cannot be attached; keys of `chatText.fileProblems`. */
 export type FileProblem = "tooLarge" | "notText" | "empty" | "noVision" | "pdfUnreadable" | "pdfWithoutText";
 
 export type ReadFile =

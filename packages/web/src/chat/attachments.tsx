@@ -1,17 +1,18 @@
 // The attachments of a message: of the draft, with their token counts and buttons to remove them, and of a message that was sent.
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 
 import { chatStorage } from "../chats/chat-store.ts";
 import type { Attachment } from "../chats/conversation.ts";
-import { client } from "../connection/client.ts";
-import { modelOf } from "../connection/connection.ts";
+import { client, modelOf } from "../connection/connection.ts";
 import { IconButton } from "../design/button.tsx";
 import { Dialog } from "../design/dialog.tsx";
 import { Icon } from "../design/icon.tsx";
+import { useLoaded } from "../design/loaded.ts";
 import { bytesText, countText } from "../format/in-language.ts";
 import { fileText } from "../replies/chat-request.ts";
-import { strings } from "../strings/strings.ts";
+import { appText } from "../strings/app.ts";
+import { chatText } from "../strings/chat.ts";
 import { currentChoice } from "./current-chat.ts";
 import { changeDraft, draftOf } from "./drafts.ts";
 
@@ -38,7 +39,7 @@ export function DraftAttachments({ id }: { id: string }) {
             icon="close"
             size="small"
             kind="plain"
-            label={strings.value.chat.removeAttachment(attachment.name)}
+            label={chatText.removeAttachment(attachment.name)}
             onClick={() => remove(attachment)}
           />
         </li>
@@ -78,14 +79,14 @@ function DraftText({ attachment }: { attachment: TextAttachment }) {
   const tokens = useTokenCount(attachment);
   return (
     <FileChip attachment={attachment}>
-      {tokens === null ? undefined : strings.value.chat.attachmentTokens(countText(tokens))}
+      {tokens === undefined ? undefined : appText.tokens(countText(tokens))}
     </FileChip>
   );
 }
 
 function DraftImage({ attachment, blob }: { attachment: Attachment; blob: Blob | undefined }) {
   const url = useObjectUrl(attachment.id, async () => blob);
-  return url === null ? null : (
+  return url === undefined ? null : (
     <span class="image-chip">
       <img src={url} alt={attachment.name} />
     </span>
@@ -96,66 +97,43 @@ function SentImage({ attachment }: { attachment: Attachment }) {
   const { id, name } = attachment;
   const url = useObjectUrl(id, async () => (await chatStorage()).file(id));
   const [isLarge, setLarge] = useState(false);
-  if (url === null) return <FileChip attachment={attachment} />;
+  if (url === undefined) return <FileChip attachment={attachment} />;
   return (
     <>
       <button
         type="button"
         class="image-chip"
-        aria-label={strings.value.chat.openImage(name)}
+        aria-label={chatText.openImage(name)}
         onClick={() => setLarge(true)}
       >
         <img src={url} alt="" />
       </button>
-      <Dialog title={name} size="wide" isOpen={isLarge} onClose={() => setLarge(false)}>
-        <img class="large-image" src={url} alt={name} />
-      </Dialog>
+      {isLarge && (
+        <Dialog title={name} size="wide" onClose={() => setLarge(false)}>
+          <img class="large-image" src={url} alt={name} />
+        </Dialog>
+      )}
     </>
   );
 }
 
-/** An object URL of an image, revoked with the component; null while the image is read, and if it no longer exists. */
-function useObjectUrl(id: string, read: () => Promise<Blob | undefined>): string | null {
-  const [url, setUrl] = useState<string | null>(null);
-  useEffect(() => {
-    let made: string | null = null;
-    let isOver = false;
-    const make = async () => {
-      const data = await read();
-      if (isOver || data === undefined) return;
-      made = URL.createObjectURL(data);
-      setUrl(made);
-    };
-    void make();
-    return () => {
-      isOver = true;
-      if (made !== null) URL.revokeObjectURL(made);
-    };
-  }, [id]);
+/** An object URL of an image, revoked with the component; undefined while the image is read, and if it no longer exists. */
+function useObjectUrl(id: string, read: () => Promise<Blob | undefined>): string | undefined {
+  const data = useLoaded(read, [id]);
+  const url = useMemo(() => (data === undefined ? undefined : URL.createObjectURL(data)), [data]);
+  useEffect(() => () => url !== undefined && URL.revokeObjectURL(url), [url]);
   return url;
 }
 
-/** The text's length in tokens of the first chosen model; null while it is counted, and if the model is not loaded. */
-function useTokenCount({ name, text }: TextAttachment): number | null {
-  const [tokens, setTokens] = useState<number | null>(null);
+/** The text's length in tokens of the first chosen model; undefined while it is counted, and if the model is not loaded. */
+function useTokenCount({ name, text }: TextAttachment): number | undefined {
   const [model] = currentChoice.value.models;
-  const isLoaded = model !== undefined && modelOf(model)?.status === "loaded";
-  useEffect(() => {
-    setTokens(null);
-    // Counting would load the model, which the user has not asked for.
-    if (model === undefined || !isLoaded) return undefined;
-    const stop = new AbortController();
-    const count = async () => {
-      try {
-        const body = { model, content: fileText(name, text), add_special: false };
-        setTokens((await client.tokenize(body, { signal: stop.signal })).count);
-      } catch {
-        // The chip shows the size in bytes instead.
-        if (!stop.signal.aborted) setTokens(null);
-      }
-    };
-    void count();
-    return () => stop.abort();
-  }, [model, isLoaded, text]);
-  return tokens;
+  // Counting would load a model, which the user has not asked for.
+  const counting = model !== undefined && modelOf(model)?.status === "loaded" ? model : undefined;
+  const count = async (signal: AbortSignal) => {
+    if (counting === undefined) return undefined;
+    const body = { model: counting, content: fileText(name, text), add_special: false };
+    return (await client.tokenize(body, { signal })).count;
+  };
+  return useLoaded(count, [counting, text]);
 }

@@ -1,14 +1,15 @@
 // Exports chats to files and imports them: all chats as JSON, one conversation as Markdown.
 import { imageUrl } from "@ingle/client";
 
-import { makeArchive, readArchive, withNewIds, type ArchivedChat } from "../chats/chat-archive.ts";
+import { makeArchive, withNewIds } from "../chats/chat-archive.ts";
+import { putFolder, putPresets } from "../chats/chat-changes.ts";
 import type { ChatStorage } from "../chats/chat-storage.ts";
 import { chatStorage, conversations, folders, presets, replaceConversation } from "../chats/chat-store.ts";
 import { chatMarkdown, fileNameOf } from "../chats/conversation-text.ts";
-import type { Conversation, StoredFile } from "../chats/conversation.ts";
+import type { ArchivedChat, Conversation, StoredFile } from "../chats/conversation.ts";
 import { linearPath, makeTree } from "../chats/message-tree.ts";
-import { showError, showToast } from "../design/toast.tsx";
-import { strings } from "../strings/strings.ts";
+import { showToast } from "../design/toast.tsx";
+import { chatText } from "../strings/chat.ts";
 
 /** The URL has to stay valid for a while: the browser reads it after the click. */
 const downloadMs = 10_000;
@@ -24,11 +25,10 @@ function download(name: string, type: string, text: string): void {
 
 /** Saves the visible path of a conversation. */
 export async function saveMarkdown(conversation: Conversation): Promise<void> {
-  const { chat } = strings.value;
   const messages = await (await chatStorage()).messagesOf(conversation.id);
   const path = linearPath(makeTree(messages, conversation.chosen));
-  const title = conversation.title === "" ? chat.untitled : conversation.title;
-  const text = chatMarkdown(path, { title, you: chat.you });
+  const title = conversation.title === "" ? chatText.untitled : conversation.title;
+  const text = chatMarkdown(path, { title, you: chatText.you });
   download(fileNameOf(title, "md"), "text/markdown", text);
 }
 
@@ -50,28 +50,24 @@ async function archived(conversation: Conversation, storage: ChatStorage): Promi
 
 /** Adds the chats, folders and presets of an exported file. */
 export async function importFile(file: File): Promise<void> {
+  const { readArchive } = await import("../chats/conversation.ts");
   const archive = readArchive(await file.text());
   if (archive === undefined) {
-    showToast({ text: strings.value.chat.importFailed, tone: "bad" });
+    showToast({ text: chatText.importFailed, tone: "bad" });
     return;
   }
-  try {
-    const storage = await chatStorage();
-    const known = new Set(folders.value.map(({ id }) => id));
-    for (const folder of archive.folders.filter(({ id }) => !known.has(id))) await storage.putFolder(folder);
-    const presetIds = new Set(presets.value.map(({ id }) => id));
-    // An imported preset does not become the default.
-    const added = archive.presets
-      .filter(({ id }) => !presetIds.has(id))
-      .map((preset) => ({ ...preset, isDefault: false }));
-    await storage.putPresets(added);
-    for (const chat of archive.chats) await addChat(withNewIds(chat), storage);
-    folders.value = [...folders.value, ...archive.folders.filter(({ id }) => !known.has(id))];
-    presets.value = [...presets.value, ...added];
-    showToast({ text: strings.value.chat.imported(archive.chats.length), tone: "good" });
-  } catch (error) {
-    showError(error);
-  }
+  const storage = await chatStorage();
+  for (const folder of unknownOf(archive.folders, folders.value)) await putFolder(folder);
+  // An imported preset does not become the default.
+  const added = unknownOf(archive.presets, presets.value);
+  await putPresets(added.map((preset) => ({ ...preset, isDefault: false })));
+  for (const chat of archive.chats) await addChat(withNewIds(chat), storage);
+  showToast({ text: chatText.imported(archive.chats.length), tone: "good" });
+}
+
+function unknownOf<Kept extends { id: string }>(read: readonly Kept[], known: readonly Kept[]): Kept[] {
+  const ids = new Set(known.map(({ id }) => id));
+  return read.filter(({ id }) => !ids.has(id));
 }
 
 async function addChat(

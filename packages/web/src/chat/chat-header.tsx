@@ -7,13 +7,20 @@ import { live, modelOf } from "../connection/connection.ts";
 import { IconButton } from "../design/button.tsx";
 import { Icon } from "../design/icon.tsx";
 import { Menu, type MenuItem } from "../design/menu.tsx";
-import { Progress } from "../design/progress.tsx";
-import { strings } from "../strings/strings.ts";
-import { changeChoice, chatModels, currentChoice } from "./current-chat.ts";
-import { listIsOpen, panelIsOpen, treeIsOpen } from "./ui-state.ts";
+import { Progress } from "../design/indicators.tsx";
+import { appText } from "../strings/app.ts";
+import { chatText } from "../strings/chat.ts";
+import { samplingText } from "../strings/sampling.ts";
+import {
+  changeChoice,
+  chatModels,
+  currentChoice,
+  listIsOpen,
+  panelIsOpen,
+  treeIsOpen,
+} from "./current-chat.ts";
 
 export function ChatHeader() {
-  const { chat, sampling } = strings.value;
   const isEmpty = (openChat.value?.tree.nodes.size ?? 0) === 0;
   return (
     <header class="chat-header">
@@ -21,7 +28,7 @@ export function ChatHeader() {
         <span class="only-narrow">
           <IconButton
             icon="menu"
-            label={chat.openList}
+            label={chatText.openList}
             aria-expanded={listIsOpen.value}
             onClick={() => (listIsOpen.value = true)}
           />
@@ -31,13 +38,13 @@ export function ChatHeader() {
         <AnswersMenu />
         <IconButton
           icon="branch"
-          label={chat.tree}
+          label={chatText.tree}
           disabled={isEmpty}
           onClick={() => (treeIsOpen.value = true)}
         />
         <IconButton
           icon="sliders"
-          label={panelIsOpen.value ? sampling.close : sampling.open}
+          label={panelIsOpen.value ? samplingText.close : samplingText.open}
           aria-expanded={panelIsOpen.value}
           onClick={() => (panelIsOpen.value = !panelIsOpen.value)}
         />
@@ -52,7 +59,6 @@ const modelsMax = 4;
 const answersMax = 4;
 
 function ModelPicker() {
-  const text = strings.value.chat;
   const { models: chosen } = currentChoice.value;
   const choose = (at: number, id: string) => void changeChoice({ models: chosen.with(at, id) });
   const rest = chatModels.value.filter(({ id }) => !chosen.includes(id));
@@ -61,7 +67,7 @@ function ModelPicker() {
       {chosen.map((id, at) => (
         <span key={id} class="model-chip">
           <Menu
-            label={`${text.model}: ${id}`}
+            label={`${appText.model}: ${id}`}
             items={chatModels.value
               .filter((model) => model.id === id || !chosen.includes(model.id))
               .map((model) => itemOf(model, model.id === id, () => choose(at, model.id)))}
@@ -72,7 +78,7 @@ function ModelPicker() {
             <IconButton
               icon="close"
               size="small"
-              label={text.stopComparing(id)}
+              label={chatText.stopComparing(id)}
               onClick={() => void changeChoice({ models: chosen.filter((other) => other !== id) })}
             />
           )}
@@ -80,17 +86,17 @@ function ModelPicker() {
       ))}
       {chosen.length === 0 && chatModels.value.length > 0 && (
         <Menu
-          label={text.chooseModel}
+          label={chatText.chooseModel}
           items={chatModels.value.map((model) =>
             itemOf(model, false, () => void changeChoice({ models: [model.id] })),
           )}
         >
-          {text.chooseModel}
+          {chatText.chooseModel}
         </Menu>
       )}
       {chosen.length > 0 && chosen.length < modelsMax && rest.length > 0 && (
         <Menu
-          label={text.compare}
+          label={chatText.compare}
           icon="columns"
           items={rest.map((model) =>
             itemOf(model, undefined, () => void changeChoice({ models: [...chosen, model.id] })),
@@ -102,14 +108,13 @@ function ModelPicker() {
 }
 
 function AnswersMenu() {
-  const text = strings.value.chat;
   const { answers } = currentChoice.value;
   const counts = Array.from({ length: answersMax }, (_nothing, at) => at + 1);
   return (
     <Menu
-      label={`${text.answers}: ${answers}`}
+      label={`${chatText.answers}: ${answers}`}
       items={counts.map((count) => ({
-        label: text.answersCount(count),
+        label: chatText.answersCount(count),
         isChosen: count === answers,
         onSelect: () => void changeChoice({ answers: count }),
       }))}
@@ -125,15 +130,14 @@ function itemOf(model: ManagedModel, isChosen: boolean | undefined, onSelect: ()
 
 /** Whether the model is in memory, and whether it reads images. */
 function noteOf(model: ManagedModel): string {
-  const text = strings.value.chat;
   const states: Partial<Record<ManagedModel["status"], string>> = {
-    loaded: text.inMemory,
-    failed: text.failedShort,
-    available: text.onDisk,
-    closed: text.onDisk,
+    loaded: chatText.inMemory,
+    failed: chatText.failedShort,
+    available: chatText.onDisk,
+    closed: chatText.onDisk,
   };
-  const state = states[model.status] ?? text.loadingShort;
-  return model.capabilities.includes("vision") ? `${state} · ${text.readsImages}` : state;
+  const state = states[model.status] ?? chatText.loadingShort;
+  return model.capabilities.includes("vision") ? `${state} · ${chatText.readsImages}` : state;
 }
 
 function ModelStates() {
@@ -141,15 +145,14 @@ function ModelStates() {
   return (
     <div class="model-states" role="status">
       {currentChoice.value.models.map((id) => {
-        const text = strings.value.chat;
         const model = modelOf(id);
-        if (model === undefined) return <Problem key={id} sentence={text.modelGone(id)} />;
+        if (model === undefined) return <Problem key={id} sentence={chatText.modelGone(id)} />;
         if (model.status === "failed")
-          return <Problem key={id} sentence={text.modelFailed(id, model.error ?? "")} />;
+          return <Problem key={id} sentence={chatText.modelFailed(id, model.error ?? "")} />;
         if (model.status === "preparing")
-          return <Loading key={id} label={text.preparingModel(id)} progress={null} />;
+          return <Loading key={id} label={chatText.preparingModel(id)} progress={null} />;
         if (model.status === "loading")
-          return <Loading key={id} label={text.loadingModel(id)} progress={model.progress} />;
+          return <Loading key={id} label={appText.loadingModel(id)} progress={model.progress} />;
         return null;
       })}
     </div>
@@ -170,7 +173,7 @@ function Problem({ sentence }: { sentence: string }) {
     <div class="model-state problem">
       <Icon name="error" size={18} />
       <span>{sentence}</span>
-      <a href={linkTo("library")}>{strings.value.app.library}</a>
+      <a href={linkTo("library")}>{appText.library}</a>
     </div>
   );
 }

@@ -14,22 +14,21 @@ import { Button } from "../design/button.tsx";
 import { EmptyState } from "../design/empty-state.tsx";
 import { Icon } from "../design/icon.tsx";
 import { SamplingPanel } from "../sampling/sampling-panel.tsx";
-import { strings } from "../strings/strings.ts";
+import { appText } from "../strings/app.ts";
+import { chatText } from "../strings/chat.ts";
+import { samplingText } from "../strings/sampling.ts";
 import { ChatHeader } from "./chat-header.tsx";
 import { Composer } from "./composer.tsx";
 import { ConversationList } from "./conversation-list.tsx";
-import { currentConversation } from "./current-chat.ts";
+import { currentConversation, listIsOpen, panelIsOpen } from "./current-chat.ts";
 import { attachFiles } from "./drafts.ts";
-import { useShortcuts } from "./shortcut-actions.ts";
-import { ShortcutsDialog } from "./shortcuts-dialog.tsx";
+import { ShortcutsDialog, useShortcuts } from "./shortcuts-dialog.tsx";
 import { Thread } from "./thread.tsx";
 import { TreeDialog } from "./tree-dialog.tsx";
-import { listIsOpen, panelIsOpen } from "./ui-state.ts";
 
 import "./chat-page.css";
 
 export function ChatPage() {
-  const { chat, sampling } = strings.value;
   useShortcuts();
   useEffect(() => {
     // The failure is in storageState, which the page shows.
@@ -37,16 +36,16 @@ export function ChatPage() {
   }, []);
   useOpenConversation();
   if (typeof storageState.value === "object") {
-    return <EmptyState icon="error" title={chat.storageFailed(storageState.value.failed)} />;
+    return <EmptyState icon="error" title={chatText.storageFailed(storageState.value.failed)} />;
   }
   return (
     <div class={`chat-page ${panelIsOpen.value ? "with-panel" : ""}`}>
       {storageState.value === "outdated" && <Outdated />}
       <Scrim />
-      <aside class={`chat-list ${listIsOpen.value ? "open" : ""}`} aria-label={chat.list}>
+      <aside class={`chat-list ${listIsOpen.value ? "open" : ""}`} aria-label={chatText.list}>
         <ConversationList />
       </aside>
-      <section class="chat-main" aria-label={chat.thread}>
+      <section class="chat-main" aria-label={chatText.thread}>
         <DropZone>
           <ChatHeader />
           <Thread />
@@ -54,7 +53,7 @@ export function ChatPage() {
         </DropZone>
       </section>
       {panelIsOpen.value && (
-        <aside class="chat-panel" aria-label={sampling.panel}>
+        <aside class="chat-panel" aria-label={samplingText.panel}>
           <SamplingPanel />
         </aside>
       )}
@@ -87,16 +86,16 @@ function Scrim() {
   };
   const isOver = listIsOpen.value || panelIsOpen.value;
   return isOver ? (
-    <button type="button" class="scrim" tabIndex={-1} aria-label={strings.value.app.close} onClick={close} />
+    <button type="button" class="scrim" tabIndex={-1} aria-label={appText.close} onClick={close} />
   ) : null;
 }
 
 function Outdated() {
   return (
     <div class="banner" role="alert">
-      <span>{strings.value.chat.storageOutdated}</span>
+      <span>{chatText.storageOutdated}</span>
       <Button size="small" onClick={() => location.reload()}>
-        {strings.value.chat.reload}
+        {chatText.reload}
       </Button>
     </div>
   );
@@ -132,7 +131,7 @@ function DropZone({ children }: { children: ComponentChildren }) {
       {isOver && (
         <div class="drop-here">
           <Icon name="upload" size={32} />
-          <span>{strings.value.chat.dropHere}</span>
+          <span>{chatText.dropHere}</span>
         </div>
       )}
     </div>

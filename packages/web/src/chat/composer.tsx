@@ -4,16 +4,16 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { go, linkTo } from "../app/router.ts";
 import { acceptedFiles } from "../attachments/read-file.ts";
 import { openPath } from "../chats/chat-store.ts";
-import { efforts, type Effort } from "../chats/conversation.ts";
 import { link, modelOf } from "../connection/connection.ts";
 import { Button, IconButton } from "../design/button.tsx";
-import { FileInput, Select } from "../design/field.tsx";
-import { Gauge } from "../design/progress.tsx";
-import { showError } from "../design/toast.tsx";
+import { FileInput, Form, Select } from "../design/field.tsx";
+import { Gauge } from "../design/indicators.tsx";
+import { attempt } from "../design/toast.tsx";
 import { countText, shareText } from "../format/in-language.ts";
 import { sendMessage, stopReplies } from "../replies/ask.ts";
-import { liveReplies } from "../replies/live-replies.ts";
-import { strings } from "../strings/strings.ts";
+import { liveReplies, type LiveReply } from "../replies/reply-writer.ts";
+import { appText } from "../strings/app.ts";
+import { chatText } from "../strings/chat.ts";
 import { DraftAttachments } from "./attachments.tsx";
 import {
   canThink,
@@ -39,10 +39,8 @@ function isWriting(): boolean {
   );
 }
 
-function liveRepliesOf(conversationId: string): { id: string }[] {
-  return [...liveReplies.value].flatMap(([id, reply]) =>
-    reply.conversationId === conversationId ? [{ id }] : [],
-  );
+function liveRepliesOf(id: string): LiveReply[] {
+  return [...liveReplies.value.values()].filter(({ conversationId }) => conversationId === id);
 }
 
 /** Sends the draft of the open chat. A new conversation gets its own URL. */
@@ -51,14 +49,12 @@ async function sendDraft(): Promise<void> {
   const draft = draftOf(id);
   if (!canSend()) return;
   clearDraft(id);
-  try {
+  const isSent = await attempt(async () => {
     await saveChosenModels();
     const conversation = await sendMessage({ ...draft, text: draft.text.trim() });
     if (id === "") go(linkTo("chat", conversation.id));
-  } catch (error) {
-    changeDraft(id, draft);
-    showError(error);
-  }
+  });
+  if (!isSent) changeDraft(id, draft);
 }
 
 /** Stops all replies of the open chat. */
@@ -86,32 +82,24 @@ function hasUnreadableImages(): boolean {
 }
 
 export function Composer() {
-  const text = strings.value.chat;
   const id = currentConversation.value?.id ?? "";
   const file = useRef<HTMLInputElement>(null);
   const draft = draftOf(id);
   return (
-    <form
-      class="composer"
-      aria-label={text.composer}
-      onSubmit={(event) => {
-        event.preventDefault();
-        void sendDraft();
-      }}
-    >
+    <Form class="stack composer" aria-label={chatText.composer} onSubmit={sendDraft}>
       <DraftAttachments id={id} />
       {hasUnreadableImages() && (
-        <p class="composer-note">{text.cannotReadImages(currentChoice.value.models.join(", "))}</p>
+        <p class="composer-note">{chatText.cannotReadImages(currentChoice.value.models.join(", "))}</p>
       )}
       {currentChoice.value.models.length === 0 && draft.text !== "" && (
-        <p class="composer-note">{text.noneChosen}</p>
+        <p class="composer-note">{chatText.noneChosen}</p>
       )}
       <ComposerText id={id} />
       <div class="composer-row">
-        <IconButton icon="clip" label={text.attach} onClick={() => file.current?.click()} />
+        <IconButton icon="clip" label={chatText.attach} onClick={() => file.current?.click()} />
         <FileInput
           input={file}
-          label={text.attach}
+          label={chatText.attach}
           accept={acceptedFiles}
           multiple
           onFiles={(files) => void attachFiles(id, files)}
@@ -121,28 +109,26 @@ export function Composer() {
         <ContextMeter />
         <SendButton />
       </div>
-    </form>
+    </Form>
   );
 }
 
 function SendButton() {
-  const text = strings.value.chat;
   if (isWriting()) {
     return (
       <Button icon="stop" onClick={stopWriting}>
-        {text.stop}
+        {appText.stop}
       </Button>
     );
   }
   return (
     <Button kind="primary" icon="send" type="submit" disabled={!canSend()}>
-      {text.send}
+      {chatText.send}
     </Button>
   );
 }
 
 function ComposerText({ id }: { id: string }) {
-  const text = strings.value.chat;
   const box = useRef<HTMLTextAreaElement>(null);
   const draft = draftOf(id).text;
   useLayoutEffect(() => fitHeight(box.current), [draft]);
@@ -155,8 +141,8 @@ function ComposerText({ id }: { id: string }) {
       id="composer-text"
       class="composer-text"
       rows={1}
-      aria-label={text.composer}
-      placeholder={text.placeholder}
+      aria-label={chatText.composer}
+      placeholder={chatText.placeholder}
       value={draft}
       onInput={(event) => changeDraft(id, { text: event.currentTarget.value })}
       onKeyDown={(event) => {
@@ -186,32 +172,32 @@ function fitHeight(box: HTMLTextAreaElement | null): void {
 /** How much the model thinks before it replies; shown if a chosen model can think. */
 function EffortSelect() {
   if (!canThink.value) return null;
-  const text = strings.value.chat;
   const { effort } = currentChoice.value.settings;
-  const choices = [
-    { value: "default" as const, label: text.effortNames.default },
-    ...efforts.map((value) => ({ value, label: text.effortNames[value] })),
-  ];
-  const choose = (value: Effort | "default") =>
+  const names = ["default", "none", "low", "medium", "high"] as const;
+  const choose = (value: (typeof names)[number]) =>
     void changeSettings({ effort: value === "default" ? null : value });
   return (
     <span class="effort-select">
-      <Select aria-label={text.effort} value={effort ?? "default"} choices={choices} onValue={choose} />
+      <Select
+        aria-label={chatText.effort}
+        value={effort ?? "default"}
+        choices={names.map((value) => ({ value, label: chatText.effortNames[value] }))}
+        onValue={choose}
+      />
     </span>
   );
 }
 
 /** How full the context of the first chosen model is, as the server counted it with the last reply. */
 function ContextMeter() {
-  const text = strings.value.chat;
   const used = usedTokens();
   const [model] = currentChoice.value.models;
   const all = model === undefined ? null : (modelOf(model)?.context_length ?? null);
   if (used === null || all === null) return null;
-  const label = text.contextUse(countText(used), countText(all));
+  const label = chatText.contextUse(countText(used), countText(all));
   return (
     <span class="context-meter" title={label}>
-      <span class="small soft figures">{text.contextShort(shareText(Math.min(1, used / all)))}</span>
+      <span class="small soft figures">{chatText.contextShort(shareText(Math.min(1, used / all)))}</span>
       <Gauge label={label} value={used / all} />
     </span>
   );

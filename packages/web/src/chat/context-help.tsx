@@ -1,14 +1,13 @@
 // Shown when the context of a model is full: offers to reload the model with a larger one.
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
 
-import { canManage, client } from "../connection/client.ts";
-import { modelOf } from "../connection/connection.ts";
+import { canManage, client, modelOf } from "../connection/connection.ts";
 import { Button } from "../design/button.tsx";
+import { useLoaded } from "../design/loaded.ts";
 import { countText } from "../format/in-language.ts";
 import { largerContext } from "../library/load-form.ts";
 import { reloadingModel, reloadModel } from "../library/model-loading.ts";
-import { strings } from "../strings/strings.ts";
+import { chatText } from "../strings/chat.ts";
 
 interface ContextHelpProps {
   model: string;
@@ -33,10 +32,14 @@ export function ContextHelp({ model, usedTokens, fullNote, children }: ContextHe
 }
 
 function ReloadOffer({ model, contextLength }: { model: string; contextLength: number }) {
-  const text = strings.value.chat;
-  const larger = useLargerContext(model, contextLength);
+  // The next larger context that fits, by the server's estimate: null if none does, undefined while it is not known.
+  const larger = useLoaded(
+    async (signal) =>
+      largerContext(contextLength, (await client.library.estimate(model, { signal })).context_length_max),
+    [model, contextLength],
+  );
   if (!canManage.value || larger === undefined) return null;
-  if (larger === null) return <span>{text.noMoreContext}</span>;
+  if (larger === null) return <span>{chatText.noMoreContext}</span>;
   return (
     <Button
       size="small"
@@ -45,27 +48,7 @@ function ReloadOffer({ model, contextLength }: { model: string; contextLength: n
       isBusy={reloadingModel.value === model}
       onClick={() => void reloadModel(model, { context_length: larger })}
     >
-      {text.reloadWith(countText(larger))}
+      {chatText.reloadWith(countText(larger))}
     </Button>
   );
-}
-
-/** The next larger context that fits, by the server's estimate: null if none does, undefined while it is not known. */
-function useLargerContext(model: string, contextLength: number): number | null | undefined {
-  const [larger, setLarger] = useState<number | null | undefined>();
-  useEffect(() => {
-    const stop = new AbortController();
-    const ask = async () => {
-      try {
-        const { context_length_max } = await client.library.estimate(model, { signal: stop.signal });
-        setLarger(largerContext(contextLength, context_length_max));
-      } catch {
-        // Without an estimate, nothing is offered.
-        if (!stop.signal.aborted) setLarger(undefined);
-      }
-    };
-    void ask();
-    return () => stop.abort();
-  }, [model, contextLength]);
-  return larger;
 }

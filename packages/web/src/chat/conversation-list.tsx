@@ -8,14 +8,15 @@ import { chatStorage, conversations, folders } from "../chats/chat-store.ts";
 import { conversationRows, type Row } from "../chats/conversation-rows.ts";
 import { type Found, searchChats } from "../chats/search.ts";
 import { Button, IconButton } from "../design/button.tsx";
-import { FileInput, SearchInput } from "../design/field.tsx";
+import { FileInput, TextInput } from "../design/field.tsx";
 import { Menu } from "../design/menu.tsx";
+import { attempt } from "../design/toast.tsx";
 import { WindowedList } from "../design/windowed-list.tsx";
-import { strings } from "../strings/strings.ts";
+import { appText } from "../strings/app.ts";
+import { chatText } from "../strings/chat.ts";
 import { importFile, saveAllChats } from "./chat-files.ts";
-import { currentConversation } from "./current-chat.ts";
+import { currentConversation, listIsOpen, shortcutsAreOpen } from "./current-chat.ts";
 import { closedFolders, ConversationRow, FolderRow } from "./list-rows.tsx";
-import { listIsOpen, shortcutsAreOpen } from "./ui-state.ts";
 
 import "./conversation-list.css";
 
@@ -33,23 +34,23 @@ export function beginNewChat(): void {
 }
 
 export function ConversationList() {
-  const text = strings.value.chat;
   return (
     <>
       <div class="list-head">
         <Button kind="primary" icon="plus" onClick={beginNewChat}>
-          {text.newChat}
+          {chatText.newChat}
         </Button>
         <ListMenu />
         <span class="list-close">
-          <IconButton icon="close" label={text.closeList} onClick={() => (listIsOpen.value = false)} />
+          <IconButton icon="close" label={chatText.closeList} onClick={() => (listIsOpen.value = false)} />
         </span>
       </div>
       <div class="list-search">
-        <SearchInput
+        <TextInput
+          type="search"
           id="chat-search"
-          aria-label={text.search}
-          placeholder={text.searchPlaceholder}
+          aria-label={chatText.search}
+          placeholder={chatText.searchPlaceholder}
           value={words.value}
           onValue={(value) => (words.value = value)}
         />
@@ -60,23 +61,22 @@ export function ConversationList() {
 }
 
 function AllConversations() {
-  const text = strings.value.chat;
   const rows = conversationRows({
     conversations: conversations.value,
     folders: folders.value,
     closedFolders: closedFolders.value,
     now: new Date(),
   });
-  if (rows.length === 0) return <p class="list-note">{text.emptyList}</p>;
+  if (rows.length === 0) return <p class="list-note">{chatText.emptyList}</p>;
   return (
     <WindowedList
-      label={text.list}
+      label={chatText.list}
       rows={rows}
       keyOf={({ key }) => key}
       shownKey={currentConversation.value?.id}
     >
       {(row: Row) => {
-        if (row.kind === "age") return <span class="list-age">{text.ages[row.age]}</span>;
+        if (row.kind === "age") return <span class="list-age">{chatText.ages[row.age]}</span>;
         if (row.kind === "folder") return <FolderRow row={row} />;
         return <ConversationRow conversation={row.conversation} isInside={row.isInside} />;
       }}
@@ -85,11 +85,11 @@ function AllConversations() {
 }
 
 function FoundConversations({ words: wanted }: { words: string }) {
-  const text = strings.value.chat;
   const { found, isDone } = useSearch(wanted);
-  if (found.length === 0) return <p class="list-note">{isDone ? text.foundNothing : text.searching}</p>;
+  if (found.length === 0)
+    return <p class="list-note">{isDone ? chatText.foundNothing : appText.searching}</p>;
   return (
-    <ul class="found-list" aria-label={text.list}>
+    <ul class="found-list" aria-label={chatText.list}>
       {found.map(({ conversation, excerpt }) => (
         <li key={conversation.id}>
           <ConversationRow conversation={conversation} isInside={false} excerpt={excerpt} />
@@ -126,25 +126,28 @@ function useSearch(wanted: string): { found: readonly Found[]; isDone: boolean }
 }
 
 function ListMenu() {
-  const text = strings.value.chat;
   const file = useRef<HTMLInputElement>(null);
   return (
     <>
       <Menu
-        label={text.listMenu}
+        label={chatText.listMenu}
         icon="more"
         items={[
-          { label: text.newFolder, icon: "folder", onSelect: () => void addFolder(freeName(text.newFolder)) },
-          { label: text.exportAll, icon: "download", onSelect: () => void saveAllChats() },
-          { label: text.importChats, icon: "upload", onSelect: () => file.current?.click() },
-          { label: text.shortcuts, icon: "keyboard", onSelect: () => (shortcutsAreOpen.value = true) },
+          {
+            label: chatText.newFolder,
+            icon: "folder",
+            onSelect: () => void addFolder(freeName(chatText.newFolder)),
+          },
+          { label: chatText.exportAll, icon: "download", onSelect: () => void saveAllChats() },
+          { label: chatText.importChats, icon: "upload", onSelect: () => file.current?.click() },
+          { label: chatText.shortcuts, icon: "keyboard", onSelect: () => (shortcutsAreOpen.value = true) },
         ]}
       />
       <FileInput
         input={file}
-        label={text.importChats}
+        label={chatText.importChats}
         accept="application/json,.json"
-        onFiles={([first]) => first !== undefined && void importFile(first)}
+        onFiles={([first]) => first !== undefined && void attempt(() => importFile(first))}
       />
     </>
   );

@@ -1,5 +1,5 @@
-// The visible chat, which is a conversation or the draft of a new one: its models and settings.
-import { computed } from "@preact/signals";
+// The visible chat, which is a conversation or the draft of a new one: its models, its settings, and what is open around it.
+import { computed, effect, signal } from "@preact/signals";
 
 import { route } from "../app/router.ts";
 import { changeConversation, currentDraft, draft, type Draft } from "../chats/chat-changes.ts";
@@ -64,3 +64,23 @@ export async function saveChosenModels(): Promise<void> {
   const isSaved = saved.length === chosen.length && saved.every((id, at) => id === chosen[at]);
   if (!isSaved) await changeChoice({ models: chosen });
 }
+
+const panelKey = "ingle-chat-panel";
+
+/** The list of conversations, as a drawer on a narrow page. */
+export const listIsOpen = signal(false);
+
+/** The settings: beside the chat, or as a drawer on a narrow page. */
+export const panelIsOpen = signal(localStorage.getItem(panelKey) === "open");
+
+export const treeIsOpen = signal(false);
+export const shortcutsAreOpen = signal(false);
+
+// A narrow page starts with the chat alone.
+const isNarrow = matchMedia("(max-width: 64rem)");
+if (isNarrow.matches) panelIsOpen.value = false;
+
+effect(() => {
+  const { value } = panelIsOpen;
+  if (!isNarrow.matches) localStorage.setItem(panelKey, value ? "open" : "closed");
+});

@@ -3,8 +3,8 @@ import { signal } from "@preact/signals";
 
 import { readFile } from "../attachments/read-file.ts";
 import type { Attachment } from "../chats/conversation.ts";
-import { showError, showToast } from "../design/toast.tsx";
-import { strings } from "../strings/strings.ts";
+import { attempt, showToast } from "../design/toast.tsx";
+import { chatText } from "../strings/chat.ts";
 import { chatModels, readsImages } from "./current-chat.ts";
 
 interface MessageDraft {
@@ -41,19 +41,13 @@ export function clearDraft(id: string): void {
 
 /** Attaches files to a draft. A file that cannot be attached is reported in a toast. */
 export async function attachFiles(draftId: string, files: readonly File[]): Promise<void> {
-  for (const file of files) {
-    try {
-      await attachFile(draftId, file);
-    } catch (error) {
-      showError(error);
-    }
-  }
+  for (const file of files) await attempt(() => attachFile(draftId, file));
 }
 
 async function attachFile(draftId: string, file: File): Promise<void> {
   const read = await readFile(file, { readsImages: readsImages.value });
   if (read.problem !== null) {
-    const sentence = strings.value.chat.fileProblems[read.problem](file.name);
+    const sentence = chatText.fileProblems[read.problem](file.name);
     showToast({
       text: read.problem === "noVision" ? `${sentence} ${modelsThatReadImages()}` : sentence,
       tone: "bad",
@@ -72,6 +66,5 @@ function modelsThatReadImages(): string {
   const names = chatModels.value
     .filter(({ capabilities }) => capabilities.includes("vision"))
     .map(({ id }) => id);
-  const text = strings.value.chat;
-  return names.length === 0 ? text.noVisionModels : text.visionModels(names.join(", "));
+  return names.length === 0 ? chatText.noVisionModels : chatText.visionModels(names.join(", "));
 }

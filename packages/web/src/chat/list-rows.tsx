@@ -1,6 +1,6 @@
 // The rows of the list of conversations: a conversation and a folder, each with its menu.
 import { signal } from "@preact/signals";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { go, linkTo } from "../app/router.ts";
 import {
@@ -15,13 +15,12 @@ import { folders } from "../chats/chat-store.ts";
 import type { Row } from "../chats/conversation-rows.ts";
 import type { Conversation } from "../chats/conversation.ts";
 import { Icon } from "../design/icon.tsx";
-import { memo } from "../design/memo.ts";
 import { Menu, type MenuItem } from "../design/menu.tsx";
 import { showToast } from "../design/toast.tsx";
-import { strings } from "../strings/strings.ts";
+import { appText } from "../strings/app.ts";
+import { chatText } from "../strings/chat.ts";
 import { saveMarkdown } from "./chat-files.ts";
-import { currentConversation } from "./current-chat.ts";
-import { listIsOpen } from "./ui-state.ts";
+import { currentConversation, listIsOpen } from "./current-chat.ts";
 
 interface RowProps {
   conversation: Conversation;
@@ -30,14 +29,17 @@ interface RowProps {
 }
 
 /** Memoized, since scrolling rerenders dozens of rows. */
-export const ConversationRow = memo(({ conversation, isInside, excerpt = null }: RowProps) => {
+export function ConversationRow(props: RowProps) {
+  return useMemo(() => <PlainRow {...props} />, Object.values(props));
+}
+
+function PlainRow({ conversation, isInside, excerpt = null }: RowProps) {
   const [isRenaming, setRenaming] = useState(false);
-  const text = strings.value.chat;
   const title = titleShown(conversation);
   if (isRenaming) {
     return (
       <NameInput
-        label={text.newName}
+        label={chatText.newName}
         name={conversation.title}
         onName={(name) => void renameConversation(conversation.id, name)}
         onEnd={() => setRenaming(false)}
@@ -57,35 +59,40 @@ export const ConversationRow = memo(({ conversation, isInside, excerpt = null }:
         {excerpt !== null && <span class="row-excerpt">{excerpt}</span>}
       </a>
       <Menu
-        label={text.conversationMenu(title)}
+        label={appText.actionsFor(title)}
         icon="more"
         size="small"
         items={menuOf(conversation, () => setRenaming(true))}
       />
     </div>
   );
-});
+}
 
 function titleShown({ title }: Conversation): string {
-  return title === "" ? strings.value.chat.untitled : title;
+  return title === "" ? chatText.untitled : title;
 }
 
 function menuOf(conversation: Conversation, rename: () => void): MenuItem[] {
-  const text = strings.value.chat;
   const { id, folderId } = conversation;
   const elsewhere = folders.value.filter((folder) => folder.id !== folderId);
   return [
-    { label: text.rename, icon: "edit", onSelect: rename },
+    { label: chatText.rename, icon: "edit", onSelect: rename },
     ...elsewhere.map((folder): MenuItem => ({
-      label: text.moveTo(folder.name),
+      label: chatText.moveTo(folder.name),
       icon: "folder",
       onSelect: () => void moveConversation(id, folder.id),
     })),
     ...(folderId === null
       ? []
-      : [{ label: text.noFolder, icon: "folder" as const, onSelect: () => void moveConversation(id, null) }]),
-    { label: text.exportMarkdown, icon: "download", onSelect: () => void saveMarkdown(conversation) },
-    { label: text.delete, icon: "trash", isDangerous: true, onSelect: () => void remove(conversation) },
+      : [
+          {
+            label: chatText.noFolder,
+            icon: "folder" as const,
+            onSelect: () => void moveConversation(id, null),
+          },
+        ]),
+    { label: chatText.exportMarkdown, icon: "download", onSelect: () => void saveMarkdown(conversation) },
+    { label: chatText.delete, icon: "trash", isDangerous: true, onSelect: () => void remove(conversation) },
   ];
 }
 
@@ -99,8 +106,8 @@ async function remove(conversation: Conversation): Promise<void> {
     if (isOpen) go(linkTo("chat", conversation.id), { replace: true });
   };
   showToast({
-    text: strings.value.chat.deleted(titleShown(conversation)),
-    action: { label: strings.value.app.undo, onAction: () => void restore() },
+    text: chatText.deleted(titleShown(conversation)),
+    action: { label: appText.undo, onAction: () => void restore() },
   });
 }
 
@@ -120,12 +127,11 @@ function toggle(id: string): void {
 
 export function FolderRow({ row }: { row: Extract<Row, { kind: "folder" }> }) {
   const [isRenaming, setRenaming] = useState(false);
-  const text = strings.value.chat;
   const { folder, count, isOpen } = row;
   if (isRenaming) {
     return (
       <NameInput
-        label={text.folderName}
+        label={chatText.folderName}
         name={folder.name}
         onName={(name) => void renameFolder(folder, name)}
         onEnd={() => setRenaming(false)}
@@ -138,7 +144,7 @@ export function FolderRow({ row }: { row: Extract<Row, { kind: "folder" }> }) {
         type="button"
         class="folder-name"
         aria-expanded={isOpen}
-        aria-label={text.openFolder(folder.name, count)}
+        aria-label={chatText.openFolder(folder.name, count)}
         onClick={() => toggle(folder.id)}
       >
         <Icon name={isOpen ? "chevronDown" : "chevronRight"} size={16} />
@@ -147,12 +153,12 @@ export function FolderRow({ row }: { row: Extract<Row, { kind: "folder" }> }) {
         <span class="folder-count figures">{count}</span>
       </button>
       <Menu
-        label={text.folderMenu(folder.name)}
+        label={chatText.folderMenu(folder.name)}
         icon="more"
         size="small"
         items={[
-          { label: text.rename, icon: "edit", onSelect: () => setRenaming(true) },
-          { label: text.removeFolder, icon: "trash", onSelect: () => void removeFolder(folder.id) },
+          { label: chatText.rename, icon: "edit", onSelect: () => setRenaming(true) },
+          { label: chatText.removeFolder, icon: "trash", onSelect: () => void removeFolder(folder.id) },
         ]}
       />
     </div>

@@ -1,35 +1,44 @@
-// A reply: thoughts, text, how it ended, and its actions.
+// Replies: thoughts, text, how they ended, figures and actions; one, or several to the same question side by side.
+import { useState } from "preact/hooks";
+
 import { openChat, writtenElsewhere } from "../chats/chat-store.ts";
-import type { Message, ReplyError, ReplyMessage } from "../chats/conversation.ts";
+import type { Message, ReplyError, ReplyFigures, ReplyMessage } from "../chats/conversation.ts";
+import { chooseMessage } from "../chats/chat-changes.ts";
 import { childrenOf } from "../chats/message-tree.ts";
+import { modelOf } from "../connection/connection.ts";
 import { Button, IconButton } from "../design/button.tsx";
 import { CopyButton } from "../design/copy-button.tsx";
 import { Icon } from "../design/icon.tsx";
-import { showError } from "../design/toast.tsx";
-import { countText } from "../format/in-language.ts";
+import { Badge } from "../design/indicators.tsx";
+import { attempt } from "../design/toast.tsx";
+import { countText, durationText, rateText } from "../format/in-language.ts";
 import { Markdown } from "../markdown/markdown.tsx";
 import { continueReply, retryReply } from "../replies/ask.ts";
-import { liveReplies, type LiveReply } from "../replies/live-replies.ts";
-import { storedErrorMessage, type ErrorMessage } from "../strings/error-message.ts";
-import { strings } from "../strings/strings.ts";
+import { liveReplies, type LiveReply } from "../replies/reply-writer.ts";
+import { appText } from "../strings/app.ts";
+import { chatText } from "../strings/chat.ts";
+import { type ErrorMessage, storedErrorMessage } from "../strings/error-message.ts";
 import { ContextHelp } from "./context-help.tsx";
 import { MessageMenu, SiblingSwitch } from "./message-actions.tsx";
-import { ReplyFiguresView } from "./reply-figures.tsx";
-import { ThinkingView } from "./thinking-view.tsx";
 
 interface ReplyViewProps {
   message: ReplyMessage;
-  siblings: readonly Message[];
+  /** The versions to step through. */
+  siblings?: readonly Message[];
+  /** In a round, whether the conversation continues from this reply. */
+  isChosen?: boolean;
 }
 
-export function ReplyView({ message, siblings }: ReplyViewProps) {
+export function ReplyView({ message, siblings = [], isChosen }: ReplyViewProps) {
   const live = liveReplies.value.get(message.id);
+  const column = isChosen === undefined ? "" : `boxed round-column ${isChosen ? "chosen" : ""}`;
   return (
     <article
-      class="message reply"
+      class={`message reply ${column}`}
       aria-label={message.reply.model}
       aria-busy={message.reply.status === "writing"}
     >
+      {isChosen !== undefined && <RoundHead message={message} isChosen={isChosen} />}
       <ReplyBody message={message} live={live} />
       <div class="message-actions">
         {live === undefined && (
@@ -44,11 +53,36 @@ export function ReplyView({ message, siblings }: ReplyViewProps) {
   );
 }
 
+/** Replies to the same question, side by side. */
+export function RoundView({ messages, chosenId }: { messages: readonly ReplyMessage[]; chosenId: string }) {
+  return (
+    <div class="round">
+      {messages.map((message) => (
+        <ReplyView key={message.id} message={message} isChosen={message.id === chosenId} />
+      ))}
+    </div>
+  );
+}
+
+function RoundHead({ message, isChosen }: { message: ReplyMessage; isChosen: boolean }) {
+  return (
+    <header class="round-head">
+      {isChosen && <Badge tone="accent">{chatText.chosenAnswer}</Badge>}
+      {/* A failed reply without text cannot be continued from. */}
+      {!isChosen && (message.reply.status !== "failed" || message.text !== "") && (
+        <Button size="small" onClick={() => void chooseMessage(message.conversationId, message.id)}>
+          {chatText.continueWithThis}
+        </Button>
+      )}
+    </header>
+  );
+}
+
 /**
  * Thoughts, text and ending. Only this rerenders with each frame while the reply is streamed. The keys keep its elements when
  * the stream ends, so that formulas and code are not rendered a second time.
  */
-export function ReplyBody({ message, live }: { message: ReplyMessage; live: LiveReply | undefined }) {
+function ReplyBody({ message, live }: { message: ReplyMessage; live: LiveReply | undefined }) {
   const { reply } = message;
   const text = live === undefined ? message.text : live.text.value;
   const thinking = live === undefined ? reply.thinking : live.thinking.value;
@@ -73,7 +107,7 @@ export function ReplyBody({ message, live }: { message: ReplyMessage; live: Live
       {live !== undefined && text === "" && thinking === "" && <WaitingDots key="waiting" />}
       {isElsewhere && (
         <p key="elsewhere" class="reply-note">
-          {strings.value.chat.writtenElsewhere}
+          {chatText.writtenElsewhere}
         </p>
       )}
       {live === undefined && <ReplyEnd key="end" message={message} />}
@@ -85,57 +119,49 @@ function WaitingDots() {
   return (
     <p class="waiting">
       <span class="dots" aria-hidden="true" />
-      <span class="visually-hidden">{strings.value.chat.waiting}</span>
+      <span class="visually-hidden">{chatText.waiting}</span>
     </p>
   );
 }
 
 /** How a reply ended early, and how to continue it. */
 function ReplyEnd({ message }: { message: ReplyMessage }) {
-  const text = strings.value.chat;
-  const { status, finish, error, figures } = message.reply;
+  const { status, finish, error } = message.reply;
   if (status === "failed") return <ReplyFailure message={message} />;
-  if (status === "stopped") return <Unfinished message={message} note={text.stopped} />;
+  if (status === "stopped") return <Unfinished message={message} note={chatText.stopped} />;
   if (status === "interrupted")
-    return <Unfinished message={message} note={error === null ? text.interrupted : text.connectionBroke} />;
-  if (status === "done" && finish === "length") return <CutReply message={message} figures={figures} />;
-  if (status === "done" && message.text === "") return <p class="reply-note">{text.noText}</p>;
+    return (
+      <Unfinished message={message} note={error === null ? chatText.interrupted : chatText.connectionBroke} />
+    );
+  if (status === "done" && finish === "length") return <CutReply message={message} />;
+  if (status === "done" && message.text === "") return <p class="reply-note">{chatText.noText}</p>;
   return null;
 }
 
-function CutReply({
-  message,
-  figures,
-}: {
-  message: ReplyMessage;
-  figures: ReplyMessage["reply"]["figures"];
-}) {
-  const text = strings.value.chat;
-  const used =
-    figures === null || figures.promptTokens === null
-      ? null
-      : figures.promptTokens + figures.completionTokens;
+function CutReply({ message }: { message: ReplyMessage }) {
+  const { figures, model } = message.reply;
+  const prompt = figures?.promptTokens ?? null;
+  const used = figures === null || prompt === null ? null : prompt + figures.completionTokens;
   return (
-    <ContextHelp model={message.reply.model} usedTokens={used} fullNote={text.cutByContext}>
-      <Unfinished message={message} note={text.cutByLimit} />
+    <ContextHelp model={model} usedTokens={used} fullNote={chatText.cutByContext}>
+      <Unfinished message={message} note={chatText.cutByLimit} />
     </ContextHelp>
   );
 }
 
 function ReplyFailure({ message }: { message: ReplyMessage }) {
-  const text = strings.value.chat;
   const { error, model } = message.reply;
   const failure = failureMessage(error);
   const isTooLong = error?.code === "context_length_exceeded";
   const again = (
     <div class="row">
       <Button size="small" icon="retry" onClick={() => void attempt(() => continueReply(message))}>
-        {message.text === "" ? text.retry : text.continue}
+        {message.text === "" ? appText.retry : chatText.continue}
       </Button>
     </div>
   );
   return (
-    <div class="reply-failure" role="group" aria-label={text.failed}>
+    <div class="reply-failure" role="group" aria-label={chatText.failed}>
       <Icon name="error" />
       <div class="stack">
         <p>{failure.text}</p>
@@ -154,11 +180,10 @@ function ReplyFailure({ message }: { message: ReplyMessage }) {
 
 /** For a prompt that is too long, the page's own sentence has all the figures of the server's. */
 function failureMessage(error: ReplyError | null): ErrorMessage {
-  const text = strings.value.chat;
-  if (error === null) return { text: text.failed, detail: null };
+  if (error === null) return { text: chatText.failed, detail: null };
   const { code, promptTokens, contextLength } = error;
   return code === "context_length_exceeded" && promptTokens !== null && contextLength !== null
-    ? { text: text.contextTooLong(countText(promptTokens), countText(contextLength)), detail: null }
+    ? { text: chatText.contextTooLong(countText(promptTokens), countText(contextLength)), detail: null }
     : storedErrorMessage(error);
 }
 
@@ -170,22 +195,21 @@ function Unfinished({ message, note }: { message: ReplyMessage; note: string }) 
       <span>{note}</span>
       {isLast && (
         <Button size="small" icon="forward" onClick={() => void attempt(() => continueReply(message))}>
-          {strings.value.chat.continue}
+          {chatText.continue}
         </Button>
       )}
     </div>
   );
 }
 
-export function ReplyActions({ message }: { message: ReplyMessage }) {
-  const text = strings.value.chat;
+function ReplyActions({ message }: { message: ReplyMessage }) {
   return (
     <>
-      <CopyButton text={() => message.text} label={text.copy} />
+      <CopyButton text={() => message.text} label={chatText.copy} />
       <IconButton
         icon="retry"
         size="small"
-        label={text.retry}
+        label={appText.retry}
         onClick={() => void attempt(() => retryReply(message))}
       />
       <MessageMenu message={message} />
@@ -193,10 +217,67 @@ export function ReplyActions({ message }: { message: ReplyMessage }) {
   );
 }
 
-async function attempt(work: () => Promise<void>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    showError(error);
+interface ThinkingViewProps {
+  thinking: string;
+  thinkingMs: number | null;
+  /** Whether the model is still thinking. */
+  isOpen: boolean;
+}
+
+function ThinkingView({ thinking, thinkingMs, isOpen }: ThinkingViewProps) {
+  const [isUnfolded, setUnfolded] = useState(false);
+  const title = isOpen
+    ? chatText.thinking
+    : thinkingMs === null
+      ? chatText.thought
+      : chatText.thoughtFor(durationText(thinkingMs / 1_000));
+  return (
+    <details class="thinking" onToggle={(event) => setUnfolded(event.currentTarget.open)}>
+      <summary>
+        <Icon name="brain" size={18} />
+        <span>{title}</span>
+        <Icon name="chevronDown" size={16} />
+      </summary>
+      {/* Collapsed thoughts are not rendered: they may be longer than the reply. */}
+      {isUnfolded && (
+        <div class="thinking-text">
+          <Markdown text={thinking} isOpen={isOpen} />
+        </div>
+      )}
+    </details>
+  );
+}
+
+interface FiguresProps {
+  message: ReplyMessage;
+  live: LiveReply | undefined;
+}
+
+function ReplyFiguresView({ message, live }: FiguresProps) {
+  const figures = live === undefined ? message.reply.figures : live.figures.value;
+  const { model } = message.reply;
+  return (
+    <p class="reply-figures figures" aria-label={chatText.figures} role="group">
+      <span class="reply-model">{model}</span>
+      {figures !== null &&
+        partsOf(figures, modelOf(model)?.context_length ?? null).map((part) => (
+          <span key={part}>{part}</span>
+        ))}
+    </p>
+  );
+}
+
+function partsOf(figures: ReplyFigures, contextLength: number | null): string[] {
+  const { promptTokens, completionTokens, tokensPerSecond, promptMs, cachedTokens } = figures;
+  const parts = [];
+  if (tokensPerSecond > 0) parts.push(chatText.tokensPerSecond(rateText(tokensPerSecond)));
+  if (promptMs !== null) parts.push(chatText.firstToken(durationText(promptMs / 1_000)));
+  if (promptTokens === null) return [...parts, appText.tokens(countText(completionTokens))];
+  parts.push(chatText.tokensUsed(countText(promptTokens), countText(completionTokens)));
+  if (cachedTokens !== null && cachedTokens > 0) parts.push(chatText.cached(countText(cachedTokens)));
+  if (contextLength !== null) {
+    const left = Math.max(0, contextLength - promptTokens - completionTokens);
+    parts.push(chatText.contextLeft(countText(left), countText(contextLength)));
   }
+  return parts;
 }

@@ -1,18 +1,7 @@
 // The keyboard shortcuts of the chat page, as data.
 
-export type ShortcutName =
-  | "newChat"
-  | "search"
-  | "composer"
-  | "stop"
-  | "editLast"
-  | "copyLast"
-  | "list"
-  | "panel"
-  | "shortcuts";
-
-export interface Shortcut {
-  name: ShortcutName;
+interface Keys {
+  name: string;
   /** `KeyboardEvent.key` in lower case. */
   key: string;
   /** Ctrl, or Command on a Mac. */
@@ -22,7 +11,7 @@ export interface Shortcut {
   isGlobal: boolean;
 }
 
-export const shortcuts: readonly Shortcut[] = [
+export const shortcuts = [
   { name: "newChat", key: "o", isControl: true, isShift: true, isGlobal: true },
   { name: "search", key: "k", isControl: true, isShift: false, isGlobal: true },
   { name: "composer", key: "/", isControl: false, isShift: false, isGlobal: false },
@@ -32,18 +21,14 @@ export const shortcuts: readonly Shortcut[] = [
   { name: "list", key: "b", isControl: true, isShift: false, isGlobal: true },
   { name: "panel", key: ".", isControl: true, isShift: false, isGlobal: true },
   { name: "shortcuts", key: "?", isControl: false, isShift: true, isGlobal: false },
-];
+] as const satisfies readonly Keys[];
 
-interface PressedKey {
-  key: string;
-  ctrlKey: boolean;
-  metaKey: boolean;
-  shiftKey: boolean;
-  altKey: boolean;
-}
+export type Shortcut = (typeof shortcuts)[number];
+
+type PressedKey = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "shiftKey" | "altKey">;
 
 /** The shortcut of a key press, if there is one. `isTyping`: the focus is in a text field. */
-export function shortcutOf(pressed: PressedKey, isTyping: boolean): ShortcutName | undefined {
+export function shortcutOf(pressed: PressedKey, isTyping: boolean): Shortcut["name"] | undefined {
   if (pressed.altKey) return undefined;
   const isControl = pressed.ctrlKey || pressed.metaKey;
   // Layouts differ in where `?` and `/` are and whether they need Shift, so Shift is ignored for symbols.

@@ -1,5 +1,6 @@
 // The messages on the path of the open conversation, or what an empty chat shows instead.
-import { useState } from "preact/hooks";
+import { useSignal } from "@preact/signals";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { openChat, openPath } from "../chats/chat-store.ts";
 import type { Message, ReplyMessage } from "../chats/conversation.ts";
@@ -9,13 +10,10 @@ import { IconButton } from "../design/button.tsx";
 import { Icon } from "../design/icon.tsx";
 import { isFirstRun } from "../first-run/first-run-flow.ts";
 import { FirstRun } from "../first-run/first-run.tsx";
-import { strings } from "../strings/strings.ts";
+import { chatText } from "../strings/chat.ts";
 import { changeChoice, currentConversation } from "./current-chat.ts";
-import { ReplyView } from "./reply-view.tsx";
-import { RoundView } from "./round-view.tsx";
-import { useStickToBottom } from "./stick-to-bottom.ts";
+import { ReplyView, RoundView } from "./reply-view.tsx";
 import { UserMessageView } from "./user-message.tsx";
-
 import "./thread.css";
 
 export function Thread() {
@@ -25,11 +23,10 @@ export function Thread() {
   const { frame, inner, isAtBottom, toBottom } = useStickToBottom(
     `${openChat.value?.id ?? ""} ${lastQuestion?.id ?? ""}`,
   );
-  const text = strings.value.chat;
   return (
     <div class="thread-frame">
       {/* Focusable, so that the keyboard can scroll it. */}
-      <div ref={frame} class="thread" role="region" aria-label={text.thread} tabIndex={0}>
+      <div ref={frame} class="thread" role="region" aria-label={chatText.thread} tabIndex={0}>
         <div ref={inner} class="thread-inner">
           {currentConversation.value === undefined && <EmptyThread />}
           {path.map((message, at) => (
@@ -39,7 +36,7 @@ export function Thread() {
       </div>
       {!isAtBottom.value && (
         <div class="to-bottom">
-          <IconButton icon="arrowDown" kind="plain" label={text.toBottom} onClick={toBottom} />
+          <IconButton icon="arrowDown" kind="plain" label={chatText.toBottom} onClick={toBottom} />
         </div>
       )}
     </div>
@@ -61,7 +58,6 @@ function isReplyOf(round: string) {
 }
 
 function EmptyThread() {
-  const text = strings.value.chat;
   // Once begun, the first run ends with the user's click, not when the model arrives.
   const [isBegun, setBegun] = useState(false);
   const isFirst = live.value !== null && isFirstRun(models.value);
@@ -82,8 +78,50 @@ function EmptyThread() {
       <span class="greeting-mark">
         <Icon name="app" size={40} />
       </span>
-      <h1>{text.greeting}</h1>
-      <p class="soft">{text.greetingHint}</p>
+      <h1>{chatText.greeting}</h1>
+      <p class="soft">{chatText.greetingHint}</p>
     </div>
   );
+}
+
+/** Closer than this counts as being at the end. */
+const nearPx = 60;
+
+/**
+ * Keeps the end of the growing `inner` in view inside the scrolling `frame`, unless the user has scrolled up. Scrolls to the end
+ * whenever `key` changes, such as with another conversation.
+ */
+function useStickToBottom(key: string) {
+  const frame = useRef<HTMLDivElement>(null);
+  const inner = useRef<HTMLDivElement>(null);
+  const isAtBottom = useSignal(true);
+  const toBottom = () => {
+    isAtBottom.value = true;
+    frame.current?.scrollTo({ top: frame.current.scrollHeight });
+  };
+  useLayoutEffect(toBottom, [key]);
+  useEffect(() => {
+    const { current: view } = frame;
+    const { current: content } = inner;
+    if (view === null || content === null) return undefined;
+    let lastTop = view.scrollTop;
+    const onScroll = () => {
+      const { scrollTop, scrollHeight, clientHeight } = view;
+      // Growing content also moves the end away; only scrolling up means that the user left it.
+      if (scrollHeight - scrollTop - clientHeight < nearPx) isAtBottom.value = true;
+      else if (scrollTop < lastTop) isAtBottom.value = false;
+      lastTop = scrollTop;
+    };
+    const observer = new ResizeObserver(() => {
+      if (isAtBottom.value) view.scrollTop = view.scrollHeight;
+    });
+    observer.observe(content);
+    observer.observe(view);
+    view.addEventListener("scroll", onScroll, { passive: true });
+    return () => {
+      observer.disconnect();
+      view.removeEventListener("scroll", onScroll);
+    };
+  }, []);
+  return { frame, inner, isAtBottom, toBottom };
 }

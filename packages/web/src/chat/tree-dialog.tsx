@@ -1,26 +1,26 @@
 // The whole tree of a conversation: every version of every message, to continue from or to delete.
 import { openChat, openPath } from "../chats/chat-store.ts";
 import type { Message } from "../chats/conversation.ts";
-import { chooseMessage } from "../chats/message-changes.ts";
+import { chooseMessage } from "../chats/chat-changes.ts";
 import { childrenOf, type MessageTree } from "../chats/message-tree.ts";
 import { titleOf } from "../chats/conversation-text.ts";
-import { Badge } from "../design/badge.tsx";
+import { Badge } from "../design/indicators.tsx";
 import { IconButton } from "../design/button.tsx";
 import { Dialog } from "../design/dialog.tsx";
-import { strings } from "../strings/strings.ts";
+import { chatText } from "../strings/chat.ts";
 import { prune } from "./message-actions.tsx";
-import { treeIsOpen } from "./ui-state.ts";
+import { treeIsOpen } from "./current-chat.ts";
 
 import "./chat-dialogs.css";
 
 export function TreeDialog() {
-  const text = strings.value.chat;
   const chat = openChat.value;
   const close = () => (treeIsOpen.value = false);
+  if (!treeIsOpen.value || chat === null) return null;
   return (
-    <Dialog title={text.tree} size="wide" isOpen={treeIsOpen.value && chat !== null} onClose={close}>
-      <p class="small soft">{text.treeHint}</p>
-      {chat !== null && <Branch tree={chat.tree} from={null} onChosen={close} />}
+    <Dialog title={chatText.tree} size="wide" onClose={close}>
+      <p class="small soft">{chatText.treeHint}</p>
+      <Branch tree={chat.tree} from={null} onChosen={close} />
     </Dialog>
   );
 }
@@ -58,10 +58,9 @@ function Branch({ tree, from, onChosen }: BranchProps) {
 }
 
 function TreeNode({ message, onChosen }: { message: Message; onChosen: () => void }) {
-  const text = strings.value.chat;
   const isShown = openPath.value.some(({ id }) => id === message.id);
   const isEnd = openPath.value.at(-1)?.id === message.id;
-  const who = message.role === "user" ? text.you : message.reply.model;
+  const who = message.role === "user" ? chatText.you : message.reply.model;
   const title = titleOf(message.text);
   return (
     <div class={`tree-node ${isShown ? "shown" : ""}`}>
@@ -74,9 +73,9 @@ function TreeNode({ message, onChosen }: { message: Message; onChosen: () => voi
       >
         <span class="tree-who">{who}</span>
         <span class="row-title">{title === "" ? "…" : title}</span>
-        {isEnd && <Badge tone="accent">{text.treeHere}</Badge>}
+        {isEnd && <Badge tone="accent">{chatText.treeHere}</Badge>}
       </button>
-      <IconButton icon="trash" size="small" label={text.treeDelete} onClick={() => void prune(message)} />
+      <IconButton icon="trash" size="small" label={chatText.treeDelete} onClick={() => void prune(message)} />
     </div>
   );
 }

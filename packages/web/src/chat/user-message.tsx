@@ -4,10 +4,11 @@ import { useState } from "preact/hooks";
 import type { Message, UserMessage } from "../chats/conversation.ts";
 import { Button, IconButton } from "../design/button.tsx";
 import { CopyButton } from "../design/copy-button.tsx";
-import { TextArea } from "../design/field.tsx";
-import { showError } from "../design/toast.tsx";
+import { Form, TextArea } from "../design/field.tsx";
+import { attempt } from "../design/toast.tsx";
 import { editMessage } from "../replies/ask.ts";
-import { strings } from "../strings/strings.ts";
+import { appText } from "../strings/app.ts";
+import { chatText } from "../strings/chat.ts";
 import { SentAttachments } from "./attachments.tsx";
 import { MessageMenu, SiblingSwitch } from "./message-actions.tsx";
 
@@ -18,9 +19,8 @@ interface UserMessageProps {
 
 export function UserMessageView({ message, siblings }: UserMessageProps) {
   const [isEditing, setEditing] = useState(false);
-  const text = strings.value.chat;
   return (
-    <article class="message user" aria-label={text.you}>
+    <article class="message user" aria-label={chatText.you}>
       <SentAttachments attachments={message.attachments} />
       {isEditing ? (
         <EditForm message={message} onEnd={() => setEditing(false)} />
@@ -29,11 +29,11 @@ export function UserMessageView({ message, siblings }: UserMessageProps) {
       )}
       <div class="message-actions">
         <SiblingSwitch message={message} siblings={siblings} />
-        <CopyButton text={() => message.text} label={text.copy} />
+        <CopyButton text={() => message.text} label={chatText.copy} />
         <IconButton
           icon="edit"
           size="small"
-          label={text.edit}
+          label={chatText.edit}
           data-action="edit"
           disabled={isEditing}
           onClick={() => setEditing(true)}
@@ -46,25 +46,14 @@ export function UserMessageView({ message, siblings }: UserMessageProps) {
 
 function EditForm({ message, onEnd }: { message: UserMessage; onEnd: () => void }) {
   const [draft, setDraft] = useState(message.text);
-  const text = strings.value.chat;
   const submit = async () => {
     onEnd();
-    try {
-      await editMessage(message, draft);
-    } catch (error) {
-      showError(error);
-    }
+    await attempt(() => editMessage(message, draft));
   };
   return (
-    <form
-      class="edit-form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void submit();
-      }}
-    >
+    <Form class="stack edit-form" onSubmit={submit}>
       <TextArea
-        aria-label={text.editLabel}
+        aria-label={chatText.editLabel}
         value={draft}
         onValue={setDraft}
         autofocus
@@ -75,12 +64,12 @@ function EditForm({ message, onEnd }: { message: UserMessage; onEnd: () => void 
       />
       <div class="row">
         <Button kind="primary" size="small" type="submit" disabled={draft.trim() === ""}>
-          {text.saveAndAsk}
+          {chatText.saveAndAsk}
         </Button>
         <Button kind="quiet" size="small" onClick={onEnd}>
-          {strings.value.app.cancel}
+          {appText.cancel}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }

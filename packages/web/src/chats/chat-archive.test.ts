@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 
 import { exampleConversation, exampleReplyMessage } from "../../test/examples.ts";
-import { makeArchive, readArchive, withNewIds, type ArchivedChat } from "./chat-archive.ts";
-import { emptySettings } from "./conversation.ts";
+import { emptySettings } from "../sampling/settings-fields.ts";
+import { makeArchive, withNewIds } from "./chat-archive.ts";
+import { readArchive, type ArchivedChat } from "./conversation.ts";
 import { linearPath, makeTree } from "./message-tree.ts";
 
 const chat: ArchivedChat = {

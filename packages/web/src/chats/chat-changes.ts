@@ -1,15 +1,20 @@
-// Changes to conversations, folders and presets.
+// Changes to conversations, their messages, folders and presets.
 import { computed, signal } from "@preact/signals";
 
-import { byName, chatStorage, conversations, folders, presets, replaceConversation } from "./chat-store.ts";
+import { emptySettings } from "../sampling/settings-fields.ts";
+import { attachmentsOf, newId } from "./chat-storage.ts";
 import {
-  emptySettings,
-  newId,
-  type ChatSettings,
-  type Conversation,
-  type Folder,
-  type Preset,
-} from "./conversation.ts";
+  byName,
+  chatStorage,
+  conversations,
+  folders,
+  openChat,
+  presets,
+  replaceConversation,
+  showTree,
+} from "./chat-store.ts";
+import type { ChatSettings, Conversation, Folder, Message, Preset, StoredFile } from "./conversation.ts";
+import { choicesOf, withChosen, withNode, withoutBranch } from "./message-tree.ts";
 
 /** What a new conversation starts with; not stored before its first message. */
 export interface Draft {
@@ -97,7 +102,8 @@ export async function removeFolder(id: string): Promise<void> {
   );
 }
 
-async function putFolder(folder: Folder): Promise<void> {
+/** Adds a folder, or replaces the one with its id. */
+export async function putFolder(folder: Folder): Promise<void> {
   await (await chatStorage()).putFolder(folder);
   folders.value = byName([...folders.value.filter(({ id }) => id !== folder.id), folder]);
 }
@@ -120,8 +126,60 @@ export async function setDefaultPreset(id: string | null): Promise<void> {
   await putPresets(presets.value.map((preset) => ({ ...preset, isDefault: preset.id === id })));
 }
 
-async function putPresets(changed: readonly Preset[]): Promise<void> {
+/** Adds presets, or replaces those with their ids. */
+export async function putPresets(changed: readonly Preset[]): Promise<void> {
   await (await chatStorage()).putPresets(changed);
   const ids = new Set(changed.map(({ id }) => id));
   presets.value = byName([...presets.value.filter(({ id }) => !ids.has(id)), ...changed]);
+}
+
+/** Adds messages below their parents and puts them on the path. Of several siblings, the first is chosen. */
+export async function addMessages(
+  conversationId: string,
+  messages: readonly Message[],
+  files: readonly StoredFile[] = [],
+): Promise<void> {
+  await (await chatStorage()).addMessages(conversationId, messages, files);
+  showTree(conversationId, (tree) => messages.reduce(withNode, tree));
+  const firsts = messages.filter(
+    (message, at) => messages.findIndex(({ parentId }) => parentId === message.parentId) === at,
+  );
+  await chooseAll(
+    conversationId,
+    firsts.map(({ id }) => id),
+  );
+}
+
+/** Puts a message on the path. */
+export async function chooseMessage(conversationId: string, id: string): Promise<void> {
+  await chooseAll(conversationId, [id]);
+}
+
+async function chooseAll(conversationId: string, ids: readonly string[]): Promise<void> {
+  showTree(conversationId, (tree) => ids.reduce(withChosen, tree));
+  await saveChoices(conversationId);
+}
+
+/** Removes a message and all below it. Resolves with a function that restores them. */
+export async function pruneBranch(conversationId: string, id: string): Promise<() => Promise<void>> {
+  const storage = await chatStorage();
+  const chat = openChat.value;
+  if (chat?.id !== conversationId) return async () => {};
+  const { tree, removed } = withoutBranch(chat.tree, id);
+  const ids = new Set(
+    removed.flatMap((message) => attachmentsOf(message)).map((attachment) => attachment.id),
+  );
+  const files =
+    ids.size === 0 ? [] : (await storage.filesOf(conversationId)).filter((file) => ids.has(file.id));
+  showTree(conversationId, () => tree);
+  await storage.removeMessages(conversationId, removed);
+  await saveChoices(conversationId);
+  return () => addMessages(conversationId, removed, files);
+}
+
+async function saveChoices(conversationId: string): Promise<void> {
+  const chat = openChat.value;
+  if (chat?.id !== conversationId) return;
+  const chosen = choicesOf(chat.tree);
+  await changeConversation(conversationId, (before) => ({ ...before, chosen }));
 }

@@ -3,9 +3,8 @@ import * as browserDatabase from "fake-indexeddb";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { exampleConversation, exampleReplyMessage } from "../../test/examples.ts";
-import { ChatStorage } from "./chat-storage.ts";
+import { type ChatDatabase, ChatStorage, openDatabase } from "./chat-storage.ts";
 import type { Message } from "./conversation.ts";
-import { openDatabase, type ChatDatabase } from "./database.ts";
 import { joinTabs, type Change } from "./tabs.ts";
 
 // idb looks up the browser's classes by name.

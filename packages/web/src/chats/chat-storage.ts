@@ -1,5 +1,7 @@
 // Reads and writes chats in IndexedDB. Each change is one transaction on the current state, so that two tabs can change the same
 // conversation without losing either change.
+import { type DBSchema, type IDBPDatabase, openDB } from "idb";
+
 import type {
   Attachment,
   Conversation,
@@ -9,8 +11,44 @@ import type {
   ReplyMessage,
   StoredFile,
 } from "./conversation.ts";
-import type { ChatDatabase } from "./database.ts";
 import type { Change } from "./tabs.ts";
+
+interface ChatSchema extends DBSchema {
+  conversations: { key: string; value: Conversation };
+  messages: { key: string; value: Message; indexes: { conversation: string } };
+  files: { key: string; value: StoredFile; indexes: { conversation: string } };
+  folders: { key: string; value: Folder };
+  presets: { key: string; value: Preset };
+}
+
+export type ChatDatabase = IDBPDatabase<ChatSchema>;
+
+/** Increment with each change of the schema; `upgrade` then migrates older databases step by step. */
+const version = 1;
+
+/**
+ * Opens the database. When another tab needs a newer version of it, the connection is closed and `onOutdated` is called.
+ */
+export function openDatabase(name: string, onOutdated: () => void): Promise<ChatDatabase> {
+  return openDB<ChatSchema>(name, version, {
+    upgrade(database, oldVersion) {
+      if (oldVersion < 1) createStores(database);
+    },
+    blocking(_current, _blocked, event) {
+      if (event.target instanceof IDBDatabase) event.target.close();
+      onOutdated();
+    },
+  });
+}
+
+function createStores(database: ChatDatabase): void {
+  database.createObjectStore("conversations", { keyPath: "id" });
+  for (const name of ["messages", "files"] as const) {
+    database.createObjectStore(name, { keyPath: "id" }).createIndex("conversation", "conversationId");
+  }
+  database.createObjectStore("folders", { keyPath: "id" });
+  database.createObjectStore("presets", { keyPath: "id" });
+}
 
 interface StoredChats {
   conversations: Conversation[];
@@ -173,4 +211,13 @@ export class ChatStorage {
 
 export function attachmentsOf(message: Message): readonly Attachment[] {
   return message.role === "user" ? message.attachments : [];
+}
+
+/** Enough to make collisions practically impossible. */
+const idBytes = 12;
+
+/** A new random id for a record. `crypto.randomUUID` is missing on pages served over plain http from other machines. */
+export function newId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(idBytes));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -2,11 +2,10 @@
 import { computed, signal } from "@preact/signals";
 
 import { pause } from "../connection/reconnect.ts";
-import { liveReplies } from "../replies/live-replies.ts";
+import { liveReplies } from "../replies/reply-writer.ts";
 import { reasonOf } from "../strings/error-message.ts";
-import { ChatStorage } from "./chat-storage.ts";
+import { ChatStorage, openDatabase } from "./chat-storage.ts";
 import type { Conversation, Folder, Message, Preset } from "./conversation.ts";
-import { openDatabase } from "./database.ts";
 import { choicesOf, linearPath, makeTree, type MessageTree } from "./message-tree.ts";
 import { joinTabs, type Change, type Tabs } from "./tabs.ts";
 import { isUnsavedReply, saveUnsaved } from "./unsaved-replies.ts";

@@ -1,71 +1,68 @@
-// The records of conversations, as they are stored in the browser's database and in exports.
+// The records of conversations, as they are stored in the browser's database and in exports. Only the import of an export reads the
+// schemas; everything else takes their types, so that the first page does without them.
+import * as z from "zod/mini";
 
-/** How much a model thinks before it replies. */
-export const efforts = ["none", "low", "medium", "high"] as const;
-export type Effort = (typeof efforts)[number];
+// The page's policy forbids code from text, which the schemas would otherwise be compiled to.
+z.config({ jitless: true });
+
+const nullableNumber = z.nullable(z.number());
 
 /** The settings of a conversation. `null` is not sent, so that the server's default applies. */
-export interface ChatSettings {
-  systemPrompt: string;
-  temperature: number | null;
-  topP: number | null;
-  topK: number | null;
-  minP: number | null;
-  repeatPenalty: number | null;
-  maxTokens: number | null;
-  effort: Effort | null;
-}
-
-export const emptySettings: ChatSettings = {
-  systemPrompt: "",
-  temperature: null,
-  topP: null,
-  topK: null,
-  minP: null,
-  repeatPenalty: null,
-  maxTokens: null,
-  effort: null,
-};
+export type ChatSettings = z.infer<typeof ChatSettings>;
+const ChatSettings = z.object({
+  systemPrompt: z.string(),
+  temperature: nullableNumber,
+  topP: nullableNumber,
+  topK: nullableNumber,
+  minP: nullableNumber,
+  repeatPenalty: nullableNumber,
+  maxTokens: nullableNumber,
+  /** How much a model thinks before it replies. */
+  effort: z.nullable(z.enum(["none", "low", "medium", "high"])),
+});
 
 /** A conversation without its messages. Times are Unix milliseconds. */
-export interface Conversation {
-  id: string;
-  title: string;
+export type Conversation = z.infer<typeof Conversation>;
+const Conversation = z.object({
+  id: z.string(),
+  title: z.string(),
   /** Whether the user named it; otherwise its title is taken from the first message. */
-  isNamed: boolean;
-  folderId: string | null;
-  createdAt: number;
-  updatedAt: number;
+  isNamed: z.boolean(),
+  folderId: z.nullable(z.string()),
+  createdAt: z.number(),
+  updatedAt: z.number(),
   /** When it was deleted; it can still be restored for a while. */
-  deletedAt: number | null;
+  deletedAt: nullableNumber,
   /** The chosen child of each message, as `choicesOf` its tree returns them. */
-  chosen: Record<string, string>;
+  chosen: z.record(z.string(), z.string()),
   /** The models that reply to the next message, side by side. Empty if none was picked yet. */
-  models: string[];
-  /** How many replies each model gives. */
-  answers: number;
-  settings: ChatSettings;
-}
+  models: z.array(z.string()),
+  /** How many replies each model gives: 1 to 4. */
+  answers: z.int().check(z.gte(1), z.lte(4)),
+  settings: ChatSettings,
+});
 
-export interface Folder {
-  id: string;
-  name: string;
-  createdAt: number;
-}
+export type Folder = z.infer<typeof Folder>;
+const Folder = z.object({ id: z.string(), name: z.string(), createdAt: z.number() });
 
 /** Named settings to use in several conversations. */
-export interface Preset {
-  id: string;
-  name: string;
+export type Preset = z.infer<typeof Preset>;
+const Preset = z.object({
+  id: z.string(),
+  name: z.string(),
   /** Whether new conversations start with it; true for at most one preset. */
-  isDefault: boolean;
-  settings: ChatSettings;
-}
+  isDefault: z.boolean(),
+  settings: ChatSettings,
+});
+
+const file = { id: z.string(), name: z.string(), bytes: z.number() };
 
 /** An attachment of a message. The bytes of an image are stored apart, under the same id. */
-export type Attachment =
-  | { kind: "image"; id: string; name: string; type: string; bytes: number }
-  | { kind: "text"; id: string; name: string; bytes: number; text: string };
+export type Attachment = z.infer<typeof Attachment>;
+const Attachment = z.discriminatedUnion("kind", [
+  z.object({ ...file, kind: z.literal("image"), type: z.string() }),
+  z.object({ ...file, kind: z.literal("text"), text: z.string() }),
+]);
 
 /** The bytes of an image. */
 export interface StoredFile {
@@ -74,73 +71,87 @@ export interface StoredFile {
   data: Blob;
 }
 
-/**
- * `writing`: a page is streaming it. `interrupted`: the page was closed or lost its connection. `stopped`: by the user.
- * All except `writing` are final, unless the reply is continued.
- */
-export type ReplyStatus = "writing" | "done" | "stopped" | "interrupted" | "failed";
-
 /** The server's figures of a reply. `null` for those that it reports only at the end, if the reply was stopped before. */
-export interface ReplyFigures {
-  promptTokens: number | null;
-  cachedTokens: number | null;
-  completionTokens: number;
+export type ReplyFigures = z.infer<typeof ReplyFigures>;
+const ReplyFigures = z.object({
+  promptTokens: nullableNumber,
+  cachedTokens: nullableNumber,
+  completionTokens: z.number(),
   /** Generation speed after the first token; 0 if there is only one. */
-  tokensPerSecond: number;
+  tokensPerSecond: z.number(),
   /** Milliseconds of prefill, until the first token. */
-  promptMs: number | null;
-}
+  promptMs: nullableNumber,
+});
 
 /** Why a reply failed. */
-export interface ReplyError {
-  code: string | null;
-  message: string;
+export type ReplyError = z.infer<typeof ReplyError>;
+const ReplyError = z.object({
+  code: z.nullable(z.string()),
+  message: z.string(),
   /** Set together with the code `context_length_exceeded`. */
-  promptTokens: number | null;
-  contextLength: number | null;
-}
+  promptTokens: nullableNumber,
+  contextLength: nullableNumber,
+});
 
-export interface Reply {
-  model: string;
+export type Reply = z.infer<typeof Reply>;
+const Reply = z.object({
+  model: z.string(),
   /** Replies that were requested together share this id and are shown side by side. */
-  round: string;
-  thinking: string;
+  round: z.string(),
+  thinking: z.string(),
   /** How long it thought before the text began, as measured by this page; null while it thinks. */
-  thinkingMs: number | null;
-  status: ReplyStatus;
+  thinkingMs: nullableNumber,
+  /**
+   * `writing`: a page is streaming it. `interrupted`: the page was closed or lost its connection. `stopped`: by the user.
+   * All except `writing` are final, unless the reply is continued.
+   */
+  status: z.enum(["writing", "done", "stopped", "interrupted", "failed"]),
   /** `length`: it reached a token limit. */
-  finish: "stop" | "length" | "tool_calls" | null;
-  error: ReplyError | null;
-  figures: ReplyFigures | null;
-}
+  finish: z.nullable(z.enum(["stop", "length", "tool_calls"])),
+  error: z.nullable(ReplyError),
+  figures: z.nullable(ReplyFigures),
+});
 
-export interface UserMessage {
-  role: "user";
-  id: string;
-  conversationId: string;
-  parentId: string | null;
-  createdAt: number;
-  text: string;
-  attachments: Attachment[];
-}
+const message = {
+  id: z.string(),
+  conversationId: z.string(),
+  parentId: z.nullable(z.string()),
+  createdAt: z.number(),
+  text: z.string(),
+};
 
-export interface ReplyMessage {
-  role: "assistant";
-  id: string;
-  conversationId: string;
-  parentId: string | null;
-  createdAt: number;
-  text: string;
-  reply: Reply;
-}
+export type UserMessage = z.infer<typeof UserMessage>;
+const UserMessage = z.object({ ...message, role: z.literal("user"), attachments: z.array(Attachment) });
+
+export type ReplyMessage = z.infer<typeof ReplyMessage>;
+const ReplyMessage = z.object({ ...message, role: z.literal("assistant"), reply: Reply });
 
 export type Message = UserMessage | ReplyMessage;
 
-/** Enough to make collisions practically impossible. */
-const idBytes = 12;
+export type ArchivedChat = z.infer<typeof ArchivedChat>;
+const ArchivedChat = z.object({
+  conversation: Conversation,
+  messages: z.array(z.discriminatedUnion("role", [UserMessage, ReplyMessage])),
+  /** `data:` URLs of images, by attachment id. */
+  images: z.record(z.string(), z.string()),
+});
 
-/** A new random id. `crypto.randomUUID` is missing on pages served over plain http from other machines. */
-export function newId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(idBytes));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+/** The export file: all chats, including their images. */
+export type ChatArchive = z.infer<typeof ChatArchive>;
+const ChatArchive = z.object({
+  format: z.literal("ingle-chats"),
+  version: z.literal(1),
+  chats: z.array(ArchivedChat),
+  folders: z.array(Folder),
+  presets: z.array(Preset),
+});
+
+/** Parses an export; undefined if any part of it is invalid, so that nothing of it is stored. */
+export function readArchive(text: string): ChatArchive | undefined {
+  try {
+    return ChatArchive.safeParse(JSON.parse(text)).data;
+  } catch {
+    // SyntaxError: not JSON.
+    return undefined;
+  }
 }

@@ -1,12 +1,37 @@
-// The live state of the server as signals, from its stream of events, and whether the server is reachable.
-import { ApiError } from "@ingle/client";
-import type { LiveEvent, LogLine, ManagedModel } from "@ingle/protocol";
+// The server that this page came from: the client for it, its live state as signals, and whether it is reachable.
+import { ApiError, Ingle } from "@ingle/client";
+import type { LiveEvent, LogLine, Machine, ManagedModel, Session } from "@ingle/protocol";
 import { computed, signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 
 import { showToast } from "../design/toast.tsx";
-import { strings } from "../strings/strings.ts";
-import { client, refreshSession, session } from "./client.ts";
+import { appText } from "../strings/app.ts";
 import { keepOpen, pause } from "./reconnect.ts";
+
+/** Without retries: the page reports a failure at once, with a button to try again. */
+export const client = new Ingle({ baseUrl: new URL(".", location.href).href, maxRetries: 0 });
+
+/** `null` until the server has reported it. */
+export const session = signal<Session | null>(null);
+
+/** Whether this page may load models and change the server. */
+export const canManage = computed(() => session.value?.right === "management");
+
+/** Reads the session again; after a restart, the server may have other keys. */
+async function refreshSession(options: { signal?: AbortSignal } = {}): Promise<void> {
+  session.value = await client.session.get(options);
+}
+
+/** Begins a session with an API key. Resolves with false if the server does not know the key. */
+export async function signIn(key: string): Promise<boolean> {
+  try {
+    session.value = await client.session.begin(key);
+    return true;
+  } catch (error) {
+    if (ApiError.is(error) && error.code === "unauthorized") return false;
+    throw error;
+  }
+}
 
 export type LiveState = Extract<LiveEvent, { type: "state" }>;
 
@@ -58,7 +83,7 @@ function onEvent(event: LiveEvent): void {
     return;
   }
   live.value = event;
-  if (link.value === "lost") showToast({ text: strings.value.app.connectionBack, tone: "good" });
+  if (link.value === "lost") showToast({ text: appText.connectionBack, tone: "good" });
   link.value = "open";
 }
 
@@ -85,4 +110,31 @@ class Unauthenticated extends Error {}
 function wait(milliseconds: number, end: AbortSignal): Promise<void> {
   waiting = new AbortController();
   return pause(milliseconds, AbortSignal.any([end, waiting.signal]));
+}
+
+/** The hardware of the server, as of the last request; `null` until it is known, and if this page may not read it. */
+export const machine = signal<Machine | null>(null);
+
+/** Reads it again. On failure, the old state stays. */
+async function refreshMachine(): Promise<void> {
+  try {
+    machine.value = await client.machine.get();
+  } catch {
+    // Every place that shows the machine can do without it.
+  }
+}
+
+/** Free memory and disk space change slowly. */
+const refreshMs = 10_000;
+
+/** The machine, refreshed while the component is mounted. */
+export function useMachine(): Machine | null {
+  const isOpen = link.value === "open";
+  useEffect(() => {
+    if (!isOpen) return undefined;
+    void refreshMachine();
+    const timer = setInterval(() => void refreshMachine(), refreshMs);
+    return () => clearInterval(timer);
+  }, [isOpen]);
+  return machine.value;
 }

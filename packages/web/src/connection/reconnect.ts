@@ -1,4 +1,5 @@
-// Keeps a stream of events open: reopens it after it broke, with growing waits.
+// Tries again: reopens a stream of events after it broke, and waits while a model is loading.
+import { ApiError } from "@ingle/client";
 
 /** Short at first, for a server that only restarts. */
 const waitsMs = [250, 500, 1_000, 2_000, 4_000];
@@ -51,4 +52,29 @@ export function pause(milliseconds: number, signal?: AbortSignal): Promise<void>
     const timer = setTimeout(end, milliseconds);
     signal?.addEventListener("abort", end);
   });
+}
+
+/** If the server sends no Retry-After. */
+const usualWaitMs = 1_000;
+
+interface OpenOptions {
+  signal: AbortSignal;
+  /** Resolves after the time, or as soon as the signal aborts. Default: a real timer. */
+  wait?: (milliseconds: number, signal: AbortSignal) => Promise<void>;
+}
+
+/** Retries while the model is loading. Rejects with any other error, or with the signal's reason. */
+export async function openReply<Reply>(
+  open: () => Promise<Reply>,
+  { signal, wait = pause }: OpenOptions,
+): Promise<Reply> {
+  for (;;) {
+    signal.throwIfAborted();
+    try {
+      return await open();
+    } catch (error) {
+      if (!ApiError.is(error) || error.code !== "model_loading") throw error;
+      await wait(error.retryAfterMs ?? usualWaitMs, signal);
+    }
+  }
 }

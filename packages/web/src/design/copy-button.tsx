@@ -1,7 +1,7 @@
 // A button that copies a text and confirms it.
 import { useState } from "preact/hooks";
 
-import { strings } from "../strings/strings.ts";
+import { appText } from "../strings/app.ts";
 import { IconButton } from "./button.tsx";
 
 const confirmedMs = 1_500;
@@ -21,7 +21,7 @@ export function CopyButton({
     setState((await copyText(text())) ? "copied" : "failed");
     setTimeout(() => setState("idle"), confirmedMs);
   };
-  const { copied, copyFailed } = strings.value.app;
+  const { copied, copyFailed } = appText;
   const shown = state === "idle" ? label : state === "copied" ? copied : copyFailed;
   return (
     <IconButton

@@ -1,31 +1,40 @@
-// A modal dialog on the browser's <dialog>, which traps and restores the focus and closes with Escape.
+// Modal dialogs on the browser's <dialog>, which traps and restores the focus and closes with Escape; and questions: `await ask({...})`.
+import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 
-import { strings } from "../strings/strings.ts";
+import { appText } from "../strings/app.ts";
 import { Button, IconButton } from "./button.tsx";
-
+import { CodeWords } from "./empty-state.tsx";
 import "./dialog.css";
+
+interface DialogAction {
+  /** The text of the button that does it, such as "Load". */
+  label: string;
+  onAction?: () => void;
+  /** The id of a form that the button submits instead. */
+  form?: string;
+  isBusy?: boolean;
+  isDisabled?: boolean;
+  isDangerous?: boolean;
+  /** Whether nothing is left to cancel, so that this is the only button. */
+  isLast?: boolean;
+}
 
 interface DialogProps {
   title: string;
-  isOpen: boolean;
   onClose: () => void;
-  /** Buttons at the bottom. */
-  actions?: ComponentChildren;
+  /** What the dialog can do, as a button at its bottom, beside "Cancel". */
+  action?: DialogAction;
   size?: "medium" | "wide";
   children: ComponentChildren;
 }
 
-export function Dialog({ title, isOpen, onClose, actions, size = "medium", children }: DialogProps) {
+/** Open for as long as it is rendered. */
+export function Dialog({ title, onClose, action, size = "medium", children }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
-    const dialog = ref.current;
-    if (isOpen && dialog?.open === false) dialog.showModal();
-    if (!isOpen && dialog?.open === true) dialog.close();
-  }, [isOpen]);
-  if (!isOpen) return null;
+  useEffect(() => ref.current?.showModal(), []);
   return (
     // A click on the backdrop targets the dialog element itself.
     <dialog
@@ -38,43 +47,67 @@ export function Dialog({ title, isOpen, onClose, actions, size = "medium", child
       <div class="dialog-frame">
         <header class="dialog-head">
           <h2 id={id}>{title}</h2>
-          <IconButton icon="close" label={strings.value.app.close} onClick={onClose} />
+          <IconButton icon="close" label={appText.close} onClick={onClose} />
         </header>
-        <div class="dialog-body">{children}</div>
-        {actions !== undefined && <footer class="dialog-actions">{actions}</footer>}
+        <div class="stack dialog-body">{children}</div>
+        {action !== undefined && (
+          <footer class="dialog-actions">
+            {action.isLast !== true && <Button onClick={onClose}>{appText.cancel}</Button>}
+            <Button
+              kind={action.isDangerous === true ? "danger" : "primary"}
+              type={action.form === undefined ? "button" : "submit"}
+              form={action.form}
+              isBusy={action.isBusy === true}
+              disabled={action.isDisabled === true}
+              onClick={action.onAction}
+            >
+              {action.label}
+            </Button>
+          </footer>
+        )}
       </div>
     </dialog>
   );
 }
 
-interface DialogActionsProps {
-  /** The text of the button that does it, such as "Load". */
+interface Question {
+  title: string;
+  /** What will happen; words in backticks are shown as code. */
+  text: string;
+  /** The text of the button that does it, such as "Remove". */
   action: string;
-  onAction?: () => void;
-  /** The id of a form that the button submits. */
-  form?: string;
-  isBusy?: boolean;
-  isDisabled?: boolean;
   isDangerous?: boolean;
-  onCancel: () => void;
 }
 
-/** "Cancel", and the button that does it. */
-export function DialogActions(props: DialogActionsProps) {
-  const { action, onAction, form, isBusy = false, isDisabled = false, isDangerous = false, onCancel } = props;
+const asked = signal<{ question: Question; answer: (isYes: boolean) => void } | null>(null);
+
+/** Resolves with whether the user confirmed. A question that is still open is answered with no. */
+export function ask(question: Question): Promise<boolean> {
+  asked.value?.answer(false);
+  return new Promise((resolve) => {
+    const answer = (isYes: boolean) => {
+      asked.value = null;
+      resolve(isYes);
+    };
+    asked.value = { question, answer };
+  });
+}
+
+/** Shows the questions; rendered once in the page. */
+export function QuestionHost() {
+  const current = asked.value;
+  if (current === null) return null;
+  const { question, answer } = current;
+  const { title, text, action: label, isDangerous = false } = question;
   return (
-    <>
-      <Button onClick={onCancel}>{strings.value.app.cancel}</Button>
-      <Button
-        kind={isDangerous ? "danger" : "primary"}
-        type={form === undefined ? "button" : "submit"}
-        form={form}
-        isBusy={isBusy}
-        disabled={isDisabled}
-        onClick={onAction}
-      >
-        {action}
-      </Button>
-    </>
+    <Dialog
+      title={title}
+      onClose={() => answer(false)}
+      action={{ label, isDangerous, onAction: () => answer(true) }}
+    >
+      <p>
+        <CodeWords text={text} />
+      </p>
+    </Dialog>
   );
 }

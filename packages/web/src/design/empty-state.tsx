@@ -1,4 +1,4 @@
-// Shown by a view without content: why it is empty, and what to do next.
+// What a view says instead of content: why it is empty, and what to do next.
 import type { ComponentChildren } from "preact";
 
 import { Icon, type IconName } from "./icon.tsx";
@@ -20,5 +20,16 @@ export function EmptyState({ icon, title, text, children }: EmptyStateProps) {
       {text !== undefined && <p class="soft">{text}</p>}
       {children}
     </div>
+  );
+}
+
+/** A text in which words in backticks are shown as code. */
+export function CodeWords({ text }: { text: string }) {
+  return (
+    <>
+      {text
+        .split("`")
+        .map((part, index) => (index % 2 === 1 ? <code key={`${index}${part}`}>{part}</code> : part))}
+    </>
   );
 }

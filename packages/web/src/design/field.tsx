@@ -1,6 +1,7 @@
 // Form fields: a label with a control, a hint and an error; and the controls themselves.
 import type {
   ComponentChildren,
+  FormHTMLAttributes,
   HTMLAttributes,
   RefObject,
   TargetedEvent,
@@ -66,6 +67,7 @@ type PlainAttributes<Target extends EventTarget> = Omit<
 >;
 
 interface InputProps extends PlainAttributes<HTMLInputElement> {
+  type?: "text" | "search";
   value: string;
   disabled?: boolean;
   required?: boolean;
@@ -78,19 +80,13 @@ interface InputProps extends PlainAttributes<HTMLInputElement> {
   onValue: (value: string) => void;
 }
 
-export function TextInput({ onValue, ...rest }: InputProps) {
+export function TextInput({ type = "text", onValue, ...rest }: InputProps) {
   return (
-    <input {...rest} type="text" class="input" onInput={(event) => onValue(event.currentTarget.value)} />
+    <input {...rest} type={type} class="input" onInput={(event) => onValue(event.currentTarget.value)} />
   );
 }
 
-export function SearchInput({ onValue, ...rest }: InputProps) {
-  return (
-    <input {...rest} type="search" class="input" onInput={(event) => onValue(event.currentTarget.value)} />
-  );
-}
-
-export function PasswordInput({ onValue, ...rest }: InputProps) {
+export function PasswordInput({ onValue, ...rest }: Omit<InputProps, "type">) {
   return (
     <input {...rest} type="password" class="input" onInput={(event) => onValue(event.currentTarget.value)} />
   );
@@ -249,6 +245,19 @@ export function Switch({ label, hint, isOn, isDisabled = false, onToggle }: Swit
       />
     </div>
   );
+}
+
+interface FormProps extends Omit<FormHTMLAttributes, "onSubmit"> {
+  onSubmit: () => unknown;
+}
+
+/** A form that a script sends. */
+export function Form({ onSubmit, ...rest }: FormProps) {
+  const submit = (event: Event) => {
+    event.preventDefault();
+    void onSubmit();
+  };
+  return <form {...rest} onSubmit={submit} />;
 }
 
 interface FileInputProps {

@@ -5,64 +5,43 @@ import { Field, useTypedNumber } from "./field.tsx";
 
 interface SliderProps {
   label: string;
-  hint?: ComponentChildren;
-  error?: string | undefined;
+  hint: string;
   action?: ComponentChildren;
-  value: number;
-  /** The range of the slider. */
-  min: number;
-  max: number;
-  step: number;
-  /** The range of the box, if it is wider. */
-  numberMin?: number;
-  numberMax?: number;
-  /** The accessible name of the box. */
-  numberLabel: string;
+  range: { value: number; min: number; max: number; step: number; onValue: (value: number) => void };
+  /** The slider's value in words, if the number alone does not say it. */
+  rangeText?: string;
+  /** The box; `label` is its accessible name. */
+  box: { label: string; value: number | null; min: number; max?: number; onValue: (value: number) => void };
   isDisabled?: boolean;
-  onValue: (value: number) => void;
 }
 
-export function Slider(props: SliderProps) {
-  const {
-    label,
-    hint,
-    error,
-    action,
-    value,
-    min,
-    max,
-    step,
-    numberLabel,
-    isDisabled = false,
-    onValue,
-  } = props;
-  const read = (text: string) => {
-    const number = Number(text);
-    if (text.trim() !== "" && Number.isFinite(number)) onValue(number);
-  };
-  const typed = useTypedNumber(value, (box) => read(box.value));
+export function Slider({ label, hint, action, range, rangeText, box, isDisabled = false }: SliderProps) {
+  const typed = useTypedNumber(box.value, ({ valueAsNumber }) => {
+    if (Number.isFinite(valueAsNumber)) box.onValue(valueAsNumber);
+  });
   return (
-    <Field label={label} hint={hint} error={error} action={action}>
+    <Field label={label} hint={hint} action={action}>
       {(control) => (
         <div class="slider-row">
           <input
             {...control}
             class="slider"
             type="range"
-            min={min}
-            max={max}
-            step={step}
-            value={value}
+            min={range.min}
+            max={range.max}
+            step={range.step}
+            value={range.value}
             disabled={isDisabled}
-            onInput={(event) => read(event.currentTarget.value)}
+            aria-valuetext={rangeText}
+            onInput={(event) => range.onValue(event.currentTarget.valueAsNumber)}
           />
           <input
             class="input slider-number figures"
             type="number"
-            aria-label={numberLabel}
-            min={props.numberMin ?? min}
-            max={props.numberMax ?? max}
-            step={step}
+            aria-label={box.label}
+            min={box.min}
+            max={box.max}
+            step={range.step}
             disabled={isDisabled}
             {...typed}
           />

@@ -1,8 +1,9 @@
 // Toasts: short messages at the edge of the page with at most one action, such as undo. Also announcements for screen readers.
 import { signal } from "@preact/signals";
+import { useState } from "preact/hooks";
 
 import { errorMessage } from "../strings/error-message.ts";
-import { strings } from "../strings/strings.ts";
+import { appText } from "../strings/app.ts";
 import { Button, IconButton } from "./button.tsx";
 
 import "./toast.css";
@@ -54,6 +55,29 @@ export function showError(error: unknown): void {
   showToast({ ...errorMessage(error), tone: "bad" });
 }
 
+/** Does what the user asked for. Resolves with whether it succeeded, and shows its error as a toast. */
+export async function attempt(work: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    showError(error);
+    return false;
+  }
+}
+
+/** `[isBusy, attempt]`, for a button that shows that its work goes on. */
+export function useAttempt(): [boolean, typeof attempt] {
+  const [isBusy, setBusy] = useState(false);
+  const attemptBusily = async (work: () => Promise<unknown>) => {
+    setBusy(true);
+    const isDone = await attempt(work);
+    setBusy(false);
+    return isDone;
+  };
+  return [isBusy, attemptBusily];
+}
+
 function hide(number: number): void {
   shown.value = shown.value.filter((toast) => toast.number !== number);
 }
@@ -80,12 +104,7 @@ export function ToastHost() {
               {action.label}
             </Button>
           )}
-          <IconButton
-            icon="close"
-            size="small"
-            label={strings.value.app.close}
-            onClick={() => hide(number)}
-          />
+          <IconButton icon="close" size="small" label={appText.close} onClick={() => hide(number)} />
         </div>
       ))}
     </div>

@@ -1,7 +1,7 @@
 // The traffic light of a model: its colour, a word for it, and the reason.
-import { Badge, type Tone } from "../design/badge.tsx";
+import { Badge, type Tone } from "../design/indicators.tsx";
 import { bytesText, countText } from "../format/in-language.ts";
-import { strings } from "../strings/strings.ts";
+import { libraryText } from "../strings/library.ts";
 import type { Fit, FitColour, FitReason } from "./fit.ts";
 
 const tones: Readonly<Record<FitColour, Tone>> = { green: "good", yellow: "warn", red: "bad" };
@@ -13,7 +13,7 @@ export function FitLight({ fit }: { fit: ShownFit }) {
     <span class="fit">
       <Badge tone={tones[fit.colour]}>
         <span class={`fit-dot ${fit.colour}`} aria-hidden="true" />
-        {strings.value.library.fitWord[fit.colour]}
+        {libraryText.fitWord[fit.colour]}
       </Badge>
       <span class="fit-why">{fitSentence(fit)}</span>
     </span>
@@ -21,7 +21,7 @@ export function FitLight({ fit }: { fit: ShownFit }) {
 }
 
 function fitSentence({ colour, reason, better }: ShownFit): string {
-  const text = strings.value.library.fit;
+  const text = libraryText.fit;
   const why = reasonSentence(reason);
   const level = better?.quantization ?? better?.id;
   if (level === undefined) return why;
@@ -29,7 +29,7 @@ function fitSentence({ colour, reason, better }: ShownFit): string {
 }
 
 function reasonSentence(reason: FitReason): string {
-  const text = strings.value.library.fit;
+  const text = libraryText.fit;
   const needed = bytesText(reason.needed);
   switch (reason.kind) {
     case "fits":

@@ -2,11 +2,11 @@
 import type { FoundRepository, OfferedRepository } from "@ingle/protocol";
 import { signal } from "@preact/signals";
 
-import { client } from "../connection/client.ts";
+import { client } from "../connection/connection.ts";
 import { reasonOf } from "../strings/error-message.ts";
 
 /** The state of a request to the hub. */
-type Asked<Answer> =
+export type Asked<Answer> =
   | { kind: "asking" }
   | { kind: "answered"; answer: Answer }
   | { kind: "failed"; message: string };
@@ -50,7 +50,8 @@ function keep(repo: string, state: Asked<OfferedRepository>): void {
   repositories.value = new Map([...others, [repo, state]]);
 }
 
-async function asked<Answer>(ask: () => Promise<Answer>): Promise<Asked<Answer>> {
+/** Asks the hub; a failure is a state, too. */
+export async function asked<Answer>(ask: () => Promise<Answer>): Promise<Asked<Answer>> {
   try {
     return { kind: "answered", answer: await ask() };
   } catch (error) {

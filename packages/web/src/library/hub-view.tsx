@@ -3,13 +3,14 @@ import type { FoundRepository } from "@ingle/protocol";
 import { useEffect, useState } from "preact/hooks";
 
 import { go, linkTo, route } from "../app/router.ts";
-import { Badge } from "../design/badge.tsx";
+import { Badge } from "../design/indicators.tsx";
 import { Button } from "../design/button.tsx";
 import { EmptyState } from "../design/empty-state.tsx";
-import { SearchInput } from "../design/field.tsx";
+import { Form, TextInput } from "../design/field.tsx";
 import { Icon } from "../design/icon.tsx";
 import { roundCountText } from "../format/in-language.ts";
-import { strings } from "../strings/strings.ts";
+import { appText } from "../strings/app.ts";
+import { libraryText } from "../strings/library.ts";
 import { search, searchHub } from "./hub-search.ts";
 import { HubUnreachable, RepositoryDetails } from "./repository-details.tsx";
 
@@ -32,57 +33,54 @@ export function HubView() {
 }
 
 function SearchForm({ words }: { words: string }) {
-  const text = strings.value.library;
   const [typed, setTyped] = useState(words);
-  const submit = (event: Event) => {
-    event.preventDefault();
+  const submit = () => {
     const wanted = typed.trim();
     if (wanted === "") return;
     if (wanted === words) void searchHub(words, { again: true });
     else go(linkTo("library", hubPart, wanted));
   };
   return (
-    <form class="hub-search" role="search" onSubmit={submit}>
+    <Form class="hub-search" role="search" onSubmit={submit}>
       <Icon name="search" size={18} />
-      <SearchInput
-        aria-label={text.search}
-        placeholder={text.searchPlaceholder}
+      <TextInput
+        type="search"
+        aria-label={libraryText.search}
+        placeholder={libraryText.searchPlaceholder}
         maxLength={256}
         value={typed}
         onValue={setTyped}
       />
       <Button kind="primary" type="submit">
-        {text.searchAction}
+        {libraryText.searchAction}
       </Button>
-    </form>
+    </Form>
   );
 }
 
 function Intro() {
-  const text = strings.value.library;
-  return <EmptyState icon="search" title={text.hubIntroTitle} text={text.hubIntroText} />;
+  return <EmptyState icon="search" title={libraryText.hubIntroTitle} text={libraryText.hubIntroText} />;
 }
 
 function Results({ words, opened }: { words: string; opened: string }) {
-  const text = strings.value.library;
   const state = search.value?.words === words ? search.value.state : undefined;
   if (state === undefined || state.kind === "asking") {
     return (
       <p class="row soft" role="status">
         <span class="spinner" aria-hidden="true" />
-        {text.searching}
+        {appText.searching}
       </p>
     );
   }
   if (state.kind === "failed")
     return <HubUnreachable message={state.message} onRetry={() => void searchHub(words)} />;
-  if (state.answer.length === 0) return <p class="soft">{text.noResults}</p>;
+  if (state.answer.length === 0) return <p class="soft">{libraryText.noResults}</p>;
   return (
     <div class="stack">
       <p class="small soft" role="status">
-        {text.results(state.answer.length)}
+        {libraryText.results(state.answer.length)}
       </p>
-      <ul class="boxed repositories" aria-label={text.resultsList}>
+      <ul class="boxed repositories" aria-label={libraryText.resultsList}>
         {state.answer.map((found) => (
           <Repository key={found.repo} found={found} words={words} isOpen={found.repo === opened} />
         ))}
@@ -92,7 +90,6 @@ function Results({ words, opened }: { words: string; opened: string }) {
 }
 
 function Repository({ found, words, isOpen }: { found: FoundRepository; words: string; isOpen: boolean }) {
-  const text = strings.value.library;
   const [owner = "", name = found.repo] = found.repo.split("/");
   const target = isOpen ? linkTo("library", hubPart, words) : linkTo("library", hubPart, words, found.repo);
   return (
@@ -108,10 +105,10 @@ function Repository({ found, words, isOpen }: { found: FoundRepository; words: s
           <span class="soft">{owner}/</span>
           <b>{name}</b>
         </span>
-        {found.gated && <Badge tone="warn">{text.gated}</Badge>}
+        {found.gated && <Badge tone="warn">{libraryText.gated}</Badge>}
         <span class="repository-counts small soft figures">
-          <span>{text.downloads(roundCountText(found.downloads))}</span>
-          <span>{text.likes(roundCountText(found.likes))}</span>
+          <span>{libraryText.downloads(roundCountText(found.downloads))}</span>
+          <span>{libraryText.likes(roundCountText(found.likes))}</span>
         </span>
       </button>
       {isOpen && <RepositoryDetails repo={found.repo} />}

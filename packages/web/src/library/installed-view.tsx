@@ -3,30 +3,34 @@ import type { ManagedModel } from "@ingle/protocol";
 import { useState } from "preact/hooks";
 
 import { go, linkTo } from "../app/router.ts";
-import { live, models } from "../connection/connection.ts";
-import { Badge, type Tone } from "../design/badge.tsx";
+import { currentDraft, draft } from "../chats/chat-changes.ts";
+import { canManage, client, live, models } from "../connection/connection.ts";
 import { Button } from "../design/button.tsx";
 import { EmptyState } from "../design/empty-state.tsx";
-import { SearchInput } from "../design/field.tsx";
-import { Progress } from "../design/progress.tsx";
+import { TextInput } from "../design/field.tsx";
+import { Badge, Progress, type Tone } from "../design/indicators.tsx";
+import { Menu, type MenuItem } from "../design/menu.tsx";
+import { ask } from "../design/dialog.tsx";
+import { showToast, useAttempt } from "../design/toast.tsx";
 import { agoText, bytesText, countText, momentText, shareText } from "../format/in-language.ts";
-import { strings } from "../strings/strings.ts";
+import { appText } from "../strings/app.ts";
+import { libraryText } from "../strings/library.ts";
 import { hubPart } from "./hub-view.tsx";
-import { ModelActions } from "./model-actions.tsx";
-import { isMoving, matchingModels, sortedModels } from "./model-view.ts";
+import { LoadDialog } from "./load-dialog.tsx";
+import { NamesDialog, QuantizeDialog } from "./model-dialogs.tsx";
+import { actionsOf, isMoving, matchingModels, type ModelAction, sortedModels } from "./model-view.ts";
 
 /** The filter is shown from this many models on. */
 const filterFrom = 7;
 
 export function InstalledView() {
-  const text = strings.value.library;
   const [words, setWords] = useState("");
-  if (live.value === null) return <p class="soft">{strings.value.app.loading}</p>;
+  if (live.value === null) return <p class="soft">{appText.loading}</p>;
   if (models.value.length === 0) {
     return (
-      <EmptyState icon="library" title={text.emptyTitle} text={text.emptyText}>
+      <EmptyState icon="library" title={libraryText.emptyTitle} text={libraryText.emptyText}>
         <Button kind="primary" icon="search" onClick={() => go(linkTo("library", hubPart))}>
-          {text.emptyAction}
+          {libraryText.emptyAction}
         </Button>
       </EmptyState>
     );
@@ -36,10 +40,16 @@ export function InstalledView() {
   return (
     <div class="stack">
       {hasFilter && (
-        <SearchInput aria-label={text.filter} placeholder={text.filter} value={words} onValue={setWords} />
+        <TextInput
+          type="search"
+          aria-label={libraryText.filter}
+          placeholder={libraryText.filter}
+          value={words}
+          onValue={setWords}
+        />
       )}
-      {shown.length === 0 && <p class="soft">{text.noneMatch}</p>}
-      <ul class="models" aria-label={text.installedList}>
+      {shown.length === 0 && <p class="soft">{libraryText.noneMatch}</p>}
+      <ul class="stack models" aria-label={libraryText.installedList}>
         {shown.map((model) => (
           <ModelCard key={model.id} model={model} />
         ))}
@@ -49,20 +59,19 @@ export function InstalledView() {
 }
 
 function ModelCard({ model }: { model: ManagedModel }) {
-  const text = strings.value.library;
   return (
-    <li class={`model ${model.status}`}>
+    <li class={`boxed model ${model.status}`}>
       <div class="model-main">
         <h3 class="model-name">{model.id}</h3>
         <StatusBadge model={model} />
-        {model.pinned && <Badge title={text.pinnedHint}>{text.pinned}</Badge>}
+        {model.pinned && <Badge title={libraryText.pinnedHint}>{libraryText.pinned}</Badge>}
         {model.aliases.map((alias) => (
           <Badge key={alias}>{alias}</Badge>
         ))}
         <p class="model-facts small soft">{factsOf(model).join(" · ")}</p>
         <Capabilities model={model} />
         {model.status === "loading" && (
-          <Progress label={text.loadingOf(model.id)} value={model.progress ?? null} />
+          <Progress label={appText.loadingModel(model.id)} value={model.progress ?? null} />
         )}
         {model.error !== null && <p class="model-error small">{model.error}</p>}
       </div>
@@ -85,9 +94,8 @@ const tones: Readonly<Record<ManagedModel["status"], Tone>> = {
 };
 
 function StatusBadge({ model }: { model: ManagedModel }) {
-  const text = strings.value.library;
   const { status, progress, running } = model;
-  const word = text.status[status];
+  const word = libraryText.status[status];
   const share = status === "loading" && progress !== null ? ` ${shareText(progress)}` : "";
   return (
     <>
@@ -96,38 +104,146 @@ function StatusBadge({ model }: { model: ManagedModel }) {
         {word}
         {share}
       </Badge>
-      {running > 0 && <Badge tone="accent">{text.runningNow(running)}</Badge>}
+      {running > 0 && <Badge tone="accent">{libraryText.runningNow(running)}</Badge>}
     </>
   );
 }
 
 function factsOf(model: ManagedModel): string[] {
-  const text = strings.value.library;
   const { memory_bytes: memory, kv_bits_k: keys, kv_bits_v: values, last_used_at: used } = model;
   return [
     ...(model.size_bytes === null ? [] : [bytesText(model.size_bytes)]),
     ...(model.quantization === null ? [] : [model.quantization]),
-    ...(model.format === null ? [] : [text.format[model.format]]),
+    ...(model.format === null ? [] : [libraryText.format[model.format]]),
     ...(model.architecture === null ? [] : [model.architecture]),
-    ...(model.context_length === null ? [] : [text.context(countText(model.context_length))]),
-    ...(memory === null ? [] : [text.inMemory(bytesText(memory))]),
+    ...(model.context_length === null ? [] : [libraryText.context(countText(model.context_length))]),
+    ...(memory === null ? [] : [libraryText.inMemory(bytesText(memory))]),
     ...(memory === null || ((keys ?? 16) === 16 && (values ?? 16) === 16)
       ? []
-      : [text.kvBits(String(keys ?? 16), String(values ?? 16))]),
-    used === null ? text.neverUsed : text.lastUsed(agoText(used)),
+      : [libraryText.kvBits(String(keys ?? 16), String(values ?? 16))]),
+    used === null ? libraryText.neverUsed : libraryText.lastUsed(agoText(used)),
   ];
 }
 
 function Capabilities({ model: { capabilities, last_used_at: used } }: { model: ManagedModel }) {
-  const text = strings.value.library;
   if (capabilities.length === 0) return null;
   return (
     <span class="model-capabilities" title={used === null ? undefined : momentText(used)}>
       {capabilities.map((capability) => (
-        <Badge key={capability} title={text.capabilityHint[capability]}>
-          {text.capability[capability]}
+        <Badge key={capability} title={libraryText.capabilityHint[capability]}>
+          {libraryText.capability[capability]}
         </Badge>
       ))}
     </span>
   );
+}
+
+type OpenDialog = "load" | "names" | "quantize" | null;
+
+function ModelActions({ model }: { model: ManagedModel }) {
+  const [isBusy, attempt] = useAttempt();
+  const [dialog, setDialog] = useState<OpenDialog>(null);
+  const actions = actionsOf(model, live.value?.jobs ?? []);
+  const close = () => setDialog(null);
+  if (!canManage.value) return null;
+  return (
+    <>
+      {actions.includes("chat") && (
+        <Button
+          size="small"
+          icon="chat"
+          aria-label={libraryText.chatWith(model.id)}
+          onClick={() => chatWith(model.id)}
+        >
+          {appText.chat}
+        </Button>
+      )}
+      {actions.includes("load") && (
+        <Button size="small" isBusy={isBusy} onClick={() => setDialog("load")}>
+          {libraryText.loadOptions}
+        </Button>
+      )}
+      {actions.includes("unload") && (
+        <Button size="small" isBusy={isBusy} onClick={() => void unload(model, attempt)}>
+          {libraryText.unload}
+        </Button>
+      )}
+      <Menu
+        icon="more"
+        size="small"
+        label={appText.actionsFor(model.id)}
+        items={menuItems(model, actions, { attempt, open: setDialog })}
+      />
+      {dialog === "load" && <LoadDialog model={model} onClose={close} />}
+      {dialog === "names" && <NamesDialog model={model} onClose={close} />}
+      {dialog === "quantize" && <QuantizeDialog model={model} onClose={close} />}
+    </>
+  );
+}
+
+type Attempt = (work: () => Promise<unknown>) => Promise<boolean>;
+
+function menuItems(
+  model: ManagedModel,
+  actions: readonly ModelAction[],
+  { attempt, open }: { attempt: Attempt; open: (dialog: OpenDialog) => void },
+): MenuItem[] {
+  const pin = (pinned: boolean) => void attempt(() => client.library.pin(model.id, pinned));
+  const items: Record<Exclude<ModelAction, "chat" | "load" | "unload">, MenuItem> = {
+    pin: { label: libraryText.pin, icon: "pin", onSelect: () => pin(true) },
+    unpin: { label: libraryText.unpin, icon: "pin", onSelect: () => pin(false) },
+    quantize: { label: libraryText.quantize, icon: "archive", onSelect: () => open("quantize") },
+    remove: {
+      label: libraryText.remove,
+      icon: "trash",
+      isDangerous: true,
+      onSelect: () => void remove(model, attempt),
+    },
+  };
+  const names: MenuItem = { label: libraryText.names, icon: "edit", onSelect: () => open("names") };
+  return [
+    ...actions.filter((action) => action === "pin" || action === "unpin").map((action) => items[action]),
+    names,
+    ...actions
+      .filter((action) => action === "quantize" || action === "remove")
+      .map((action) => items[action]),
+  ];
+}
+
+/** Opens a new chat with this model. */
+function chatWith(model: string): void {
+  draft.value = { ...currentDraft.value, models: [model] };
+  go(linkTo("chat"));
+}
+
+/** Asks first if requests are in flight; the server finishes them before it unloads. */
+async function unload(model: ManagedModel, attempt: Attempt): Promise<void> {
+  if (model.running > 0) {
+    const question = {
+      title: libraryText.unloadTitle(model.id),
+      text: libraryText.unloadText(model.running),
+      action: libraryText.unload,
+    };
+    if (!(await ask(question))) return;
+  }
+  await attempt(() => client.library.unload(model.id, { wait: false }));
+}
+
+async function remove(model: ManagedModel, attempt: Attempt): Promise<void> {
+  const isSure = await ask({
+    title: libraryText.removeTitle(model.id),
+    text:
+      model.size_bytes === null
+        ? libraryText.removeTextUnknown
+        : libraryText.removeText(bytesText(model.size_bytes)),
+    action: libraryText.removeAction,
+    isDangerous: true,
+  });
+  if (!isSure) return;
+  await attempt(async () => {
+    const { freed_bytes: freed } = await client.library.remove(model.id);
+    const message =
+      freed > 0 ? libraryText.removed(model.id, bytesText(freed)) : libraryText.removedOnly(model.id);
+    showToast({ text: message, tone: "good" });
+  });
 }

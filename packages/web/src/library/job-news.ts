@@ -4,7 +4,7 @@ import { effect } from "@preact/signals";
 
 import { live } from "../connection/connection.ts";
 import { showToast } from "../design/toast.tsx";
-import { strings } from "../strings/strings.ts";
+import { libraryText } from "../strings/library.ts";
 import { endedJobs } from "./job-view.ts";
 
 /** Shows a toast for each job that ends from now on. */
@@ -19,14 +19,13 @@ export function startJobNews(): void {
 }
 
 function showEnd(job: Job): void {
-  const text = strings.peek().library;
   const title = jobTitle(job);
-  if (job.status === "done") showToast({ text: text.jobDone[job.kind](title), tone: "good" });
-  else showToast({ text: text.jobFailed(title, job.error ?? ""), tone: "bad" });
+  if (job.status === "done") showToast({ text: libraryText.jobDone[job.kind](title), tone: "good" });
+  else showToast({ text: libraryText.jobFailed(title, job.error ?? ""), tone: "bad" });
 }
 
 export function jobTitle({ kind, status, model, source, quantization }: Job): string {
-  const text = strings.value.library.jobTitle;
+  const text = libraryText.jobTitle;
   switch (kind) {
     case "pull":
       return text.pull(model);

@@ -3,15 +3,13 @@
 import type { Job } from "@ingle/protocol";
 import { signal } from "@preact/signals";
 
-import { useAttempt } from "../connection/attempt.ts";
-import { canManage, client } from "../connection/client.ts";
-import { live } from "../connection/connection.ts";
-import { Badge, type Tone } from "../design/badge.tsx";
+import { canManage, client, live } from "../connection/connection.ts";
+import { Badge, Progress, type Tone } from "../design/indicators.tsx";
 import { Button, IconButton } from "../design/button.tsx";
-import { Progress } from "../design/progress.tsx";
-import { ask } from "../design/question.tsx";
+import { ask } from "../design/dialog.tsx";
+import { useAttempt } from "../design/toast.tsx";
 import { byteRateText, bytesText, durationText, shareText } from "../format/in-language.ts";
-import { strings } from "../strings/strings.ts";
+import { libraryText } from "../strings/library.ts";
 import { jobTitle } from "./job-news.ts";
 import { jobViews, type JobAction, type JobView } from "./job-view.ts";
 
@@ -24,7 +22,6 @@ const finishedShown = 2;
 const hidden = signal<ReadonlySet<string>>(new Set());
 
 export function JobsPanel() {
-  const text = strings.value.library;
   const views = jobViews(live.value?.jobs ?? []).filter(
     ({ job, isOpen }) => isOpen || !hidden.value.has(job.id),
   );
@@ -36,7 +33,7 @@ export function JobsPanel() {
   return (
     <section class="stack" aria-labelledby="jobs-heading">
       <div class="jobs-head">
-        <h2 id="jobs-heading">{text.jobs}</h2>
+        <h2 id="jobs-heading">{libraryText.jobs}</h2>
         {finished.length > 0 && (
           <Button
             kind="quiet"
@@ -45,7 +42,7 @@ export function JobsPanel() {
               hidden.value = new Set([...hidden.value, ...finished]);
             }}
           >
-            {text.hideFinished}
+            {libraryText.hideFinished}
           </Button>
         )}
       </div>
@@ -56,7 +53,7 @@ export function JobsPanel() {
       </ul>
       {folded.length > 0 && (
         <details>
-          <summary class="small soft">{text.finishedJobs(folded.length)}</summary>
+          <summary class="small soft">{libraryText.finishedJobs(folded.length)}</summary>
           <ul class="boxed jobs">
             {folded.map((view) => (
               <JobRow key={view.job.id} view={view} />
@@ -79,12 +76,11 @@ const tones: Readonly<Record<Job["status"], Tone>> = {
 
 function JobRow({ view }: { view: JobView }) {
   const { job, fraction, isOpen } = view;
-  const text = strings.value.library;
   const title = jobTitle(job);
   return (
     <li class="job">
       <span class="job-title">{title}</span>
-      <Badge tone={tones[job.status]}>{text.jobStatus[job.status]}</Badge>
+      <Badge tone={tones[job.status]}>{libraryText.jobStatus[job.status]}</Badge>
       <span class="job-actions">
         <JobActions view={view} title={title} />
       </span>
@@ -101,14 +97,13 @@ function JobRow({ view }: { view: JobView }) {
 
 /** "Downloading · 120 MiB of 700 MiB · 12 MiB/s · 50 s left" */
 export function JobFigures({ view: { job, fraction, secondsLeft, isOpen } }: { view: JobView }) {
-  const text = strings.value.library;
   if (!isOpen) return null;
   const parts = [
-    job.phase === null ? "" : text.phase[job.phase],
+    job.phase === null ? "" : libraryText.phase[job.phase],
     fraction === null ? "" : shareText(fraction),
-    job.total_bytes > 0 ? text.ofTotal(bytesText(job.bytes), bytesText(job.total_bytes)) : "",
+    job.total_bytes > 0 ? libraryText.ofTotal(bytesText(job.bytes), bytesText(job.total_bytes)) : "",
     job.status === "running" && job.bytes_per_second !== null ? byteRateText(job.bytes_per_second) : "",
-    secondsLeft === null ? "" : text.timeLeft(durationText(secondsLeft)),
+    secondsLeft === null ? "" : libraryText.timeLeft(durationText(secondsLeft)),
   ];
   return (
     <span class="job-figures small soft figures">{parts.filter((part) => part !== "").join(" · ")}</span>
@@ -118,12 +113,11 @@ export function JobFigures({ view: { job, fraction, secondsLeft, isOpen } }: { v
 const icons = { pause: "pause", resume: "play", cancel: "close" } as const;
 
 export function JobActions({ view: { job, actions }, title }: { view: JobView; title: string }) {
-  const text = strings.value.library;
   const [isBusy, attempt] = useAttempt();
   const labels: Record<JobAction, string> = {
-    pause: text.pauseJob(title),
-    resume: text.resumeJob(title),
-    cancel: text.cancelJob(title),
+    pause: libraryText.pauseJob(title),
+    resume: libraryText.resumeJob(title),
+    cancel: libraryText.cancelJob(title),
   };
   const run = async (action: JobAction) => {
     if (action === "cancel" && !(await confirmCancel(job))) return;
@@ -147,12 +141,11 @@ export function JobActions({ view: { job, actions }, title }: { view: JobView; t
 
 /** Asks only if a download has already begun. */
 async function confirmCancel({ kind, bytes }: Job): Promise<boolean> {
-  const text = strings.value.library;
   if (kind !== "pull" || bytes === 0) return true;
   return await ask({
-    title: text.cancelTitle,
-    text: text.cancelText(bytesText(bytes)),
-    action: text.cancelAction,
+    title: libraryText.cancelTitle,
+    text: libraryText.cancelText(bytesText(bytes)),
+    action: libraryText.cancelAction,
     isDangerous: true,
   });
 }

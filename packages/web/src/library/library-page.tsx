@@ -2,13 +2,12 @@
 import { useState } from "preact/hooks";
 
 import { go, linkTo, route } from "../app/router.ts";
-import { canManage } from "../connection/client.ts";
-import { live, models } from "../connection/connection.ts";
+import { canManage, live, models, useMachine } from "../connection/connection.ts";
 import { Button } from "../design/button.tsx";
 import { Tabs } from "../design/tabs.tsx";
 import { bytesText, countText } from "../format/in-language.ts";
-import { useMachine } from "../machine/machine-state.ts";
-import { strings } from "../strings/strings.ts";
+import { appText } from "../strings/app.ts";
+import { libraryText } from "../strings/library.ts";
 import { hubPart, HubView } from "./hub-view.tsx";
 import { ImportDialog } from "./model-dialogs.tsx";
 import { InstalledView } from "./installed-view.tsx";
@@ -17,11 +16,10 @@ import { JobsPanel } from "./jobs-panel.tsx";
 import "./library.css";
 
 export function LibraryPage() {
-  const text = strings.value.library;
   const chosen = route.value.parts[0] === hubPart ? "hub" : "installed";
   const tabs = [
-    { name: "installed" as const, label: text.installedTab(countText(models.value.length)) },
-    { name: "hub" as const, label: text.hubTab },
+    { name: "installed" as const, label: libraryText.installedTab(countText(models.value.length)) },
+    { name: "hub" as const, label: libraryText.hubTab },
   ];
   return (
     <div class="page">
@@ -29,7 +27,7 @@ export function LibraryPage() {
         <Head />
         <JobsPanel />
         <Tabs
-          label={text.views}
+          label={libraryText.views}
           tabs={tabs}
           chosen={chosen}
           onChoose={(name) => go(name === "hub" ? linkTo("library", hubPart) : linkTo("library"))}
@@ -42,17 +40,16 @@ export function LibraryPage() {
 }
 
 function Head() {
-  const text = strings.value.library;
   const [isImporting, setImporting] = useState(false);
   return (
     <header class="library-head">
       <div>
-        <h1>{text.title}</h1>
+        <h1>{appText.library}</h1>
         <Summary />
       </div>
       {canManage.value && (
         <Button icon="folder" onClick={() => setImporting(true)}>
-          {text.import}
+          {libraryText.import}
         </Button>
       )}
       {isImporting && <ImportDialog onClose={() => setImporting(false)} />}
@@ -61,7 +58,6 @@ function Head() {
 }
 
 function Summary() {
-  const text = strings.value.library;
   const machine = useMachine();
   const memory = live.value?.state.memory;
   const used = bytesText(memory?.used_bytes ?? 0);
@@ -70,11 +66,11 @@ function Summary() {
     memory === undefined
       ? ""
       : budget === null
-        ? text.summaryMemoryUnbounded(used)
-        : text.summaryMemory(used, bytesText(budget)),
+        ? libraryText.summaryMemoryUnbounded(used)
+        : libraryText.summaryMemory(used, bytesText(budget)),
     machine === null || machine.disk_free_bytes === null
       ? ""
-      : text.summaryDisk(bytesText(machine.disk_free_bytes)),
+      : libraryText.summaryDisk(bytesText(machine.disk_free_bytes)),
   ];
   return <p class="small soft">{sentences.filter((sentence) => sentence !== "").join(" ")}</p>;
 }

@@ -2,12 +2,15 @@
 import type { ManagedModel, MemoryEstimate } from "@ingle/protocol";
 import { useEffect, useState } from "preact/hooks";
 
-import { useAttempt } from "../connection/attempt.ts";
-import { client } from "../connection/client.ts";
-import { Dialog, DialogActions } from "../design/dialog.tsx";
-import { Field, SelectField, useTypedNumber } from "../design/field.tsx";
+import { client } from "../connection/connection.ts";
+import { Dialog } from "../design/dialog.tsx";
+import { SelectField } from "../design/field.tsx";
+import { Facts, type Fact } from "../design/indicators.tsx";
+import { Slider } from "../design/slider.tsx";
+import { useAttempt } from "../design/toast.tsx";
 import { bytesText, countText } from "../format/in-language.ts";
-import { strings } from "../strings/strings.ts";
+import { appText } from "../strings/app.ts";
+import { libraryText } from "../strings/library.ts";
 import { fitOfEstimate } from "./fit.ts";
 import { FitLight } from "./fit-light.tsx";
 import { contextStops, kvBitsChoices, loadOptionsOf, nearestStop, type LoadFields } from "./load-form.ts";
@@ -19,7 +22,6 @@ import "./model-dialogs.css";
 const contextLengthMin = 16;
 
 export function LoadDialog({ model, onClose }: { model: ManagedModel; onClose: () => void }) {
-  const text = strings.value.library;
   const [isBusy, attempt] = useAttempt();
   const [fields, setFields] = useState<LoadFields>({ contextLength: null, kvBits: null });
   const estimated = useEstimate(model.id, fields);
@@ -29,12 +31,9 @@ export function LoadDialog({ model, onClose }: { model: ManagedModel; onClose: (
   };
   return (
     <Dialog
-      title={text.loadTitle(model.id)}
-      isOpen
+      title={libraryText.loadTitle(model.id)}
       onClose={onClose}
-      actions={
-        <DialogActions action={text.load} isBusy={isBusy} onAction={() => void load()} onCancel={onClose} />
-      }
+      action={{ label: libraryText.load, isBusy, onAction: () => void load() }}
     >
       <ContextField fields={fields} estimate={estimated.estimate} onFields={setFields} />
       <KvField fields={fields} onFields={setFields} />
@@ -49,44 +48,34 @@ interface FieldsProps {
 }
 
 function ContextField({ fields, estimate, onFields }: FieldsProps & { estimate: MemoryEstimate | null }) {
-  const text = strings.value.library;
   const { stops, current, isKnown, keepTyped } = useContextStops(fields, estimate);
   const choose = (contextLength: number) => onFields({ ...fields, contextLength });
-  const readTyped = (digits: string) => {
-    const length = Number.parseInt(digits, 10);
+  const readTyped = (typed: number) => {
+    const length = Math.trunc(typed);
     if (!Number.isSafeInteger(length) || length < contextLengthMin) return;
     keepTyped(length);
     choose(length);
   };
-  const typedNumber = useTypedNumber(isKnown ? current : null, (box) => readTyped(box.value));
   return (
-    <Field label={text.contextLength} hint={text.contextHint}>
-      {(control) => (
-        <div class="slider-row">
-          <input
-            {...control}
-            class="slider"
-            type="range"
-            min={0}
-            max={stops.length - 1}
-            step={1}
-            value={nearestStop(stops, current)}
-            disabled={!isKnown}
-            aria-valuetext={text.tokens(countText(current))}
-            onInput={(event) => choose(stops[Number(event.currentTarget.value)] ?? current)}
-          />
-          <input
-            class="input slider-number figures"
-            type="number"
-            min={contextLengthMin}
-            step={1}
-            aria-label={text.contextNumber}
-            disabled={!isKnown}
-            {...typedNumber}
-          />
-        </div>
-      )}
-    </Field>
+    <Slider
+      label={libraryText.contextLength}
+      hint={libraryText.contextHint}
+      range={{
+        value: nearestStop(stops, current),
+        min: 0,
+        max: stops.length - 1,
+        step: 1,
+        onValue: (at) => choose(stops[at] ?? current),
+      }}
+      rangeText={appText.tokens(countText(current))}
+      box={{
+        label: libraryText.contextNumber,
+        value: isKnown ? current : null,
+        min: contextLengthMin,
+        onValue: readTyped,
+      }}
+      isDisabled={!isKnown}
+    />
   );
 }
 
@@ -104,17 +93,16 @@ function useContextStops(fields: LoadFields, estimate: MemoryEstimate | null) {
 }
 
 function KvField({ fields, onFields }: FieldsProps) {
-  const text = strings.value.library;
   const choices = [
-    { value: "", label: text.kvBitsDefault },
-    ...kvBitsChoices.map((bits) => ({ value: String(bits), label: text.kvBitsChoice[bits] })),
+    { value: "", label: libraryText.kvBitsDefault },
+    ...kvBitsChoices.map((bits) => ({ value: String(bits), label: libraryText.kvBitsChoice[bits] })),
   ];
   const choose = (value: string) =>
     onFields({ ...fields, kvBits: kvBitsChoices.find((bits) => String(bits) === value) ?? null });
   return (
     <SelectField
-      label={text.kvBitsLabel}
-      hint={text.kvBitsHint}
+      label={libraryText.kvBitsLabel}
+      hint={libraryText.kvBitsHint}
       value={String(fields.kvBits ?? "")}
       choices={choices}
       onValue={choose}
@@ -123,16 +111,15 @@ function KvField({ fields, onFields }: FieldsProps) {
 }
 
 function EstimateCard({ estimated: { estimate, error, isLoading } }: { estimated: Estimated }) {
-  const text = strings.value.library;
   return (
     <section
-      class={`load-estimate ${isLoading ? "asking" : ""}`}
-      aria-label={text.estimate}
+      class={`stack load-estimate ${isLoading ? "asking" : ""}`}
+      aria-label={libraryText.estimate}
       aria-busy={isLoading}
     >
       {estimate === null ? (
         <p class={error === null ? "soft" : "load-estimate-error"} role="status">
-          {isLoading ? text.estimating : (error?.text ?? text.estimateFailed)}
+          {isLoading ? libraryText.estimating : (error?.text ?? libraryText.estimateFailed)}
           {!isLoading && error !== null && error.detail !== null && (
             <span class="small soft"> {error.detail}</span>
           )}
@@ -153,24 +140,14 @@ function EstimateCard({ estimated: { estimate, error, isLoading } }: { estimated
 const shownTokens = 1000;
 
 function EstimateFigures({ estimate }: { estimate: MemoryEstimate }) {
-  const text = strings.value.library;
-  const rows: [string, string][] = [
-    [text.estimateMemory, bytesText(estimate.memory_bytes)],
+  const facts: Fact[] = [
+    [libraryText.estimateMemory, bytesText(estimate.memory_bytes)],
     [
-      text.estimateAvailable,
-      estimate.available_bytes === null ? text.estimateUnbounded : bytesText(estimate.available_bytes),
+      libraryText.estimateAvailable,
+      estimate.available_bytes === null ? libraryText.estimateUnbounded : bytesText(estimate.available_bytes),
     ],
-    [text.estimatePerToken, bytesText(estimate.kv_bytes_per_token * shownTokens)],
-    [text.estimateMax, text.tokens(countText(estimate.context_length_max))],
+    [libraryText.estimatePerToken, bytesText(estimate.kv_bytes_per_token * shownTokens)],
+    [libraryText.estimateMax, appText.tokens(countText(estimate.context_length_max))],
   ];
-  return (
-    <dl class="load-estimate-figures small">
-      {rows.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd class="figures">{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
+  return <Facts class="stack load-estimate-figures small figures" facts={facts} />;
 }

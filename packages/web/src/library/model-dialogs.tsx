@@ -2,13 +2,13 @@
 import type { ManagedModel } from "@ingle/protocol";
 import { useState } from "preact/hooks";
 
-import { useAttempt } from "../connection/attempt.ts";
-import { client } from "../connection/client.ts";
+import { client } from "../connection/connection.ts";
 import { Button, IconButton } from "../design/button.tsx";
-import { Dialog, DialogActions } from "../design/dialog.tsx";
-import { Field, TextField, TextInput } from "../design/field.tsx";
+import { Dialog } from "../design/dialog.tsx";
+import { Field, Form, TextField, TextInput } from "../design/field.tsx";
+import { useAttempt } from "../design/toast.tsx";
 import { bytesText } from "../format/in-language.ts";
-import { strings } from "../strings/strings.ts";
+import { libraryText } from "../strings/library.ts";
 import { isAlias, type QuantizationChoice, quantizationChoices } from "./model-view.ts";
 
 import "./model-dialogs.css";
@@ -16,52 +16,40 @@ import "./model-dialogs.css";
 const formId = "import-form";
 
 export function ImportDialog({ onClose }: { onClose: () => void }) {
-  const text = strings.value.library;
   const [isBusy, attempt] = useAttempt();
   const [path, setPath] = useState("");
-  const start = async (event: Event) => {
-    event.preventDefault();
+  const start = async () => {
     if (await attempt(() => client.jobs.start({ kind: "import", path: path.trim() }))) onClose();
   };
   return (
     <Dialog
-      title={text.importTitle}
-      isOpen
+      title={libraryText.importTitle}
       onClose={onClose}
-      actions={
-        <DialogActions
-          action={text.importAction}
-          form={formId}
-          isBusy={isBusy}
-          isDisabled={path.trim() === ""}
-          onCancel={onClose}
-        />
-      }
+      action={{ label: libraryText.importAction, form: formId, isBusy, isDisabled: path.trim() === "" }}
     >
-      <p class="soft">{text.importText}</p>
-      <form id={formId} onSubmit={(event) => void start(event)}>
+      <p class="soft">{libraryText.importText}</p>
+      <Form id={formId} onSubmit={start}>
         <TextField
-          label={text.importPath}
-          hint={text.importHint}
+          label={libraryText.importPath}
+          hint={libraryText.importHint}
           autocomplete="off"
           spellcheck={false}
           maxLength={4096}
-          placeholder={text.importPlaceholder}
+          placeholder={libraryText.importPlaceholder}
           value={path}
           onValue={setPath}
         />
-      </form>
+      </Form>
     </Dialog>
   );
 }
 
 export function NamesDialog({ model, onClose }: { model: ManagedModel; onClose: () => void }) {
-  const text = strings.value.library;
   const [isBusy, attempt] = useAttempt();
   return (
-    <Dialog title={text.namesTitle(model.id)} isOpen onClose={onClose}>
-      <p class="soft">{text.namesText}</p>
-      {model.aliases.length === 0 && <p class="small soft">{text.noNames}</p>}
+    <Dialog title={libraryText.namesTitle(model.id)} onClose={onClose}>
+      <p class="soft">{libraryText.namesText}</p>
+      {model.aliases.length === 0 && <p class="small soft">{libraryText.noNames}</p>}
       <ul class="names">
         {model.aliases.map((alias) => (
           <li key={alias} class="row row-apart">
@@ -69,7 +57,7 @@ export function NamesDialog({ model, onClose }: { model: ManagedModel; onClose: 
             <IconButton
               icon="trash"
               size="small"
-              label={text.removeName(alias)}
+              label={libraryText.removeName(alias)}
               disabled={isBusy}
               onClick={() => void attempt(() => client.library.removeAlias(alias))}
             />
@@ -82,37 +70,34 @@ export function NamesDialog({ model, onClose }: { model: ManagedModel; onClose: 
 }
 
 function NewName({ model }: { model: ManagedModel }) {
-  const text = strings.value.library;
   const [isBusy, attempt] = useAttempt();
   const [name, setName] = useState("");
   const isWrong = name !== "" && !isAlias(name);
-  const add = async (event: Event) => {
-    event.preventDefault();
+  const add = async () => {
     if (!isAlias(name)) return;
     if (await attempt(() => client.library.setAlias(name, model.id))) setName("");
   };
   return (
-    <form class="stack" onSubmit={(event) => void add(event)}>
+    <Form class="stack" onSubmit={add}>
       <Field
-        label={text.newName}
-        error={isWrong ? text.nameRule : undefined}
-        hint={isWrong ? "" : text.nameRule}
+        label={libraryText.newName}
+        error={isWrong ? libraryText.nameRule : undefined}
+        hint={isWrong ? "" : libraryText.nameRule}
       >
         {(control) => (
           <div class="name-row">
             <TextInput {...control} autocomplete="off" spellcheck={false} value={name} onValue={setName} />
             <Button type="submit" isBusy={isBusy} disabled={name === "" || isWrong}>
-              {text.addName}
+              {libraryText.addName}
             </Button>
           </div>
         )}
       </Field>
-    </form>
+    </Form>
   );
 }
 
 export function QuantizeDialog({ model, onClose }: { model: ManagedModel; onClose: () => void }) {
-  const text = strings.value.library;
   const [isBusy, attempt] = useAttempt();
   const [level, setLevel] = useState<QuantizationChoice["level"]>("Q4_K_M");
   const start = async () => {
@@ -121,21 +106,13 @@ export function QuantizeDialog({ model, onClose }: { model: ManagedModel; onClos
   };
   return (
     <Dialog
-      title={text.quantizeTitle(model.id)}
-      isOpen
+      title={libraryText.quantizeTitle(model.id)}
       onClose={onClose}
-      actions={
-        <DialogActions
-          action={text.quantizeAction}
-          isBusy={isBusy}
-          onAction={() => void start()}
-          onCancel={onClose}
-        />
-      }
+      action={{ label: libraryText.quantizeAction, isBusy, onAction: () => void start() }}
     >
-      <p class="soft">{text.quantizeText}</p>
-      <fieldset class="levels">
-        <legend>{text.quantizeLevel}</legend>
+      <p class="soft">{libraryText.quantizeText}</p>
+      <fieldset class="stack levels">
+        <legend>{libraryText.quantizeLevel}</legend>
         {quantizationChoices(model).map((choice) => (
           <Level key={choice.level} choice={choice} isChosen={choice.level === level} onChoose={setLevel} />
         ))}
@@ -151,16 +128,15 @@ interface LevelProps {
 }
 
 function Level({ choice: { level, expectedBytes }, isChosen, onChoose }: LevelProps) {
-  const text = strings.value.library;
   return (
     <label class={`level ${isChosen ? "chosen" : ""}`}>
       <input type="radio" name="level" checked={isChosen} onChange={() => onChoose(level)} />
       <span class="level-name">
         <b>{level}</b>
-        <span class="small soft">{text.level[level]}</span>
+        <span class="small soft">{libraryText.level[level]}</span>
       </span>
       {expectedBytes !== null && (
-        <span class="small soft figures">{text.quantizeSize(bytesText(expectedBytes))}</span>
+        <span class="small soft figures">{libraryText.quantizeSize(bytesText(expectedBytes))}</span>
       )}
     </label>
   );

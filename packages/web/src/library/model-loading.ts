@@ -4,11 +4,10 @@ import type { MemoryEstimate } from "@ingle/protocol";
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 
-import { client } from "../connection/client.ts";
-import { modelOf } from "../connection/connection.ts";
+import { client, modelOf } from "../connection/connection.ts";
 import { showError, showToast } from "../design/toast.tsx";
 import { errorMessage, type ErrorMessage } from "../strings/error-message.ts";
-import { strings } from "../strings/strings.ts";
+import { chatText } from "../strings/chat.ts";
 import { loadOptionsOf, type LoadFields } from "./load-form.ts";
 
 /** Waits for a pause, since an estimate reads the model's file. */
@@ -60,7 +59,7 @@ export async function reloadModel(id: string, change: LoadOptions): Promise<void
   try {
     await client.library.unload(id);
     await client.library.load(id, { ...settings, ...change });
-    showToast({ text: strings.value.chat.reloaded(id), tone: "good" });
+    showToast({ text: chatText.reloaded(id), tone: "good" });
   } catch (error) {
     showError(error);
   } finally {

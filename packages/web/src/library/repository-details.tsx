@@ -2,14 +2,13 @@
 import type { OfferedModel, OfferedRepository } from "@ingle/protocol";
 import { useEffect } from "preact/hooks";
 
-import { useAttempt } from "../connection/attempt.ts";
-import { canManage, client } from "../connection/client.ts";
-import { live, models } from "../connection/connection.ts";
-import { Badge } from "../design/badge.tsx";
+import { canManage, client, live, machine, models } from "../connection/connection.ts";
+import { Badge, Facts, type Fact } from "../design/indicators.tsx";
 import { Button } from "../design/button.tsx";
+import { useAttempt } from "../design/toast.tsx";
 import { bytesText, countText } from "../format/in-language.ts";
-import { machine } from "../machine/machine-state.ts";
-import { strings } from "../strings/strings.ts";
+import { appText } from "../strings/app.ts";
+import { libraryText } from "../strings/library.ts";
 import { fitOfOffer, recommendedOf } from "./fit.ts";
 import { FitLight } from "./fit-light.tsx";
 import { openRepository, repositories } from "./hub-search.ts";
@@ -20,13 +19,13 @@ export function RepositoryDetails({ repo }: { repo: string }) {
   const state = repositories.value.get(repo);
   if (state?.kind === "answered") return <Offers offered={state.answer} />;
   return (
-    <div class="repository-body">
+    <div class="stack repository-body">
       {state?.kind === "failed" ? (
         <HubUnreachable message={state.message} onRetry={() => void openRepository(repo)} />
       ) : (
         <p class="row soft" role="status">
           <span class="spinner" aria-hidden="true" />
-          {strings.value.app.loading}
+          {appText.loading}
         </p>
       )}
     </div>
@@ -34,13 +33,27 @@ export function RepositoryDetails({ repo }: { repo: string }) {
 }
 
 function Offers({ offered }: { offered: OfferedRepository }) {
-  const text = strings.value.library;
+  const { context_length: context } = offered;
+  const facts: Fact[] = [
+    [libraryText.architecture, offered.architecture],
+    [libraryText.trainedContext, context === null ? libraryText.unknown : appText.tokens(countText(context))],
+    [libraryText.license, offered.license ?? libraryText.unknown],
+  ];
+  const readsImages = offered.models.every((model) => model.projector);
   const recommended = machine.value === null ? null : recommendedOf(offered.models, machine.value);
   return (
-    <div class="repository-body">
-      <Facts offered={offered} />
-      {offered.gated && <p class="small gated-text">{text.gatedText}</p>}
-      <ul class="offers" aria-label={text.levels(offered.repo)}>
+    <div class="stack repository-body">
+      <Facts class="facts small" facts={facts}>
+        {readsImages && (
+          <div>
+            <dt class="visually-hidden">{libraryText.capability.vision}</dt>
+            <dd>{libraryText.withProjector}</dd>
+          </div>
+        )}
+      </Facts>
+      {offered.embeddings && <p class="small soft">{libraryText.embeddingsOnly}</p>}
+      {offered.gated && <p class="small notice warn">{libraryText.gatedText}</p>}
+      <ul class="offers" aria-label={libraryText.levels(offered.repo)}>
         {offered.models.map((model) => (
           <Offer
             key={model.id}
@@ -54,36 +67,6 @@ function Offers({ offered }: { offered: OfferedRepository }) {
   );
 }
 
-function Facts({ offered }: { offered: OfferedRepository }) {
-  const text = strings.value.library;
-  const { context_length: context } = offered;
-  return (
-    <>
-      <dl class="facts small">
-        <div>
-          <dt>{text.architecture}</dt>
-          <dd>{offered.architecture}</dd>
-        </div>
-        <div>
-          <dt>{text.trainedContext}</dt>
-          <dd>{context === null ? text.unknown : text.tokens(countText(context))}</dd>
-        </div>
-        <div>
-          <dt>{text.license}</dt>
-          <dd>{offered.license ?? text.unknown}</dd>
-        </div>
-        {offered.models.every((model) => model.projector) && (
-          <div>
-            <dt class="visually-hidden">{text.capability.vision}</dt>
-            <dd>{text.withProjector}</dd>
-          </div>
-        )}
-      </dl>
-      {offered.embeddings && <p class="small soft">{text.embeddingsOnly}</p>}
-    </>
-  );
-}
-
 interface OfferProps {
   model: OfferedModel;
   siblings: readonly OfferedModel[];
@@ -91,14 +74,13 @@ interface OfferProps {
 }
 
 function Offer({ model, siblings, isRecommended }: OfferProps) {
-  const text = strings.value.library;
   return (
     <li class="offer">
       <span class="offer-level">
         <b>{model.quantization ?? model.id.split(":").at(-1)}</b>
-        {isRecommended && <Badge tone="accent">{text.recommended}</Badge>}
+        {isRecommended && <Badge tone="accent">{libraryText.recommended}</Badge>}
         {model.projector && !siblings.every((sibling) => sibling.projector) && (
-          <Badge>{text.withProjector}</Badge>
+          <Badge>{libraryText.withProjector}</Badge>
         )}
       </span>
       <span class="offer-size figures">{bytesText(model.size_bytes)}</span>
@@ -113,37 +95,36 @@ function Offer({ model, siblings, isRecommended }: OfferProps) {
 }
 
 function GetButton({ model, isRecommended }: { model: OfferedModel; isRecommended: boolean }) {
-  const text = strings.value.library;
   const [isBusy, attempt] = useAttempt();
-  if (models.value.some(({ id }) => id === model.id)) return <Badge tone="good">{text.installed}</Badge>;
+  if (models.value.some(({ id }) => id === model.id))
+    return <Badge tone="good">{libraryText.installed}</Badge>;
   const job = live.value?.jobs.find((each) => each.model === model.id && isOpenJob(each));
-  if (job !== undefined) return <Badge tone="accent">{text.jobStatus[job.status]}</Badge>;
+  if (job !== undefined) return <Badge tone="accent">{libraryText.jobStatus[job.status]}</Badge>;
   return (
     <Button
       size="small"
       icon="download"
       kind={isRecommended ? "primary" : "plain"}
-      aria-label={text.getModel(model.id)}
+      aria-label={appText.downloadModel(model.id)}
       disabled={!canManage.value}
       isBusy={isBusy}
       onClick={() => void attempt(() => client.jobs.start({ kind: "pull", model: model.id }))}
     >
-      {text.get}
+      {appText.download}
     </Button>
   );
 }
 
 /** Reports that the hub is unreachable; `message` is the server's error message. */
 export function HubUnreachable({ message, onRetry }: { message: string; onRetry: () => void }) {
-  const text = strings.value.library;
   return (
     <div class="card stack unreachable" role="alert">
-      <h3>{text.hubUnreachableTitle}</h3>
+      <h3>{libraryText.hubUnreachableTitle}</h3>
       <p class="soft">{message}</p>
-      <p class="small soft">{text.hubUnreachableText}</p>
+      <p class="small soft">{libraryText.hubUnreachableText}</p>
       <div>
         <Button icon="retry" onClick={onRetry}>
-          {strings.value.app.retry}
+          {appText.retry}
         </Button>
       </div>
     </div>

@@ -1,11 +1,11 @@
 // A block of code: its language, a copy button, and syntax highlighting once the highlighter is loaded.
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef } from "preact/hooks";
 
 import { CopyButton } from "../design/copy-button.tsx";
-import { strings } from "../strings/strings.ts";
-import type { Highlight } from "./highlight.ts";
-import type { Span } from "./highlighted-spans.ts";
+import { useLoaded } from "../design/loaded.ts";
+import { chatText } from "../strings/chat.ts";
+import type { Highlight, Span } from "./highlight.ts";
 
 interface CodeBlockProps {
   code: string;
@@ -21,39 +21,22 @@ const restFactor = 12;
 const restMsMin = 80;
 
 export function CodeBlock({ code, language, isOpen }: CodeBlockProps) {
-  const highlight = useHighlighter(language);
+  const highlight = useLoaded(async () => {
+    if (language === "") return null;
+    return (await import("./highlight.ts")).highlighterOf(language);
+  }, [language]);
   return (
     <figure class="code-block">
       <figcaption>
-        <span>{language === "" ? strings.value.chat.code : language}</span>
-        <CopyButton text={() => code} label={strings.value.chat.copyCode} />
+        <span>{language === "" ? chatText.code : language}</span>
+        <CopyButton text={() => code} label={chatText.copyCode} />
       </figcaption>
       {/* Focusable, so that the keyboard can scroll it. */}
       <pre tabIndex={0}>
-        <code>
-          {highlight === null ? code : <Highlighted code={code} highlight={highlight} isOpen={isOpen} />}
-        </code>
+        <code>{highlight ? <Highlighted code={code} highlight={highlight} isOpen={isOpen} /> : code}</code>
       </pre>
     </figure>
   );
-}
-
-/** The highlighter of a language; null while it is loading, and for unknown languages. */
-function useHighlighter(language: string): Highlight | null {
-  const [highlight, setHighlight] = useState<{ highlight: Highlight | null }>({ highlight: null });
-  useEffect(() => {
-    if (language === "") return undefined;
-    let isCurrent = true;
-    const load = async () => {
-      const { highlighterOf } = await import("./highlight.ts");
-      if (isCurrent) setHighlight({ highlight: highlighterOf(language) });
-    };
-    void load();
-    return () => {
-      isCurrent = false;
-    };
-  }, [language]);
-  return highlight.highlight;
 }
 
 interface HighlightedProps {

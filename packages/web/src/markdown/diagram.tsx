@@ -1,12 +1,13 @@
 // A Mermaid diagram, drawn once its block is complete. Until then, on demand, and if it is invalid, its source is shown.
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 
 import { isDark } from "../app/theme.ts";
 import { CopyButton } from "../design/copy-button.tsx";
 import { IconButton } from "../design/button.tsx";
+import { useLoaded } from "../design/loaded.ts";
 import { countText } from "../format/in-language.ts";
 import { reasonOf } from "../strings/error-message.ts";
-import { strings } from "../strings/strings.ts";
+import { chatText } from "../strings/chat.ts";
 import { CodeBlock } from "./code-block.tsx";
 import type { DiagramImage, Drawn } from "./mermaid.ts";
 
@@ -17,18 +18,22 @@ interface DiagramProps {
 }
 
 export function Diagram({ source, isOpen }: DiagramProps) {
-  const drawn = useDrawn(source, isOpen);
+  const dark = isDark.value;
+  const drawn = useLoaded(
+    async () => (isOpen ? undefined : loadAndDraw(source, dark)),
+    [source, isOpen, dark],
+  );
   const [isSourceShown, setSourceShown] = useState(false);
-  const text = strings.value.chat;
-  if (drawn === null) return <CodeBlock code={source} language="mermaid" isOpen={isOpen} />;
+  // While the source is incomplete, and while it is drawn for the first time.
+  if (drawn === undefined || isOpen) return <CodeBlock code={source} language="mermaid" isOpen={isOpen} />;
   if ("problem" in drawn) {
     return (
       <>
         <CodeBlock code={source} language="mermaid" isOpen={isOpen} />
         <p class="diagram-problem">
           {drawn.problem === "length"
-            ? text.diagramTooLong(countText(drawn.lengthMax))
-            : text.diagramWrong(drawn.reason)}
+            ? chatText.diagramTooLong(countText(drawn.lengthMax))
+            : chatText.diagramWrong(drawn.reason)}
         </p>
       </>
     );
@@ -36,16 +41,16 @@ export function Diagram({ source, isOpen }: DiagramProps) {
   return (
     <figure class="code-block diagram">
       <figcaption>
-        <span>{text.diagram}</span>
+        <span>{chatText.diagram}</span>
         <span class="row">
           <IconButton
             icon="code"
             size="small"
-            label={text.diagramSource}
+            label={chatText.diagramSource}
             aria-pressed={isSourceShown}
             onClick={() => setSourceShown(!isSourceShown)}
           />
-          <CopyButton text={() => source} label={text.copyCode} />
+          <CopyButton text={() => source} label={chatText.copyCode} />
         </span>
       </figcaption>
       {isSourceShown ? (
@@ -53,7 +58,7 @@ export function Diagram({ source, isOpen }: DiagramProps) {
           <code>{source}</code>
         </pre>
       ) : (
-        <DrawnImage image={drawn.image} description={descriptionOf(source) ?? text.diagram} />
+        <DrawnImage image={drawn.image} description={descriptionOf(source) ?? chatText.diagram} />
       )}
     </figure>
   );
@@ -72,25 +77,6 @@ function DrawnImage({ image, description }: { image: DiagramImage; description: 
 /** The accessible title in the source. */
 function descriptionOf(source: string): string | undefined {
   return /^\s*accTitle\s*:\s*(\S.*)$/m.exec(source)?.[1]?.trim();
-}
-
-/** Null while the source is incomplete, and while it is drawn for the first time. */
-function useDrawn(source: string, isOpen: boolean): Drawn | null {
-  const [drawn, setDrawn] = useState<Drawn | null>(null);
-  const dark = isDark.value;
-  useEffect(() => {
-    if (isOpen) return undefined;
-    let isCurrent = true;
-    const load = async () => {
-      const next = await loadAndDraw(source, dark);
-      if (isCurrent) setDrawn(next);
-    };
-    void load();
-    return () => {
-      isCurrent = false;
-    };
-  }, [source, isOpen, dark]);
-  return isOpen ? null : drawn;
 }
 
 async function loadAndDraw(source: string, dark: boolean): Promise<Drawn> {

@@ -1,11 +1,10 @@
-// Renders inline tokens: emphasis, links, code, images and so on.
+// Renders inline tokens: emphasis, links, code, images, formulas and so on.
 import type { Token } from "marked";
 import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 
-import { decodeEntities } from "./entities.ts";
-import { Formula } from "./formula.tsx";
+import { decodeEntities, embeddedImage, safeLink } from "./texts.ts";
 import { isMath } from "./lexer.ts";
-import { embeddedImage, safeLink } from "./links.ts";
 
 export function InlineTokens({ tokens }: { tokens: readonly Token[] }) {
   return (
@@ -92,5 +91,32 @@ function Image({ address, description, source }: { address: string; description:
     <Link address={address} source={source}>
       {description === "" ? address : description}
     </Link>
+  );
+}
+
+interface FormulaProps {
+  tex: string;
+  isBlock: boolean;
+}
+
+export function Formula({ tex, isBlock }: FormulaProps) {
+  const place = useRef<HTMLSpanElement>(null);
+  const [isSet, setSet] = useState(false);
+  useEffect(() => {
+    let isCurrent = true;
+    const set = async () => {
+      const { setFormula } = await import("./katex.ts");
+      if (isCurrent && place.current !== null) setSet(setFormula(place.current, tex, isBlock));
+    };
+    void set();
+    return () => {
+      isCurrent = false;
+    };
+  }, [tex, isBlock]);
+  return (
+    <span class={isBlock ? "formula block" : "formula"}>
+      {!isSet && <code>{tex}</code>}
+      <span ref={place} hidden={!isSet} />
+    </span>
   );
 }

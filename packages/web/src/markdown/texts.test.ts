@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { decodeEntities } from "./entities.ts";
+import { decodeEntities, embeddedImage, safeLink } from "./texts.ts";
 import { isMath, lexer } from "./lexer.ts";
-import { embeddedImage, safeLink } from "./links.ts";
 
 describe("decodeEntities", () => {
   it("replaces references by their characters", () => {

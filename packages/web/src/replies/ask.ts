@@ -2,8 +2,8 @@
 import { imageUrl } from "@ingle/client";
 import { batch } from "@preact/signals";
 
-import { beginConversation, changeConversation } from "../chats/chat-changes.ts";
-import { attachmentsOf } from "../chats/chat-storage.ts";
+import { addMessages, beginConversation, changeConversation } from "../chats/chat-changes.ts";
+import { newId, attachmentsOf } from "../chats/chat-storage.ts";
 import {
   chatStorage,
   conversations,
@@ -12,26 +12,23 @@ import {
   openPath,
   showMessages,
 } from "../chats/chat-store.ts";
-import {
-  newId,
-  type Attachment,
-  type Conversation,
-  type Message,
-  type Reply,
-  type ReplyMessage,
-  type StoredFile,
-  type UserMessage,
+import type {
+  Attachment,
+  Conversation,
+  Message,
+  Reply,
+  ReplyMessage,
+  StoredFile,
+  UserMessage,
 } from "../chats/conversation.ts";
 import { titleOf } from "../chats/conversation-text.ts";
-import { addMessages } from "../chats/message-changes.ts";
 import { makeTree, pathTo, type MessageTree } from "../chats/message-tree.ts";
 import { storeUnsaved } from "../chats/unsaved-replies.ts";
 import { announce, showError } from "../design/toast.tsx";
 import { storedErrorMessage } from "../strings/error-message.ts";
-import { strings } from "../strings/strings.ts";
+import { chatText } from "../strings/chat.ts";
 import { toChatBody } from "./chat-request.ts";
-import { liveReplies } from "./live-replies.ts";
-import { beginReplies, endLive, writeReplies, type BegunReplies } from "./reply-writer.ts";
+import { beginReplies, type BegunReplies, endLive, liveReplies, writeReplies } from "./reply-writer.ts";
 
 /** A message of the user; the bytes of its images are keyed by attachment id. */
 interface Question {
@@ -197,11 +194,12 @@ function tryStoreUnsaved(replies: readonly ReplyMessage[]): void {
 
 /** Tells screen readers that a reply has ended. */
 function announceEnd({ reply }: ReplyMessage): void {
-  const text = strings.value.chat;
   if (reply.status === "failed")
-    announce(text.answerFailed(reply.error === null ? text.failed : storedErrorMessage(reply.error).text));
-  else if (reply.status === "stopped") announce(text.answerStopped);
-  else announce(text.answerReady(reply.model));
+    announce(
+      chatText.answerFailed(reply.error === null ? chatText.failed : storedErrorMessage(reply.error).text),
+    );
+  else if (reply.status === "stopped") announce(chatText.answerStopped);
+  else announce(chatText.answerReady(reply.model));
 }
 
 async function imagesOf(path: readonly Message[]): Promise<Map<string, string>> {

@@ -1,16 +1,31 @@
 // Streams the replies of one request: to the page with each frame, and to the database with the first words and then every second.
 // A closing page stores the rest in localStorage; a crash of the browser loses at most a second.
 import { ApiError, IngleError } from "@ingle/client";
-import { batch, signal } from "@preact/signals";
+import { batch, signal, type Signal } from "@preact/signals";
 
-import type { ReplyError, ReplyMessage, ReplyStatus } from "../chats/conversation.ts";
-import { client } from "../connection/client.ts";
+import type { ReplyError, ReplyFigures, ReplyMessage, Reply } from "../chats/conversation.ts";
+import { client } from "../connection/connection.ts";
 import { errorCode, reasonOf } from "../strings/error-message.ts";
 import type { StreamedChatBody } from "./chat-request.ts";
 import { createFrameBatch } from "./frame-batch.ts";
-import { addLiveReply, removeLiveReply, type LiveReply } from "./live-replies.ts";
-import { openReply } from "./open-reply.ts";
+import { openReply } from "../connection/reconnect.ts";
 import { createProgress, type ProgressOfAll, type ReplyProgress } from "./reply-progress.ts";
+
+/** A reply that this page is writing. */
+export interface LiveReply {
+  readonly id: string;
+  readonly conversationId: string;
+  readonly text: Signal<string>;
+  readonly thinking: Signal<string>;
+  /** How long it thought; null until its text begins. */
+  readonly thinkingMs: Signal<number | null>;
+  readonly figures: Signal<ReplyFigures | null>;
+  /** Aborts the request; the text so far stays. */
+  stop(): void;
+}
+
+/** The replies that this page is writing, by message id. */
+export const liveReplies = signal<ReadonlyMap<string, LiveReply>>(new Map());
 
 const saveEveryMs = 1_000;
 
@@ -61,9 +76,7 @@ interface WrittenReplies {
 export function beginReplies(messages: readonly ReplyMessage[]): BegunReplies {
   const controller = new AbortController();
   const live = messages.map((message) => makeLive(message, controller));
-  batch(() => {
-    messages.forEach((message, at) => live[at] !== undefined && addLiveReply(message.id, live[at]));
-  });
+  liveReplies.value = new Map([...liveReplies.value, ...live.map((reply) => [reply.id, reply] as const)]);
   return { messages, live, controller };
 }
 
@@ -119,13 +132,12 @@ async function errorOf(work: Promise<unknown>): Promise<unknown> {
 
 /** Removes replies from the live ones. Their final messages have to be shown by then. */
 export function endLive(messages: readonly ReplyMessage[]): void {
-  batch(() => {
-    for (const { id } of messages) removeLiveReply(id);
-  });
+  const ended = new Set(messages.map(({ id }) => id));
+  liveReplies.value = new Map([...liveReplies.value].filter(([id]) => !ended.has(id)));
 }
 
 interface End {
-  status: ReplyStatus;
+  status: Reply["status"];
   error: ReplyError | null;
 }
 
@@ -159,8 +171,9 @@ function toMessage(message: ReplyMessage, progress: ReplyProgress, { status, err
   return { ...message, text, reply: { ...message.reply, thinking, thinkingMs, finish, figures, ...ended } };
 }
 
-function makeLive({ conversationId, text, reply }: ReplyMessage, controller: AbortController): LiveReply {
+function makeLive({ id, conversationId, text, reply }: ReplyMessage, controller: AbortController): LiveReply {
   return {
+    id,
     conversationId,
     text: signal(text),
     thinking: signal(reply.thinking),

@@ -4,44 +4,41 @@ import type { ManagedModel, MemoryEstimate } from "@ingle/protocol";
 import { useState } from "preact/hooks";
 
 import { currentChoice } from "../chat/current-chat.ts";
-import { canManage } from "../connection/client.ts";
-import { modelOf } from "../connection/connection.ts";
-import { Badge } from "../design/badge.tsx";
+import { canManage, modelOf } from "../connection/connection.ts";
+import { Badge } from "../design/indicators.tsx";
 import { Button } from "../design/button.tsx";
 import { NumberField, SelectField } from "../design/field.tsx";
-import { ask } from "../design/question.tsx";
+import { ask } from "../design/dialog.tsx";
 import { bytesText, countText } from "../format/in-language.ts";
 import { kvBitsChoices, loadOptionsOf, type LoadFields } from "../library/load-form.ts";
 import { reloadingModel, reloadModel, useEstimate } from "../library/model-loading.ts";
-import { strings } from "../strings/strings.ts";
+import { samplingText } from "../strings/sampling.ts";
 
 const unchanged: LoadFields = { contextLength: null, kvBits: null };
 
 export function ModelMemory() {
-  const text = strings.value.sampling;
   const { models } = currentChoice.value;
   const model = models[0] === undefined ? undefined : modelOf(models[0]);
   return (
     <section class="stack" aria-labelledby="memory-title">
-      <h3 id="memory-title">{text.memory}</h3>
-      <p class="small soft">{model === undefined ? text.noModel : text.memoryHint}</p>
-      {models.length > 1 && <p class="small soft">{text.severalModels}</p>}
+      <h3 id="memory-title">{samplingText.memory}</h3>
+      <p class="small soft">{model === undefined ? samplingText.noModel : samplingText.memoryHint}</p>
+      {models.length > 1 && <p class="small soft">{samplingText.severalModels}</p>}
       {model !== undefined && <MemoryForm key={model.id} model={model} />}
     </section>
   );
 }
 
 function MemoryForm({ model }: { model: ManagedModel }) {
-  const text = strings.value.sampling;
   const [fields, setFields] = useState(unchanged);
   const isChanged = fields.contextLength !== null || fields.kvBits !== null;
   const { estimate } = useEstimate(model.id, fields);
   const shownBits = fields.kvBits ?? model.kv_bits_k ?? estimate?.kv_bits_k ?? 16;
   const apply = async () => {
     const isSure = await ask({
-      title: text.applyTitle(model.id),
-      text: text.applyText,
-      action: text.applyAction,
+      title: samplingText.applyTitle(model.id),
+      text: samplingText.applyText,
+      action: samplingText.applyAction,
     });
     if (!isSure) return;
     await reloadModel(model.id, loadOptionsOf(fields));
@@ -50,8 +47,8 @@ function MemoryForm({ model }: { model: ManagedModel }) {
   return (
     <>
       <NumberField
-        label={text.contextLength}
-        hint={text.contextLengthHint}
+        label={samplingText.contextLength}
+        hint={samplingText.contextLengthHint}
         min={16}
         step={1}
         disabled={!canManage.value}
@@ -62,14 +59,17 @@ function MemoryForm({ model }: { model: ManagedModel }) {
         }}
       />
       <SelectField
-        label={text.kvBits}
-        hint={text.kvBitsHint}
+        label={samplingText.kvBits}
+        hint={samplingText.kvBitsHint}
         disabled={!canManage.value}
         value={String(shownBits)}
-        choices={kvBitsChoices.map((value) => ({ value: String(value), label: text.kvBitsName(value) }))}
+        choices={kvBitsChoices.map((value) => ({
+          value: String(value),
+          label: samplingText.kvBitsName(value),
+        }))}
         onValue={(value) => setFields({ ...fields, kvBits: changedBits(value, model) })}
       />
-      {!canManage.value && <p class="small soft">{text.notAllowed}</p>}
+      {!canManage.value && <p class="small soft">{samplingText.notAllowed}</p>}
       {isChanged && estimate !== null && <EstimateView estimate={estimate} />}
       {isChanged && (
         <Button
@@ -78,7 +78,7 @@ function MemoryForm({ model }: { model: ManagedModel }) {
           disabled={estimate?.fits === "no"}
           onClick={() => void apply()}
         >
-          {text.apply}
+          {samplingText.apply}
         </Button>
       )}
     </>
@@ -92,13 +92,12 @@ function changedBits(value: string, model: ManagedModel): LoadFields["kvBits"] {
 }
 
 function EstimateView({ estimate }: { estimate: MemoryEstimate }) {
-  const text = strings.value.sampling;
   const tone = { yes: "good", tight: "warn", no: "bad" } as const;
   return (
-    <div class="estimate">
-      <Badge tone={tone[estimate.fits]}>{text.takes(bytesText(estimate.memory_bytes))}</Badge>
+    <div class="stack estimate">
+      <Badge tone={tone[estimate.fits]}>{samplingText.takes(bytesText(estimate.memory_bytes))}</Badge>
       <p class="small">{estimate.reason}</p>
-      <p class="small soft">{text.contextMax(countText(estimate.context_length_max))}</p>
+      <p class="small soft">{samplingText.contextMax(countText(estimate.context_length_max))}</p>
     </div>
   );
 }

@@ -4,29 +4,29 @@ import { useState } from "preact/hooks";
 import { changeSettings, currentChoice } from "../chat/current-chat.ts";
 import { removePreset, savePreset, setDefaultPreset } from "../chats/chat-changes.ts";
 import { presets } from "../chats/chat-store.ts";
-import { emptySettings, type Preset } from "../chats/conversation.ts";
+import type { Preset } from "../chats/conversation.ts";
 import { Button } from "../design/button.tsx";
 import { Dialog } from "../design/dialog.tsx";
-import { SelectField, TextField } from "../design/field.tsx";
+import { Form, SelectField, TextField } from "../design/field.tsx";
 import { Menu } from "../design/menu.tsx";
 import { showToast } from "../design/toast.tsx";
-import { strings } from "../strings/strings.ts";
-import { isSameSettings } from "./settings-fields.ts";
+import { appText } from "../strings/app.ts";
+import { samplingText } from "../strings/sampling.ts";
+import { emptySettings, isSameSettings } from "./settings-fields.ts";
 
 const none = "none";
 const changed = "changed";
 
 export function PresetsRow() {
   const [isSaving, setSaving] = useState(false);
-  const text = strings.value.sampling;
   const { settings } = currentChoice.value;
   const current = presets.value.find((preset) => isSameSettings(preset.settings, settings));
   const isEmpty = isSameSettings(emptySettings, settings);
   const value = current?.id ?? (isEmpty ? none : changed);
   const choices = [
-    { value: none, label: text.presetNone },
+    { value: none, label: samplingText.presetNone },
     ...presets.value.map(({ id, name }) => ({ value: id, label: name })),
-    ...(value === changed ? [{ value: changed, label: text.presetOwn }] : []),
+    ...(value === changed ? [{ value: changed, label: samplingText.presetOwn }] : []),
   ];
   const choose = (id: string) => {
     const preset = presets.value.find((each) => each.id === id);
@@ -34,21 +34,21 @@ export function PresetsRow() {
   };
   return (
     <div class="presets-row">
-      <SelectField label={text.presets} value={value} choices={choices} onValue={choose} />
+      <SelectField label={samplingText.presets} value={value} choices={choices} onValue={choose} />
       <Menu
-        label={text.presetMenu}
+        label={samplingText.presetMenu}
         icon="more"
         items={[
-          { label: text.presetSave, icon: "plus", onSelect: () => setSaving(true) },
+          { label: samplingText.presetSave, icon: "plus", onSelect: () => setSaving(true) },
           {
-            label: text.presetDefault,
+            label: samplingText.presetDefault,
             icon: "pin",
             isChosen: current?.isDefault ?? false,
             isDisabled: current === undefined,
             onSelect: () => void setDefaultPreset(current?.isDefault === true ? null : (current?.id ?? null)),
           },
           {
-            label: text.presetDelete,
+            label: samplingText.presetDelete,
             icon: "trash",
             isDisabled: current === undefined,
             isDangerous: true,
@@ -56,45 +56,36 @@ export function PresetsRow() {
           },
         ]}
       />
-      <SaveDialog isOpen={isSaving} onClose={() => setSaving(false)} />
+      {isSaving && <SaveDialog onClose={() => setSaving(false)} />}
     </div>
   );
 }
 
 async function remove(preset: Preset): Promise<void> {
-  const { sampling, app } = strings.value;
   await removePreset(preset.id);
   showToast({
-    text: sampling.presetDeleted(preset.name),
-    action: { label: app.undo, onAction: () => void savePreset(preset.name, preset.settings) },
+    text: samplingText.presetDeleted(preset.name),
+    action: { label: appText.undo, onAction: () => void savePreset(preset.name, preset.settings) },
   });
 }
 
-function SaveDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+function SaveDialog({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState("");
-  const text = strings.value.sampling;
   const save = async () => {
     onClose();
     const preset = await savePreset(name.trim(), currentChoice.value.settings);
-    setName("");
-    showToast({ text: text.presetSaved(preset.name), tone: "good" });
+    showToast({ text: samplingText.presetSaved(preset.name), tone: "good" });
   };
   return (
-    <Dialog title={text.presetSave} isOpen={isOpen} onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void save();
-        }}
-      >
-        <TextField label={text.presetName} required maxLength={80} value={name} onValue={setName} />
+    <Dialog title={samplingText.presetSave} onClose={onClose}>
+      <Form class="stack" onSubmit={save}>
+        <TextField label={samplingText.presetName} required maxLength={80} value={name} onValue={setName} />
         <div class="row">
           <Button kind="primary" type="submit" disabled={name.trim() === ""}>
-            {strings.value.app.save}
+            {appText.save}
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

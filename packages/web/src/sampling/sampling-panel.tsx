@@ -1,15 +1,14 @@
 // The settings panel of a chat: presets, system prompt, sampling, and the memory of its model.
-import { changeSettings, currentChoice } from "../chat/current-chat.ts";
-import { panelIsOpen } from "../chat/ui-state.ts";
-import { emptySettings } from "../chats/conversation.ts";
+import { changeSettings, currentChoice, panelIsOpen } from "../chat/current-chat.ts";
 import { live, modelOf } from "../connection/connection.ts";
 import { Button, IconButton } from "../design/button.tsx";
 import { NumberField, TextAreaField } from "../design/field.tsx";
 import { Slider } from "../design/slider.tsx";
-import { strings } from "../strings/strings.ts";
+import { samplingText } from "../strings/sampling.ts";
 import { ModelMemory } from "./model-memory.tsx";
 import { PresetsRow } from "./presets-row.tsx";
 import {
+  emptySettings,
   fitted,
   hasSettings,
   recommendedFor,
@@ -21,22 +20,21 @@ import {
 import "./sampling-panel.css";
 
 export function SamplingPanel() {
-  const text = strings.value.sampling;
   return (
     <>
       <header class="panel-head">
-        <h2>{text.panel}</h2>
-        <IconButton icon="close" label={text.close} onClick={() => (panelIsOpen.value = false)} />
+        <h2>{samplingText.panel}</h2>
+        <IconButton icon="close" label={samplingText.close} onClick={() => (panelIsOpen.value = false)} />
       </header>
-      <div class="panel-body">
+      <div class="stack panel-body">
         <PresetsRow />
         <Recommendation />
         <SystemPrompt />
         <section class="stack" aria-labelledby="sampling-title">
           <div class="row row-apart">
-            <h3 id="sampling-title">{text.sampling}</h3>
+            <h3 id="sampling-title">{samplingText.sampling}</h3>
             <Button kind="quiet" size="small" onClick={() => void resetAll()}>
-              {text.resetAll}
+              {samplingText.resetAll}
             </Button>
           </div>
           {settingFields.map((field) => (
@@ -57,13 +55,12 @@ async function resetAll(): Promise<void> {
 }
 
 function SystemPrompt() {
-  const text = strings.value.sampling;
   return (
     <TextAreaField
-      label={text.systemPrompt}
-      hint={text.systemPromptHint}
+      label={samplingText.systemPrompt}
+      hint={samplingText.systemPromptHint}
       rows={4}
-      placeholder={text.systemPromptPlaceholder}
+      placeholder={samplingText.systemPromptPlaceholder}
       value={currentChoice.value.settings.systemPrompt}
       onValue={(systemPrompt) => void changeSettings({ systemPrompt })}
     />
@@ -71,30 +68,25 @@ function SystemPrompt() {
 }
 
 function SettingSlider({ field }: { field: SettingField }) {
-  const text = strings.value.sampling;
   const { name, min, max, step, numberMin, numberMax } = field;
   const standard = serverDefaults(live.value?.state.variant ?? "")[name];
   const set = currentChoice.value.settings[name];
+  const value = set ?? standard;
+  const onValue = (chosen: number) => void changeSettings({ [name]: fitted(field, chosen) });
   return (
     <Slider
-      label={text[name]}
-      hint={text[`${name}Hint`]}
-      numberLabel={text.number(text[name])}
-      value={set ?? standard}
-      min={min}
-      max={max}
-      step={step}
-      numberMin={numberMin}
-      numberMax={numberMax}
+      label={samplingText[name]}
+      hint={samplingText[`${name}Hint`]}
+      range={{ value, min, max, step, onValue }}
+      box={{ label: samplingText.number(samplingText[name]), value, min: numberMin, max: numberMax, onValue }}
       action={
         <ResetButton
-          name={text[name]}
+          name={samplingText[name]}
           isSet={set !== null}
           standard={String(standard)}
           reset={{ [name]: null }}
         />
       }
-      onValue={(value) => void changeSettings({ [name]: fitted(field, value) })}
     />
   );
 }
@@ -108,29 +100,27 @@ interface ResetProps {
 
 /** The server's default while it applies, otherwise a button to go back to it. */
 function ResetButton({ name, isSet, standard, reset }: ResetProps) {
-  const text = strings.value.sampling;
-  if (!isSet) return <span class="field-default figures">{text.serverDefault(standard)}</span>;
+  if (!isSet) return <span class="field-default figures">{samplingText.serverDefault(standard)}</span>;
   return (
     <IconButton
       icon="retry"
       size="small"
-      label={text.reset(name)}
+      label={samplingText.reset(name)}
       onClick={() => void changeSettings(reset)}
     />
   );
 }
 
 function MaxTokens() {
-  const text = strings.value.sampling;
   const { maxTokens } = currentChoice.value.settings;
-  const standard = text.maxTokensNone;
+  const standard = samplingText.maxTokensNone;
   return (
     <NumberField
-      label={text.maxTokens}
-      hint={text.maxTokensHint}
+      label={samplingText.maxTokens}
+      hint={samplingText.maxTokensHint}
       action={
         <ResetButton
-          name={text.maxTokens}
+          name={samplingText.maxTokens}
           isSet={maxTokens !== null}
           standard={standard}
           reset={{ maxTokens: null }}
@@ -149,7 +139,6 @@ function MaxTokens() {
 
 /** Offers the values that the model's authors recommend, until they are set. */
 function Recommendation() {
-  const text = strings.value.sampling;
   const { models, settings } = currentChoice.value;
   const [id] = models;
   const model = id === undefined ? undefined : modelOf(id);
@@ -158,17 +147,17 @@ function Recommendation() {
   return (
     <div class="recommendation">
       <div>
-        <strong>{text.recommended}</strong>
+        <strong>{samplingText.recommended}</strong>
         <p class="small">
-          {text.recommendedText}{" "}
+          {samplingText.recommendedText}{" "}
           <span class="figures">
-            {text.temperature} {values.temperature}, {text.minP} {values.minP}, {text.repeatPenalty}{" "}
-            {values.repeatPenalty}
+            {samplingText.temperature} {values.temperature}, {samplingText.minP} {values.minP},{" "}
+            {samplingText.repeatPenalty} {values.repeatPenalty}
           </span>
         </p>
       </div>
       <Button size="small" onClick={() => void changeSettings(values)}>
-        {text.recommendedUse}
+        {samplingText.recommendedUse}
       </Button>
     </div>
   );

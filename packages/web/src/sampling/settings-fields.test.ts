@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { emptySettings } from "../chats/conversation.ts";
 import {
+  emptySettings,
   fitted,
   hasSettings,
   recommendedFor,

@@ -1,6 +1,17 @@
 // The sampling settings as data: usual ranges, the server's bounds, and its defaults. Pure.
 import type { ChatSettings } from "../chats/conversation.ts";
 
+export const emptySettings: ChatSettings = {
+  systemPrompt: "",
+  temperature: null,
+  topP: null,
+  topK: null,
+  minP: null,
+  repeatPenalty: null,
+  maxTokens: null,
+  effort: null,
+};
+
 type NumberSetting = Exclude<keyof ChatSettings, "systemPrompt" | "effort">;
 
 export interface SettingField {

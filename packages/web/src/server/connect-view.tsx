@@ -3,13 +3,15 @@ import type { ServerControl } from "@ingle/protocol";
 import { useState } from "preact/hooks";
 
 import { models } from "../connection/connection.ts";
-import { Badge } from "../design/badge.tsx";
-import { CodeWords } from "../design/code-words.tsx";
+import { Badge } from "../design/indicators.tsx";
+import { CodeWords } from "../design/empty-state.tsx";
 import { CopyButton } from "../design/copy-button.tsx";
 import { SelectField } from "../design/field.tsx";
 import { Tabs } from "../design/tabs.tsx";
 import { sortedModels } from "../library/model-view.ts";
-import { strings } from "../strings/strings.ts";
+import { appText } from "../strings/app.ts";
+import { libraryText } from "../strings/library.ts";
+import { serverText } from "../strings/server.ts";
 import { snippets } from "./snippets.ts";
 
 import "./connect-view.css";
@@ -18,30 +20,21 @@ import "./connect-view.css";
 const modelPlaceholder = "YOUR_MODEL";
 
 export function ConnectView({ control }: { control: ServerControl }) {
-  // The snippets are chats, so embedding models are left out.
-  const sorted = sortedModels(models.value).filter(
-    ({ capabilities }) => !capabilities.includes("embeddings"),
-  );
-  const [wanted, setWanted] = useState<string | null>(null);
-  const names = sorted.map(({ id }) => id);
-  const model = names.find((id) => id === wanted) ?? names[0] ?? modelPlaceholder;
   return (
     <div class="stack-wide">
-      <Snippets control={control} model={model} names={names} onModel={setWanted} />
+      <Snippets control={control} />
       <ModelIds control={control} />
     </div>
   );
 }
 
-interface SnippetsProps {
-  control: ServerControl;
-  model: string;
-  names: readonly string[];
-  onModel: (model: string) => void;
-}
-
-function Snippets({ control, model, names, onModel }: SnippetsProps) {
-  const text = strings.value.server;
+function Snippets({ control }: { control: ServerControl }) {
+  // The snippets are chats, so embedding models are left out.
+  const names = sortedModels(models.value)
+    .filter(({ capabilities }) => !capabilities.includes("embeddings"))
+    .map(({ id }) => id);
+  const [wanted, setWanted] = useState<string | null>(null);
+  const model = names.find((id) => id === wanted) ?? names[0] ?? modelPlaceholder;
   const url = control.url ?? plannedUrl(control);
   const all = snippets({ url, model, needsKey: control.needs_key });
   const [chosen, setChosen] = useState("curl");
@@ -50,18 +43,18 @@ function Snippets({ control, model, names, onModel }: SnippetsProps) {
   return (
     <section class="stack snippets" aria-labelledby="snippets-heading">
       <div class="snippets-head">
-        <h2 id="snippets-heading">{text.snippets}</h2>
+        <h2 id="snippets-heading">{serverText.snippets}</h2>
         {names.length > 1 && (
           <SelectField
-            label={text.snippetModel}
+            label={appText.model}
             value={model}
             choices={names.map((id) => ({ value: id, label: id }))}
-            onValue={onModel}
+            onValue={setWanted}
           />
         )}
       </div>
       <Tabs
-        label={text.snippets}
+        label={serverText.snippets}
         tabs={all.map(({ id, title }) => ({ name: id, label: title }))}
         chosen={snippet.id}
         onChoose={setChosen}
@@ -69,7 +62,7 @@ function Snippets({ control, model, names, onModel }: SnippetsProps) {
         <div class="snippet">
           <div class="snippet-bar">
             <span class="small soft">{snippet.language}</span>
-            <CopyButton text={() => snippet.code} label={text.copySnippet(snippet.title)} />
+            <CopyButton text={() => snippet.code} label={serverText.copySnippet(snippet.title)} />
           </div>
           {/* Focusable, so that the keyboard can scroll it. */}
           <pre tabIndex={0}>
@@ -77,8 +70,8 @@ function Snippets({ control, model, names, onModel }: SnippetsProps) {
           </pre>
         </div>
       </Tabs>
-      {control.url === null && <p class="small soft">{text.snippetStopped}</p>}
-      {control.needs_key && <p class="small soft">{text.snippetKey}</p>}
+      {control.url === null && <p class="small soft">{serverText.snippetStopped}</p>}
+      {control.needs_key && <p class="small soft">{serverText.snippetKey}</p>}
     </section>
   );
 }
@@ -91,21 +84,20 @@ function plannedUrl({ settings: { host, port } }: ServerControl): string {
 }
 
 function ModelIds({ control }: { control: ServerControl }) {
-  const text = strings.value.server;
-  const status = strings.value.library.status;
+  const status = libraryText.status;
   return (
     <section class="stack" aria-labelledby="ids-heading">
-      <h2 id="ids-heading">{text.models}</h2>
+      <h2 id="ids-heading">{serverText.models}</h2>
       <p class="small soft">
-        <CodeWords text={text.modelsText} />
+        <CodeWords text={serverText.modelsText} />
       </p>
       {control.settings.variant === "developer" && (
         <p class="small soft">
-          <CodeWords text={text.modelsDeveloper} />
+          <CodeWords text={serverText.modelsDeveloper} />
         </p>
       )}
       {models.value.length === 0 ? (
-        <p class="soft">{text.noModels}</p>
+        <p class="soft">{serverText.noModels}</p>
       ) : (
         <ul class="boxed ids">
           {sortedModels(models.value).map((model) => (
@@ -114,7 +106,7 @@ function ModelIds({ control }: { control: ServerControl }) {
               {model.status !== "available" && (
                 <Badge tone={model.status === "loaded" ? "good" : "plain"}>{status[model.status]}</Badge>
               )}
-              <CopyButton text={() => model.id} label={text.copyModel(model.id)} />
+              <CopyButton text={() => model.id} label={serverText.copyModel(model.id)} />
             </li>
           ))}
         </ul>

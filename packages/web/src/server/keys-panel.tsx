@@ -3,18 +3,16 @@ import type { NewServerKey, ServerKey, ServerKeyRequest } from "@ingle/protocol"
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 
-import { useAttempt } from "../connection/attempt.ts";
-import { client } from "../connection/client.ts";
-import { live } from "../connection/connection.ts";
-import { Badge } from "../design/badge.tsx";
+import { client, live } from "../connection/connection.ts";
+import { Badge } from "../design/indicators.tsx";
 import { Button } from "../design/button.tsx";
 import { CopyButton } from "../design/copy-button.tsx";
-import { Dialog, DialogActions } from "../design/dialog.tsx";
-import { Field, SelectField, TextField, TextInput } from "../design/field.tsx";
-import { ask } from "../design/question.tsx";
-import { showError } from "../design/toast.tsx";
+import { ask, Dialog } from "../design/dialog.tsx";
+import { Field, Form, SelectField, TextField, TextInput } from "../design/field.tsx";
+import { useAttempt } from "../design/toast.tsx";
 import { agoText } from "../format/in-language.ts";
-import { strings } from "../strings/strings.ts";
+import { appText } from "../strings/app.ts";
+import { serverText } from "../strings/server.ts";
 
 import "./keys-panel.css";
 
@@ -22,29 +20,29 @@ import "./keys-panel.css";
 const keys = signal<readonly ServerKey[] | null>(null);
 
 async function refreshKeys(): Promise<void> {
-  try {
-    keys.value = (await client.serverControl.keys()).data;
-  } catch (error) {
-    showError(error);
-  }
+  keys.value = (await client.serverControl.keys()).data;
 }
 
 export function KeysPanel() {
-  const text = strings.value.server;
   const [isCreating, setCreating] = useState(false);
+  const [, attempt] = useAttempt();
   // A server that once had a key requires one until its next start, even after the last key is revoked.
   const needsKey = live.value?.server.needs_key === true;
-  useEffect(() => void refreshKeys(), []);
+  useEffect(() => void attempt(refreshKeys), []);
   return (
     <section class="stack" aria-labelledby="keys-heading">
       <div class="row row-apart">
-        <h2 id="keys-heading">{text.keys}</h2>
+        <h2 id="keys-heading">{serverText.keys}</h2>
         <Button icon="key" onClick={() => setCreating(true)}>
-          {text.createKey}
+          {serverText.createKey}
         </Button>
       </div>
       <p class="small soft">
-        {keys.value?.length !== 0 ? text.keysText : needsKey ? text.noKeysLeft : text.noKeys}
+        {keys.value?.length !== 0
+          ? serverText.keysText
+          : needsKey
+            ? serverText.noKeysLeft
+            : serverText.noKeys}
       </p>
       {keys.value !== null && keys.value.length > 0 && (
         <ul class="boxed">
@@ -59,11 +57,11 @@ export function KeysPanel() {
 }
 
 function KeyRow({ entry }: { entry: ServerKey }) {
-  const text = strings.value.server;
   const [isBusy, attempt] = useAttempt();
   const revoke = async () => {
-    const title = text.revokeTitle(entry.name);
-    if (!(await ask({ title, text: text.revokeText, action: text.revoke, isDangerous: true }))) return;
+    const title = serverText.revokeTitle(entry.name);
+    if (!(await ask({ title, text: serverText.revokeText, action: serverText.revoke, isDangerous: true })))
+      return;
     await attempt(async () => {
       keys.value = (await client.serverControl.revokeKey(entry.id)).data;
     });
@@ -71,108 +69,80 @@ function KeyRow({ entry }: { entry: ServerKey }) {
   return (
     <li class="key">
       <span class="key-name">{entry.name}</span>
-      <Badge tone={entry.scope === "management" ? "warn" : "plain"}>{text.scopeName[entry.scope]}</Badge>
+      <Badge tone={entry.scope === "management" ? "warn" : "plain"}>
+        {serverText.scopeName[entry.scope]}
+      </Badge>
       <span class="key-facts small soft">
-        {text.keyEnding(entry.ending)} · {text.keyCreated(agoText(entry.created_at))}
+        {serverText.keyEnding(entry.ending)} · {serverText.keyCreated(agoText(entry.created_at))}
       </span>
       <Button
         kind="danger"
         size="small"
         isBusy={isBusy}
-        aria-label={text.revokeKey(entry.name)}
+        aria-label={serverText.revokeKey(entry.name)}
         onClick={() => void revoke()}
       >
-        {text.revoke}
+        {serverText.revoke}
       </Button>
     </li>
   );
 }
 
-function CreateKeyDialog({ onClose }: { onClose: () => void }) {
-  const [created, setCreated] = useState<NewServerKey | null>(null);
-  if (created !== null) return <NewKeyDialog created={created} onClose={onClose} />;
-  const create = async (request: ServerKeyRequest) => {
-    const key = await client.serverControl.createKey(request);
-    setCreated(key);
-    await refreshKeys();
-  };
-  return <KeyForm onCreate={create} onClose={onClose} />;
-}
-
 const formId = "key-form";
 
-function KeyForm({
-  onCreate,
-  onClose,
-}: {
-  onCreate: (key: ServerKeyRequest) => Promise<void>;
-  onClose: () => void;
-}) {
-  const text = strings.value.server;
+function CreateKeyDialog({ onClose }: { onClose: () => void }) {
   const [isBusy, attempt] = useAttempt();
   const [name, setName] = useState("");
   const [scope, setScope] = useState<ServerKeyRequest["scope"]>("inference");
-  const submit = (event: Event) => {
-    event.preventDefault();
-    void attempt(() => onCreate({ name: name.trim(), scope }));
-  };
+  const [created, setCreated] = useState<NewServerKey | null>(null);
+  if (created !== null) return <NewKeyDialog created={created} onClose={onClose} />;
+  const create = () =>
+    attempt(async () => {
+      setCreated(await client.serverControl.createKey({ name: name.trim(), scope }));
+      await refreshKeys();
+    });
   return (
     <Dialog
-      title={text.createKeyTitle}
-      isOpen
+      title={serverText.createKeyTitle}
       onClose={onClose}
-      actions={
-        <DialogActions
-          action={text.createKey}
-          form={formId}
-          isBusy={isBusy}
-          isDisabled={name.trim() === ""}
-          onCancel={onClose}
-        />
-      }
+      action={{ label: serverText.createKey, form: formId, isBusy, isDisabled: name.trim() === "" }}
     >
-      <form id={formId} class="stack" onSubmit={submit}>
+      <Form id={formId} class="stack" onSubmit={create}>
         <TextField
-          label={text.keyName}
+          label={serverText.keyName}
           autocomplete="off"
           maxLength={100}
-          placeholder={text.keyNamePlaceholder}
+          placeholder={serverText.keyNamePlaceholder}
           value={name}
           onValue={setName}
         />
         <SelectField
-          label={text.keyScope}
+          label={serverText.keyScope}
           value={scope}
           choices={(["inference", "management"] as const).map((value) => ({
             value,
-            label: text.scope[value],
+            label: serverText.scope[value],
           }))}
           onValue={setScope}
         />
-      </form>
+      </Form>
     </Dialog>
   );
 }
 
 function NewKeyDialog({ created, onClose }: { created: NewServerKey; onClose: () => void }) {
-  const text = strings.value.server;
   return (
     <Dialog
-      title={text.newKeyTitle}
-      isOpen
+      title={serverText.newKeyTitle}
       onClose={onClose}
-      actions={
-        <Button kind="primary" onClick={onClose}>
-          {text.done}
-        </Button>
-      }
+      action={{ label: serverText.done, onAction: onClose, isLast: true }}
     >
-      <p>{text.newKeyText}</p>
-      <Field label={text.newKey}>
+      <p>{serverText.newKeyText}</p>
+      <Field label={appText.keyLabel}>
         {(control) => (
           <div class="new-key">
             <TextInput {...control} readOnly value={created.key} onValue={() => {}} />
-            <CopyButton text={() => created.key} label={text.copyKey} size="medium" />
+            <CopyButton text={() => created.key} label={serverText.copyKey} size="medium" />
           </div>
         )}
       </Field>

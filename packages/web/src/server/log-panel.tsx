@@ -4,9 +4,9 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { logLines } from "../connection/connection.ts";
 import { CopyButton } from "../design/copy-button.tsx";
-import { Select, SearchInput } from "../design/field.tsx";
+import { Select, TextInput } from "../design/field.tsx";
 import { timeOfDayText } from "../format/in-language.ts";
-import { strings } from "../strings/strings.ts";
+import { serverText } from "../strings/server.ts";
 import { detailsText, logLevels, shownLines, type LogLevel } from "./log-view.ts";
 
 /** Closer to the end than this many pixels counts as being there. */
@@ -16,7 +16,6 @@ const nearEnd = 24;
 const linesMax = 500;
 
 export function LogView() {
-  const text = strings.value.server;
   const [level, setLevel] = useState<LogLevel>("info");
   const [words, setWords] = useState("");
   const shown = shownLines(logLines.value, { level, words }).slice(-linesMax);
@@ -24,25 +23,26 @@ export function LogView() {
     <section class="stack" aria-labelledby="log-heading">
       <div class="log-head">
         <div>
-          <h2 id="log-heading">{text.log}</h2>
-          <p class="small soft">{text.logText}</p>
+          <h2 id="log-heading">{serverText.log}</h2>
+          <p class="small soft">{serverText.logText}</p>
         </div>
-        <SearchInput
-          aria-label={text.logFilter}
-          placeholder={text.logFilter}
+        <TextInput
+          type="search"
+          aria-label={serverText.logFilter}
+          placeholder={serverText.logFilter}
           value={words}
           onValue={setWords}
         />
         <Select
-          aria-label={text.logLevel}
+          aria-label={serverText.logLevel}
           value={level}
-          choices={logLevels.map((value) => ({ value, label: text.level[value] }))}
+          choices={logLevels.map((value) => ({ value, label: serverText.level[value] }))}
           onValue={setLevel}
         />
-        <CopyButton text={() => shown.map(plainLine).join("\n")} label={text.copyLog} size="medium" />
+        <CopyButton text={() => shown.map(plainLine).join("\n")} label={serverText.copyLog} size="medium" />
       </div>
       {shown.length === 0 ? (
-        <p class="soft">{logLines.value.length === 0 ? text.noLog : text.noLogMatch}</p>
+        <p class="soft">{logLines.value.length === 0 ? serverText.noLog : serverText.noLogMatch}</p>
       ) : (
         <Lines lines={shown} />
       )}
@@ -56,7 +56,6 @@ function plainLine(line: LogLine): string {
 
 /** Keeps the newest line in view, unless the user has scrolled up. */
 function Lines({ lines }: { lines: readonly LogLine[] }) {
-  const text = strings.value.server;
   const frame = useRef<HTMLDivElement>(null);
   const follows = useRef(true);
   useLayoutEffect(() => {
@@ -73,14 +72,14 @@ function Lines({ lines }: { lines: readonly LogLine[] }) {
       class="log"
       role="log"
       aria-live="off"
-      aria-label={text.log}
+      aria-label={serverText.log}
       tabIndex={0}
       onScroll={onScroll}
     >
       {lines.map((line) => (
         <div key={line.number} class={`log-line ${line.level}`}>
           <time>{timeOfDayText(line.time)}</time>
-          <span class="log-level">{text.levelName[line.level]}</span>
+          <span class="log-level">{serverText.levelName[line.level]}</span>
           <span class="log-text">
             {line.message} <span class="soft">{detailsText(line)}</span>
           </span>

@@ -2,16 +2,16 @@
 import type { ServerControl, ServerStatus } from "@ingle/protocol";
 
 import { go, linkTo, route } from "../app/router.ts";
-import { useAttempt } from "../connection/attempt.ts";
-import { canManage, client } from "../connection/client.ts";
-import { live } from "../connection/connection.ts";
-import { Badge, type Tone } from "../design/badge.tsx";
+import { canManage, client, live } from "../connection/connection.ts";
+import { Badge, type Tone } from "../design/indicators.tsx";
 import { Button } from "../design/button.tsx";
-import { CodeWords } from "../design/code-words.tsx";
+import { CodeWords } from "../design/empty-state.tsx";
 import { CopyButton } from "../design/copy-button.tsx";
 import { Icon } from "../design/icon.tsx";
+import { useAttempt } from "../design/toast.tsx";
 import { Tabs } from "../design/tabs.tsx";
-import { strings } from "../strings/strings.ts";
+import { appText } from "../strings/app.ts";
+import { serverText } from "../strings/server.ts";
 import { ActivityView } from "./activity-view.tsx";
 import { ConnectView } from "./connect-view.tsx";
 import { MachineView } from "./machine-view.tsx";
@@ -24,17 +24,16 @@ import "./server-head.css";
 const viewNames = ["connect", "activity", "settings", "machine"] as const;
 
 export function ServerPage() {
-  const text = strings.value.server;
   const state = live.value;
   const chosen = viewNames.find((name) => name === route.value.parts[0]) ?? "connect";
-  if (state === null) return <p class="page-wait">{strings.value.app.loading}</p>;
+  if (state === null) return <p class="page-wait">{appText.loading}</p>;
   return (
     <div class="page">
       <div class="page-column">
         <ServerHead control={state.server} />
         <Tabs
-          label={text.views}
-          tabs={viewNames.map((name) => ({ name, label: text.tab[name] }))}
+          label={serverText.views}
+          tabs={viewNames.map((name) => ({ name, label: serverText.tab[name] }))}
           chosen={chosen}
           onChoose={(name) => go(linkTo("server", name), { replace: true })}
         >
@@ -58,14 +57,13 @@ const tones: Readonly<Record<ServerStatus, Tone>> = {
 };
 
 function ServerHead({ control }: { control: ServerControl }) {
-  const text = strings.value.server;
   return (
-    <header class="server-head card">
+    <header class="card stack">
       <div class="row row-apart">
         <div class="row">
-          <h1>{text.title}</h1>
+          <h1>{appText.server}</h1>
           <span role="status">
-            <Badge tone={tones[control.status]}>{text.status[control.status]}</Badge>
+            <Badge tone={tones[control.status]}>{serverText.status[control.status]}</Badge>
           </span>
         </div>
         <StartButtonView control={control} />
@@ -76,22 +74,21 @@ function ServerHead({ control }: { control: ServerControl }) {
         <Address control={control} url={control.url} />
       )}
       {control.error !== null && (
-        <p class="server-error" role="alert">
+        <p class="notice bad" role="alert">
           {control.error}
         </p>
       )}
       {!control.can_control && (
         <p class="small soft">
-          <CodeWords text={text.readOnly} />
+          <CodeWords text={serverText.readOnly} />
         </p>
       )}
-      {control.can_control && !canManage.value && <p class="small soft">{text.inferenceOnly}</p>}
+      {control.can_control && !canManage.value && <p class="small soft">{serverText.inferenceOnly}</p>}
     </header>
   );
 }
 
 function StartButtonView({ control }: { control: ServerControl }) {
-  const text = strings.value.server;
   const [isSending, attempt] = useAttempt();
   const button = startButton(control);
   if (button === null) return null;
@@ -104,39 +101,41 @@ function StartButtonView({ control }: { control: ServerControl }) {
       disabled={!canManage.value}
       onClick={() => action !== null && void attempt(() => client.serverControl[action]({ wait: false }))}
     >
-      {text.button[label]}
+      {serverText.button[label]}
     </Button>
   );
 }
 
 function NoAddress({ control: { status, open_requests: open } }: { control: ServerControl }) {
-  const text = strings.value.server;
-  if (status === "stopping") return <p class="soft">{text.stoppingText(open)}</p>;
+  if (status === "stopping") return <p class="soft">{serverText.stoppingText(open)}</p>;
   return (
-    <p class="soft">{status === "loading" || status === "starting" ? text.startingText : text.stoppedText}</p>
+    <p class="soft">
+      {status === "loading" || status === "starting" ? serverText.startingText : serverText.stoppedText}
+    </p>
   );
 }
 
 function Address({ control, url }: { control: ServerControl; url: string }) {
-  const text = strings.value.server;
   const { moved_from_port: wanted, status, open_requests: open } = control;
   const isUnguarded = isOpenToOthers(control.settings) && !control.needs_key;
   return (
     <>
       <dl class="addresses">
-        <AddressRow name={text.address} value={url} copy={text.copyAddress} />
-        <AddressRow name={text.baseUrl} value={`${url}/v1`} copy={text.copyBaseUrl} />
+        <AddressRow name={serverText.address} value={url} copy={serverText.copyAddress} />
+        <AddressRow name={serverText.baseUrl} value={`${url}/v1`} copy={serverText.copyBaseUrl} />
       </dl>
-      {wanted !== null && <p class="server-note">{text.moved(String(wanted), new URL(url).port)}</p>}
+      {wanted !== null && (
+        <p class="small notice warn">{serverText.moved(String(wanted), new URL(url).port)}</p>
+      )}
       {isUnguarded ? (
-        <p class="server-note">
+        <p class="small notice warn">
           <Icon name="error" size={18} />
-          {text.openWithoutKey}
+          {serverText.openWithoutKey}
         </p>
       ) : (
-        <p class="small soft">{control.needs_key ? text.needsKey : text.needsNoKey}</p>
+        <p class="small soft">{control.needs_key ? serverText.needsKey : serverText.needsNoKey}</p>
       )}
-      {status === "stopping" && <p class="soft">{text.stoppingText(open)}</p>}
+      {status === "stopping" && <p class="soft">{serverText.stoppingText(open)}</p>}
     </>
   );
 }

@@ -20,7 +20,7 @@ export interface SettingsFields {
   parallel: string;
 }
 
-/** An invalid field; a key of `strings.value.server.problem`. */
+/** An invalid field; a key of `serverText.problem`. */
 export type SettingsProblem = "port" | "host" | "allowHosts" | "allowOrigins" | "parallel";
 
 type ReadSettings =

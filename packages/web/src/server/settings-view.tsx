@@ -2,15 +2,14 @@
 import type { ServerControl, ServerSettings } from "@ingle/protocol";
 import { useEffect, useState } from "preact/hooks";
 
-import { useAttempt } from "../connection/attempt.ts";
-import { canManage, client } from "../connection/client.ts";
-import { models } from "../connection/connection.ts";
+import { canManage, client, models } from "../connection/connection.ts";
 import { Button } from "../design/button.tsx";
-import { SelectField, Switch, TextAreaField, TextField } from "../design/field.tsx";
+import { Form, SelectField, Switch, TextAreaField, TextField } from "../design/field.tsx";
 import { Icon } from "../design/icon.tsx";
-import { showToast } from "../design/toast.tsx";
+import { showToast, useAttempt } from "../design/toast.tsx";
 import { sortedModels } from "../library/model-view.ts";
-import { strings } from "../strings/strings.ts";
+import { appText } from "../strings/app.ts";
+import { serverText } from "../strings/server.ts";
 import { KeysPanel } from "./keys-panel.tsx";
 import {
   fieldsOf,
@@ -26,14 +25,13 @@ import { isLocked } from "./start-button.ts";
 import "./settings-view.css";
 
 export function SettingsView({ control }: { control: ServerControl }) {
-  const text = strings.value.server;
   const locked = isLocked(control) || !canManage.value;
   return (
     <div class="stack-wide">
       {control.can_control && isLocked(control) && (
-        <p class="settings-locked small">
+        <p class="small notice">
           <Icon name="info" size={18} />
-          {control.status === "running" ? text.locked : text.lockedBusy}
+          {control.status === "running" ? serverText.locked : serverText.lockedBusy}
         </p>
       )}
       <SettingsForm settings={control.settings} isLocked={locked} />
@@ -44,7 +42,6 @@ export function SettingsView({ control }: { control: ServerControl }) {
 }
 
 function SettingsForm({ settings, isLocked: locked }: { settings: ServerSettings; isLocked: boolean }) {
-  const text = strings.value.server;
   const [isBusy, attempt] = useAttempt();
   const saved = fieldsOf(settings);
   const savedKey = JSON.stringify(saved);
@@ -53,27 +50,26 @@ function SettingsForm({ settings, isLocked: locked }: { settings: ServerSettings
   useEffect(() => setFields(saved), [savedKey]);
   const read = readSettings(fields);
   const isChanged = JSON.stringify(fields) !== savedKey;
-  const save = async (event: Event) => {
-    event.preventDefault();
+  const save = async () => {
     if (!read.ok) return;
     if (await attempt(() => client.serverControl.change(read.change)))
-      showToast({ text: text.saved, tone: "good" });
+      showToast({ text: serverText.saved, tone: "good" });
   };
   const problems = read.ok ? [] : read.problems;
   return (
-    <form class="stack" onSubmit={(event) => void save(event)}>
+    <Form class="stack" onSubmit={save}>
       <fieldset class="settings-fields" disabled={locked}>
         <SettingsInputs fields={fields} problems={problems} onFields={setFields} />
       </fieldset>
       {isChanged && !locked && (
         <div class="row">
           <Button kind="primary" type="submit" isBusy={isBusy} disabled={!read.ok}>
-            {text.save}
+            {appText.save}
           </Button>
-          <Button onClick={() => setFields(saved)}>{text.discard}</Button>
+          <Button onClick={() => setFields(saved)}>{serverText.discard}</Button>
         </div>
       )}
-    </form>
+    </Form>
   );
 }
 
@@ -84,26 +80,34 @@ interface FieldsProps {
 }
 
 function SettingsInputs({ fields, problems, onFields }: FieldsProps) {
-  const text = strings.value.server;
   const inputOf = (name: SettingsProblem) => ({
-    label: text[name],
-    error: problems.includes(name) ? text.problem[name] : undefined,
+    label: serverText[name],
+    error: problems.includes(name) ? serverText.problem[name] : undefined,
     value: fields[name],
     onValue: (value: string) => onFields({ ...fields, [name]: value }),
   });
   return (
     <>
       <SelectField
-        label={text.variant}
-        hint={text.variantHint}
+        label={serverText.variant}
+        hint={serverText.variantHint}
         value={fields.variant}
-        choices={offeredVariants(fields.variant).map((value) => ({ value, label: text.variantName[value] }))}
+        choices={offeredVariants(fields.variant).map((value) => ({
+          value,
+          label: serverText.variantName[value],
+        }))}
         onValue={(variant) => onFields(withVariant(fields, variant))}
       />
-      <TextField {...inputOf("port")} hint={text.portHint} inputMode="numeric" />
+      <TextField {...inputOf("port")} hint={serverText.portHint} inputMode="numeric" />
       <TextField
         {...inputOf("host")}
-        hint={isOpenToOthers(fields) ? <span class="host-open">{text.openWithoutKey}</span> : text.hostHint}
+        hint={
+          isOpenToOthers(fields) ? (
+            <span class="host-open">{serverText.openWithoutKey}</span>
+          ) : (
+            serverText.hostHint
+          )
+        }
         list="server-hosts"
         autocomplete="off"
         spellcheck={false}
@@ -114,19 +118,28 @@ function SettingsInputs({ fields, problems, onFields }: FieldsProps) {
       </datalist>
       <TextField
         {...inputOf("parallel")}
-        hint={text.parallelHint}
+        hint={serverText.parallelHint}
         inputMode="numeric"
-        placeholder={text.parallelPlaceholder}
+        placeholder={serverText.parallelPlaceholder}
       />
-      <TextAreaField {...inputOf("allowHosts")} hint={text.allowHostsHint} rows={3} spellcheck={false} />
-      <TextAreaField {...inputOf("allowOrigins")} hint={text.allowOriginsHint} rows={3} spellcheck={false} />
+      <TextAreaField
+        {...inputOf("allowHosts")}
+        hint={serverText.allowHostsHint}
+        rows={3}
+        spellcheck={false}
+      />
+      <TextAreaField
+        {...inputOf("allowOrigins")}
+        hint={serverText.allowOriginsHint}
+        rows={3}
+        spellcheck={false}
+      />
     </>
   );
 }
 
 /** Settings for the next start, which can be changed at any time. */
 function StartModels({ settings, isLocked: locked }: { settings: ServerSettings; isLocked: boolean }) {
-  const text = strings.value.server;
   const [isBusy, attempt] = useAttempt();
   const isOff = locked || isBusy;
   const toggle = (id: string, isOn: boolean) => {
@@ -137,10 +150,10 @@ function StartModels({ settings, isLocked: locked }: { settings: ServerSettings;
   const names = [...new Set([...settings.models, ...known])];
   return (
     <>
-      <fieldset class="start-models card" disabled={isOff}>
-        <legend>{text.startModels}</legend>
-        <p class="small soft">{text.startModelsHint}</p>
-        {names.length === 0 && <p class="small soft">{text.noModels}</p>}
+      <fieldset class="start-models card stack" disabled={isOff}>
+        <legend>{serverText.startModels}</legend>
+        <p class="small soft">{serverText.startModelsHint}</p>
+        {names.length === 0 && <p class="small soft">{serverText.noModels}</p>}
         {names.map((id) => (
           <label key={id} class="start-model">
             <input
@@ -154,8 +167,8 @@ function StartModels({ settings, isLocked: locked }: { settings: ServerSettings;
       </fieldset>
       <div class="card">
         <Switch
-          label={text.startsWithApp}
-          hint={text.startsWithAppHint}
+          label={serverText.startsWithApp}
+          hint={serverText.startsWithAppHint}
           isOn={settings.starts_with_app}
           isDisabled={isOff}
           onToggle={(isOn) => void attempt(() => client.serverControl.change({ starts_with_app: isOn }))}

@@ -1,7 +1,7 @@
 // The start button of the Server page, and whether the settings are locked. Pure.
 import type { ServerControl, ServerStatus } from "@ingle/protocol";
 
-/** A key of `strings.value.server.button`. */
+/** A key of `serverText.button`. */
 type StartButtonLabel = "start" | "loading" | "starting" | "stop" | "stopping";
 
 interface StartButton {

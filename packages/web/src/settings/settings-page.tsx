@@ -2,30 +2,39 @@
 import { useEffect, useRef } from "preact/hooks";
 
 import { linkTo } from "../app/router.ts";
-import { chooseTheme, theme, type Theme, themes } from "../app/theme.ts";
+import { chooseTheme, theme, themes } from "../app/theme.ts";
 import { importFile, saveAllChats } from "../chat/chat-files.ts";
 import { deleteConversation, setDefaultPreset } from "../chats/chat-changes.ts";
 import { conversations, presets, startChats } from "../chats/chat-store.ts";
-import { useAttempt } from "../connection/attempt.ts";
-import { live } from "../connection/connection.ts";
+import { live, machine, useMachine } from "../connection/connection.ts";
 import { Button } from "../design/button.tsx";
 import { FileInput, SelectField } from "../design/field.tsx";
-import { ask } from "../design/question.tsx";
-import { showError } from "../design/toast.tsx";
+import { ask } from "../design/dialog.tsx";
+import { showError, useAttempt } from "../design/toast.tsx";
 import { bytesText, countText } from "../format/in-language.ts";
-import { machine, useMachine } from "../machine/machine-state.ts";
-import { chooseLanguage, language, languages, strings } from "../strings/strings.ts";
+import { appText } from "../strings/app.ts";
+import { chooseLanguage, language, languages } from "../strings/language.ts";
+import { machineText, settingsText } from "../strings/pages.ts";
 
 export function SettingsPage() {
-  const text = strings.value.app;
   return (
     <div class="page">
       <div class="page-column narrow">
-        <h1>{text.settings}</h1>
+        <h1>{appText.settings}</h1>
         <section class="card stack" aria-labelledby="appearance">
-          <h2 id="appearance">{text.appearance}</h2>
-          <ThemeField />
-          <LanguageField />
+          <h2 id="appearance">{appText.appearance}</h2>
+          <SelectField
+            label={appText.theme}
+            value={theme.value}
+            choices={themes.map((value) => ({ value, label: appText.themeNames[value] }))}
+            onValue={chooseTheme}
+          />
+          <SelectField
+            label={appText.language}
+            value={language.value}
+            choices={languages.map((value) => ({ value, label: appText.languageNames[value] }))}
+            onValue={chooseLanguage}
+          />
         </section>
         <ChatsSection />
         <MachineSection />
@@ -36,84 +45,52 @@ export function SettingsPage() {
 }
 
 function MachineSection() {
-  const text = strings.value.settings;
   const current = useMachine();
   if (current === null) return null;
-  const cores = strings.value.machine.cores(current.cores);
+  const cores = machineText.cores(current.cores);
   return (
     <section class="card stack" aria-labelledby="machine">
-      <h2 id="machine">{text.machine}</h2>
-      <p>{text.machineText(current.processor, cores, bytesText(current.memory_bytes))}</p>
+      <h2 id="machine">{settingsText.machine}</h2>
+      <p>{settingsText.machineText(current.processor, cores, bytesText(current.memory_bytes))}</p>
       <p class="small">
-        <a href={linkTo("server", "machine")}>{text.machineLink}</a>
+        <a href={linkTo("server", "machine")}>{settingsText.machineLink}</a>
       </p>
     </section>
   );
 }
 
 function AboutSection() {
-  const text = strings.value.app;
   const llamaCpp = machine.value?.llama_cpp;
   return (
     <section class="card stack" aria-labelledby="about">
-      <h2 id="about">{text.about}</h2>
-      <p class="soft">{text.aboutText}</p>
+      <h2 id="about">{appText.about}</h2>
+      <p class="soft">{appText.aboutText}</p>
       {live.value !== null && (
         <p class="small soft">
-          {strings.value.machine.version} {live.value.state.version}
-          {llamaCpp !== undefined && ` · ${strings.value.machine.llamaCpp} ${llamaCpp}`}
+          {machineText.version} {live.value.state.version}
+          {llamaCpp !== undefined && ` · ${machineText.llamaCpp} ${llamaCpp}`}
         </p>
       )}
-      <p class="small soft">{strings.value.settings.licenseText}</p>
+      <p class="small soft">{settingsText.licenseText}</p>
       <p class="small">
         <a href="docs" target="_blank" rel="noreferrer">
-          {strings.value.settings.docs}
+          {settingsText.docs}
         </a>
       </p>
     </section>
   );
 }
 
-function ThemeField() {
-  const text = strings.value.app;
-  const labels: Record<Theme, string> = {
-    system: text.themeSystem,
-    light: text.themeLight,
-    dark: text.themeDark,
-  };
-  return (
-    <SelectField
-      label={text.theme}
-      value={theme.value}
-      choices={themes.map((value) => ({ value, label: labels[value] }))}
-      onValue={chooseTheme}
-    />
-  );
-}
-
-function LanguageField() {
-  const text = strings.value.app;
-  return (
-    <SelectField
-      label={text.language}
-      value={language.value}
-      choices={languages.map((value) => ({ value, label: text.languageNames[value] }))}
-      onValue={(chosen) => void chooseLanguage(chosen)}
-    />
-  );
-}
-
 function ChatsSection() {
-  const text = strings.value.settings;
   const count = conversations.value.length;
   useEffect(() => {
     startChats().catch(showError);
   }, []);
   return (
     <section class="card stack" aria-labelledby="chats">
-      <h2 id="chats">{text.chats}</h2>
+      <h2 id="chats">{settingsText.chats}</h2>
       <p class="small soft">
-        {text.chatsText} {count > 1 && text.chatCount(countText(count))}
+        {settingsText.chatsText} {count > 1 && settingsText.chatCount(countText(count))}
       </p>
       <DefaultPreset />
       <ChatFiles />
@@ -122,16 +99,15 @@ function ChatsSection() {
 }
 
 function DefaultPreset() {
-  const text = strings.value.settings;
   const [isBusy, attempt] = useAttempt();
   const choices = [
-    { value: "", label: text.noPreset },
+    { value: "", label: settingsText.noPreset },
     ...presets.value.map(({ id, name }) => ({ value: id, label: name })),
   ];
   return (
     <SelectField
-      label={text.defaultPreset}
-      hint={text.defaultPresetHint}
+      label={settingsText.defaultPreset}
+      hint={settingsText.defaultPresetHint}
       value={presets.value.find(({ isDefault }) => isDefault)?.id ?? ""}
       choices={choices}
       disabled={isBusy}
@@ -141,24 +117,23 @@ function DefaultPreset() {
 }
 
 function ChatFiles() {
-  const text = strings.value.settings;
   const file = useRef<HTMLInputElement>(null);
   const [isBusy, attempt] = useAttempt();
   const isEmpty = conversations.value.length === 0;
   return (
     <div class="row">
       <Button icon="download" disabled={isEmpty} isBusy={isBusy} onClick={() => void attempt(saveAllChats)}>
-        {text.exportChats}
+        {settingsText.exportChats}
       </Button>
       <Button icon="upload" disabled={isBusy} onClick={() => file.current?.click()}>
-        {text.importChats}
+        {settingsText.importChats}
       </Button>
       <Button kind="danger" icon="trash" disabled={isEmpty || isBusy} onClick={() => void attempt(deleteAll)}>
-        {text.deleteChats}
+        {settingsText.deleteChats}
       </Button>
       <FileInput
         input={file}
-        label={text.importChats}
+        label={settingsText.importChats}
         accept="application/json,.json"
         onFiles={([first]) => first !== undefined && void attempt(() => importFile(first))}
       />
@@ -167,12 +142,11 @@ function ChatFiles() {
 }
 
 async function deleteAll(): Promise<void> {
-  const text = strings.value.settings;
   const all = conversations.value;
   const question = {
-    title: text.deleteTitle,
-    text: text.deleteText(countText(all.length)),
-    action: text.deleteAction,
+    title: settingsText.deleteTitle,
+    text: settingsText.deleteText(countText(all.length)),
+    action: settingsText.deleteAction,
     isDangerous: true,
   };
   if (!(await ask(question))) return;

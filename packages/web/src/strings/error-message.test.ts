@@ -1,13 +1,11 @@
 import { ApiError, ConnectionError, StreamError, TimeoutError } from "@ingle/client";
 import { afterEach, expect, it } from "vitest";
 
-import { de } from "./de.ts";
-import { en } from "./en.ts";
-import { errorMessage, storedErrorMessage } from "./error-message.ts";
-import { strings } from "./strings.ts";
+import { errorMessage, errorTexts, storedErrorMessage } from "./error-message.ts";
+import { language } from "./language.ts";
 
 afterEach(() => {
-  strings.value = en;
+  language.value = "en";
 });
 
 const details = { type: null, param: null, requestId: null, retryAfterMs: undefined };
@@ -25,7 +23,7 @@ it("translates an error code and keeps the server's sentence as the detail", () 
     text: "The server rejected this request.",
     detail: "port must be a number",
   });
-  strings.value = de;
+  language.value = "de";
   expect(errorMessage(api("invalid_request"))).toEqual({
     text: "Der Server hat diese Anfrage abgelehnt.",
     detail: "port must be a number",
@@ -33,9 +31,9 @@ it("translates an error code and keeps the server's sentence as the detail", () 
 });
 
 it.each<[string, unknown, string]>([
-  ["a broken stream", new StreamError("no end", "stream_incomplete", null), en.errors.stream_incomplete],
-  ["no server", new ConnectionError("nobody there"), en.errors.unreachable],
-  ["a timeout", new TimeoutError(5), en.errors.timeout],
+  ["a broken stream", new StreamError("no end", "stream_incomplete", null), errorTexts.stream_incomplete],
+  ["no server", new ConnectionError("nobody there"), errorTexts.unreachable],
+  ["a timeout", new TimeoutError(5), errorTexts.timeout],
 ])("has a sentence for %s", (_what, error, text) => {
   expect(errorMessage(error).text).toBe(text);
 });

@@ -6,7 +6,9 @@ import { link } from "../connection/connection.ts";
 import { Button } from "../design/button.tsx";
 import { NumberField, SelectField, TextArea } from "../design/field.tsx";
 import { shareText } from "../format/in-language.ts";
-import { strings } from "../strings/strings.ts";
+import { appText } from "../strings/app.ts";
+import { plainText } from "../strings/pages.ts";
+import { samplingText } from "../strings/sampling.ts";
 import {
   chosenAt,
   continueFrom,
@@ -29,7 +31,6 @@ const unlikelyBelow = 0.2;
 const likelyFrom = 0.6;
 
 export function TextPage() {
-  const text = strings.value.text;
   const [isEditing, setEditing] = useState(true);
   const isShown = !isEditing || isWriting.value;
   const write = () => {
@@ -40,8 +41,8 @@ export function TextPage() {
     <div class="page">
       <div class="page-column">
         <header class="stack">
-          <h1>{text.title}</h1>
-          <p class="soft">{text.intro}</p>
+          <h1>{plainText.title}</h1>
+          <p class="soft">{plainText.intro}</p>
         </header>
         <TextSettings />
         {isShown ? (
@@ -49,8 +50,8 @@ export function TextPage() {
         ) : (
           <TextArea
             rows={12}
-            aria-label={text.text}
-            placeholder={text.placeholder}
+            aria-label={appText.text}
+            placeholder={plainText.placeholder}
             value={textOf(pieces.value)}
             onValue={typeText}
           />
@@ -58,7 +59,7 @@ export function TextPage() {
         <div class="row">
           {isWriting.value ? (
             <Button icon="stop" onClick={stopWriting}>
-              {text.stop}
+              {appText.stop}
             </Button>
           ) : (
             <Button
@@ -67,7 +68,7 @@ export function TextPage() {
               disabled={textModel.value === undefined || link.value !== "open"}
               onClick={write}
             >
-              {text.writeOn}
+              {plainText.writeOn}
             </Button>
           )}
           <Button
@@ -75,7 +76,7 @@ export function TextPage() {
             disabled={isWriting.value}
             onClick={() => setEditing(isShown)}
           >
-            {isShown ? text.edit : text.showTokens}
+            {isShown ? plainText.edit : plainText.showTokens}
           </Button>
           <Button
             kind="quiet"
@@ -83,7 +84,7 @@ export function TextPage() {
             disabled={isWriting.value || pieces.value.length === 0}
             onClick={() => typeText("")}
           >
-            {text.clear}
+            {plainText.clear}
           </Button>
         </div>
         {isShown && <Alternatives />}
@@ -93,27 +94,26 @@ export function TextPage() {
 }
 
 function TextSettings() {
-  const text = strings.value.text;
   const choices = chatModels.value.map(({ id }) => ({ value: id, label: id }));
   return (
     <div class="text-settings">
       <SelectField
-        label={strings.value.chat.model}
+        label={appText.model}
         value={textModel.value ?? ""}
         choices={choices}
         onValue={pickModel}
       />
       <NumberField
-        label={text.tokens}
-        hint={text.tokensHint}
+        label={plainText.tokens}
+        hint={plainText.tokensHint}
         min={1}
         step={1}
         value={tokensWanted.value}
         onValue={(value) => (tokensWanted.value = Math.max(1, Math.round(value ?? 1)))}
       />
       <NumberField
-        label={strings.value.sampling.temperature}
-        hint={strings.value.sampling.temperatureHint}
+        label={samplingText.temperature}
+        hint={samplingText.temperatureHint}
         min={0}
         max={100}
         step={0.1}
@@ -125,9 +125,8 @@ function TextSettings() {
 }
 
 function Tokens() {
-  const text = strings.value.text;
   return (
-    <div class="tokens" role="group" aria-label={text.text} aria-busy={isWriting.value}>
+    <div class="tokens" role="group" aria-label={appText.text} aria-busy={isWriting.value}>
       {pieces.value.map((piece, at) => (
         <Token key={at} piece={piece} at={at} />
       ))}
@@ -154,14 +153,13 @@ function Token({ piece, at }: { piece: Piece; at: number }) {
 }
 
 function Alternatives() {
-  const text = strings.value.text;
   const at = chosenAt.value;
   const piece = at === null ? undefined : pieces.value[at];
-  if (at === null || piece === undefined) return <p class="small soft">{text.chooseToken}</p>;
+  if (at === null || piece === undefined) return <p class="small soft">{plainText.chooseToken}</p>;
   return (
-    <section class="card stack" aria-label={text.alternatives}>
-      <h2>{text.insteadOf(shownToken(piece.text))}</h2>
-      <p class="small soft">{text.alternativesHint}</p>
+    <section class="card stack" aria-label={plainText.alternatives}>
+      <h2>{plainText.insteadOf(shownToken(piece.text))}</h2>
+      <p class="small soft">{plainText.alternativesHint}</p>
       <ul class="alternatives">
         {piece.alternatives.map((alternative) => (
           <li key={alternative.text}>

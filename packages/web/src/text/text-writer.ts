@@ -2,10 +2,10 @@
 import { computed, signal } from "@preact/signals";
 
 import { chatModels } from "../chat/current-chat.ts";
-import { client } from "../connection/client.ts";
+import { client } from "../connection/connection.ts";
 import { announce, showError, showToast } from "../design/toast.tsx";
 import { createFrameBatch } from "../replies/frame-batch.ts";
-import { strings } from "../strings/strings.ts";
+import { plainText } from "../strings/pages.ts";
 import {
   piecesOf,
   textOf,
@@ -83,8 +83,8 @@ export async function writeOn(): Promise<void> {
       for (const choice of choices) written.push(...piecesOf(choice));
       frames.request();
     }
-    if (written.length === begun) showToast({ text: strings.value.text.ended });
-    else announce(strings.value.text.written);
+    if (written.length === begun) showToast({ text: plainText.ended });
+    else announce(plainText.written);
   } catch (error) {
     if (!controller.signal.aborted) showError(error);
   } finally {

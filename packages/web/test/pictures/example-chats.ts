@@ -1,6 +1,7 @@
 // The conversations in the screenshots, as an export that the page imports.
-import { makeArchive, type ArchivedChat, type ChatArchive } from "../../src/chats/chat-archive.ts";
-import { emptySettings, type Folder, type Message, type Reply } from "../../src/chats/conversation.ts";
+import { makeArchive } from "../../src/chats/chat-archive.ts";
+import type { ArchivedChat, ChatArchive, Folder, Message, Reply } from "../../src/chats/conversation.ts";
+import { emptySettings } from "../../src/sampling/settings-fields.ts";
 
 /** The models in the screenshots: tiny ones under the names of real ones. */
 export const exampleModels = {

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import {
-  formatAgo,
-  formatByteRate,
-  formatBytes,
-  formatCount,
-  formatDuration,
-  formatRate,
-  formatRoundCount,
-  formatShare,
-} from "./numbers.ts";
+  agoText,
+  byteRateText,
+  bytesText,
+  countText,
+  durationText,
+  rateText,
+  roundCountText,
+  shareText,
+} from "./in-language.ts";
 
 describe("sizes", () => {
   it.each([
@@ -22,37 +22,37 @@ describe("sizes", () => {
     [5_046_586_573, "4.7 GiB"],
     [3 * 1024 ** 5, "3 PiB"],
   ])("formats %d bytes as %s", (bytes, text) => {
-    expect(formatBytes(bytes, "en")).toBe(text);
+    expect(bytesText(bytes, "en")).toBe(text);
   });
 
   it("uses the decimal mark of the language", () => {
-    expect(formatBytes(5_046_586_573, "de")).toBe("4,7 GiB");
+    expect(bytesText(5_046_586_573, "de")).toBe("4,7 GiB");
   });
 
   it("formats a speed as a size per second", () => {
-    expect(formatByteRate(12.34 * 1024 ** 2, "en")).toBe("12.3 MiB/s");
+    expect(byteRateText(12.34 * 1024 ** 2, "en")).toBe("12.3 MiB/s");
   });
 });
 
 describe("counts and rates", () => {
   it("group digits", () => {
-    expect(formatCount(131_072, "en")).toBe("131,072");
-    expect(formatCount(131_072, "de")).toBe("131.072");
+    expect(countText(131_072, "en")).toBe("131,072");
+    expect(countText(131_072, "de")).toBe("131.072");
   });
 
   it("shortens large counts", () => {
-    expect(formatRoundCount(1_234_567, "en")).toBe("1.2M");
-    expect(formatRoundCount(999, "en")).toBe("999");
+    expect(roundCountText(1_234_567, "en")).toBe("1.2M");
+    expect(roundCountText(999, "en")).toBe("999");
   });
 
   it("have one decimal below 100", () => {
-    expect(formatRate(7.25, "en")).toMatch(/^7\.[23]$/);
-    expect(formatRate(99.96, "en")).toBe("100");
-    expect(formatRate(0, "en")).toBe("0.0");
+    expect(rateText(7.25, "en")).toMatch(/^7\.[23]$/);
+    expect(rateText(99.96, "en")).toBe("100");
+    expect(rateText(0, "en")).toBe("0.0");
   });
 
   it("formats shares as whole percents", () => {
-    expect(formatShare(0.256, "en")).toBe("26%");
+    expect(shareText(0.256, "en")).toBe("26%");
   });
 });
 
@@ -65,7 +65,7 @@ describe("times", () => {
     [185, "3 min 5 s"],
     [7_800, "2 h 10 min"],
   ])("formats %d seconds as %s", (seconds, text) => {
-    expect(formatDuration(seconds, "en")).toBe(text);
+    expect(durationText(seconds, "en")).toBe(text);
   });
 
   const now = 1_800_000_000;
@@ -79,10 +79,10 @@ describe("times", () => {
     [60 * 86_400, "2 months ago"],
     [730 * 86_400, "2 years ago"],
   ])("formats %d seconds ago as %s", (seconds, text) => {
-    expect(formatAgo(now - seconds, now, "en")).toBe(text);
+    expect(agoText(now - seconds, now, "en")).toBe(text);
   });
 
   it("uses the language", () => {
-    expect(formatAgo(now - 7200, now, "de")).toBe("vor 2 Stunden");
+    expect(agoText(now - 7200, now, "de")).toBe("vor 2 Stunden");
   });
 });

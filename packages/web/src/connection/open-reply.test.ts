@@ -1,7 +1,7 @@
 import { ApiError } from "@ingle/client";
 import { describe, expect, it } from "vitest";
 
-import { openReply } from "./open-reply.ts";
+import { openReply } from "./reconnect.ts";
 
 function refusal(code: string, retryAfterMs?: number): ApiError {
   const nothing = {

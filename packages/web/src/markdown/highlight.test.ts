@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { highlighterOf } from "./highlight.ts";
-import { readSpans, type Span } from "./highlighted-spans.ts";
+import { highlighterOf, readSpans, type Span } from "./highlight.ts";
 
 const textOf = (spans: readonly Span[]): string =>
   spans.map((span) => (typeof span === "string" ? span : textOf(span.spans))).join("");
