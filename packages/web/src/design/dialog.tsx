@@ -49,7 +49,7 @@ export function Dialog({ title, onClose, action, size = "medium", children }: Di
           <h2 id={id}>{title}</h2>
           <IconButton icon="close" label={appText.close} onClick={onClose} />
         </header>
-        <div class="stack dialog-body">{children}</div>
+        <div class="dialog-body">{children}</div>
         {action !== undefined && (
           <footer class="dialog-actions">
             {action.isLast !== true && <Button onClick={onClose}>{appText.cancel}</Button>}
