@@ -11,7 +11,7 @@ import {
 } from "./completions.ts";
 import { textLengthMax } from "./fields/content.ts";
 import { firstIssue } from "./request-issue.ts";
-import { tokensMax } from "./fields/token-ids.ts";
+import { tokensMax } from "./fields/size-precheck.ts";
 import { choicesMax } from "./fields/request-fields.ts";
 
 const minimal = { model: "tiny", prompt: "Once" };

@@ -1,10 +1,16 @@
 // POST /v1/completions: the request, and the response as a whole or in chunks.
 import { z } from "zod";
 
-import { integerField, stringField } from "./fields/bounded-field.ts";
+import {
+  flag,
+  integerField,
+  optionalField,
+  responseObject,
+  stringField,
+  refuseField,
+} from "./fields/field.ts";
 import { textLengthMax } from "./fields/content.ts";
 import { ignoredSampling, ignoredService } from "./fields/ignored-fields.ts";
-import { flag, optionalField } from "./fields/optional-field.ts";
 import {
   bodyRule,
   choicesField,
@@ -16,8 +22,7 @@ import {
 } from "./fields/request-fields.ts";
 import { formatFields, refineFormat } from "./fields/response-format.ts";
 import { refinePenalties, samplingFields } from "./fields/sampling.ts";
-import { hasItemsAtMost, sizePrecheck } from "./fields/size-precheck.ts";
-import { areTokenIds, tokenIds, tokensMax } from "./fields/token-ids.ts";
+import { areTokenIds, hasItemsAtMost, sizePrecheck, tokenIds, tokensMax } from "./fields/size-precheck.ts";
 import { ChunkTimings, Timings, Usage } from "./usage.ts";
 
 /** The most tokens of a reply if the request gives no limit: the API's default, unlike a chat's. */
@@ -72,23 +77,22 @@ export const CompletionRequest = z
     {
       model: servedModelField,
       prompt: CompletionPrompt,
-      suffix: optionalField(stringField("suffix", { max: textLengthMax }), {
-        description: "The text after the reply, which then fills the gap. The empty string means none.",
-      }),
-      echo: flag("echo", { description: "Starts the text of every choice with its prompt.", default: false }),
+      suffix: optionalField(
+        stringField("suffix", { max: textLengthMax }),
+        "The text after the reply, which then fills the gap. The empty string means none.",
+      ),
+      echo: flag("echo", "Starts the text of every choice with its prompt.", false),
       ...samplingFields,
       max_tokens: tokenLimit(
         "max_tokens",
         `The most tokens of a reply, at least 1; -1 means no limit. Default ${completionTokensDefault}.`,
       ),
       n: choicesField,
-      best_of: optionalField(integerField("best_of", { min: 1 }), {
-        description: "Must equal n: every reply is returned.",
-      }),
-      logprobs: optionalField(integerField("logprobs", { min: 0, max: completionLogprobsMax }), {
-        description:
-          "Returns the log probability of each token and of this many alternatives. Cannot be combined with echo.",
-      }),
+      best_of: optionalField(integerField("best_of", { min: 1 }), "Must equal n: every reply is returned."),
+      logprobs: optionalField(
+        integerField("logprobs", { min: 0, max: completionLogprobsMax }),
+        "Returns the log probability of each token and of this many alternatives. Cannot be combined with echo.",
+      ),
       ...formatFields,
       ...streamFields,
       ...engineFields,
@@ -101,8 +105,7 @@ export const CompletionRequest = z
   .superRefine(refinePenalties)
   .superRefine(refineFormat)
   .superRefine((request, context) => {
-    const refuse = (field: string, message: string) =>
-      context.addIssue({ code: "custom", path: [field], message });
+    const refuse = (field: string, message: string) => refuseField(context, field, message);
     const { n = 1, best_of: bestOf = n, suffix = "" } = request;
     const prompts = promptsOf(request.prompt);
     if (bestOf !== n) refuse("best_of", "best_of must equal n: every reply is returned");
@@ -126,56 +129,46 @@ export const CompletionFinishReason = z.enum(["stop", "length"]).meta({
 export type CompletionFinishReason = z.infer<typeof CompletionFinishReason>;
 
 /** Of every token of a choice, or of a chunk of it: lists of equal length. */
-export const CompletionLogprobs = z
-  .object({
-    tokens: z
-      .array(z.string())
-      .meta({ description: "The tokens' texts; a partial character is written bytes:\\x…" }),
-    token_logprobs: z
-      .array(z.number())
-      .meta({ description: "Natural logarithms of their probabilities; -9999 if one is 0." }),
-    top_logprobs: z
-      .array(z.record(z.string(), z.number()))
-      .meta({ description: "The likeliest tokens at each position, and the token itself." }),
-    text_offset: z
-      .array(z.int())
-      .meta({ description: "Where each starts in the choice's text, in Unicode characters." }),
-  })
-  .meta({ id: "CompletionLogprobs" });
+export const CompletionLogprobs = responseObject("CompletionLogprobs", {
+  tokens: z.array(z.string()).describe("The tokens' texts; a partial character is written bytes:\\x…"),
+  token_logprobs: z
+    .array(z.number())
+    .describe("Natural logarithms of their probabilities; -9999 if one is 0."),
+  top_logprobs: z
+    .array(z.record(z.string(), z.number()))
+    .describe("The likeliest tokens at each position, and the token itself."),
+  text_offset: z.array(z.int()).describe("Where each starts in the choice's text, in Unicode characters."),
+});
 export type CompletionLogprobs = z.infer<typeof CompletionLogprobs>;
 
 const completionFields = {
-  id: z.string().meta({ description: "cmpl-…, the same in every chunk." }),
+  id: z.string().describe("cmpl-…, the same in every chunk."),
   object: z.literal("text_completion"),
-  created: z.int().meta({ description: "Unix seconds." }),
+  created: z.int().describe("Unix seconds."),
   model: z.string(),
-  system_fingerprint: z.string().meta({ description: "Identifies the weights and the arithmetic." }),
+  system_fingerprint: z.string().describe("Identifies the weights and the arithmetic."),
 };
 
 const choiceFields = {
-  index: z.int().meta({ description: "Numbers the replies to the first prompt, then those to the next." }),
+  index: z.int().describe("Numbers the replies to the first prompt, then those to the next."),
   text: z.string(),
   logprobs: CompletionLogprobs.nullable(),
 };
 
 /** The response if `stream` is not true. */
-export const Completion = z
-  .object({
-    ...completionFields,
-    choices: z.array(z.object({ ...choiceFields, finish_reason: CompletionFinishReason })),
-    usage: Usage,
-    timings: Timings,
-  })
-  .meta({ id: "Completion" });
+export const Completion = responseObject("Completion", {
+  ...completionFields,
+  choices: z.array(z.object({ ...choiceFields, finish_reason: CompletionFinishReason })),
+  usage: Usage,
+  timings: Timings,
+});
 export type Completion = z.infer<typeof Completion>;
 
 /** One event of a streamed response. Only the last one, sent for `include_usage`, has no choices. */
-export const CompletionChunk = z
-  .object({
-    ...completionFields,
-    choices: z.array(z.object({ ...choiceFields, finish_reason: CompletionFinishReason.nullable() })),
-    usage: Usage.nullable().optional(),
-    timings: ChunkTimings,
-  })
-  .meta({ id: "CompletionChunk" });
+export const CompletionChunk = responseObject("CompletionChunk", {
+  ...completionFields,
+  choices: z.array(z.object({ ...choiceFields, finish_reason: CompletionFinishReason.nullable() })),
+  usage: Usage.nullable().optional(),
+  timings: ChunkTimings,
+});
 export type CompletionChunk = z.infer<typeof CompletionChunk>;

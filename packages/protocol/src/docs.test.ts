@@ -5,8 +5,7 @@ import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 
 import { MessageStreamEvent } from "./anthropic/message.ts";
-import { anthropicErrorTypes } from "./anthropic/errors.ts";
-import { isWireErrorCode, wireErrors } from "./errors.ts";
+import { anthropicErrorType, isWireErrorCode, wireErrors } from "./errors.ts";
 import { ResponsesEvent } from "./responses/events.ts";
 
 const page = (name: string) => readFile(new URL(`../../../docs/${name}`, import.meta.url), "utf8");
@@ -41,7 +40,7 @@ test("docs/errors.md names every code whose type is another one in Anthropic's s
   });
   const written = rows.filter(([, type]) => type !== "");
   const differing = Object.entries(wireErrors).flatMap(([code, { type }]) => {
-    const own = isWireErrorCode(code) ? anthropicErrorTypes[code] : type;
+    const own = isWireErrorCode(code) ? anthropicErrorType(code) : type;
     return own === type ? [] : [[code, own]];
   });
   expect(new Set(written)).toEqual(new Set(differing));

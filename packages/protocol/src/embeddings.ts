@@ -1,12 +1,10 @@
 // POST /v1/embeddings: the request and the response.
 import { z } from "zod";
 
-import { integerField } from "./fields/bounded-field.ts";
+import { integerField, optionalField, responseObject } from "./fields/field.ts";
 import { textLengthMax } from "./fields/content.ts";
-import { optionalField } from "./fields/optional-field.ts";
 import { bodyRule, servedModelField, userField } from "./fields/request-fields.ts";
-import { sizePrecheck } from "./fields/size-precheck.ts";
-import { areTokenIds, isTokenId, tokenIds } from "./fields/token-ids.ts";
+import { areTokenIds, isTokenId, sizePrecheck, tokenIds } from "./fields/size-precheck.ts";
 
 /** The most texts of one request, as clients of this API expect. */
 export const embeddingInputsMax = 2_048;
@@ -52,9 +50,9 @@ function countTokens(texts: readonly unknown[]): number {
 }
 
 const input = sizePrecheck(
-  z.union([text, tokens, listOf(text), listOf(tokens)], inputRule).meta({
-    description: "One text or several, as texts or as token ids.",
-  }),
+  z
+    .union([text, tokens, listOf(text), listOf(tokens)], inputRule)
+    .describe("One text or several, as texts or as token ids."),
   isInput,
   inputRule,
 );
@@ -65,13 +63,15 @@ export const EmbeddingsRequest = z
     {
       model: servedModelField,
       input,
-      encoding_format: optionalField(z.enum(["float", "base64"], formatRule), {
-        description: "Vectors as numbers, or as the base64 of 32-bit floats, little-endian.",
-        default: "float",
-      }),
-      dimensions: optionalField(integerField("dimensions", { min: 1, max: dimensionsMax }), {
-        description: "Keeps this many numbers of each vector, and normalizes it again.",
-      }),
+      encoding_format: optionalField(
+        z.enum(["float", "base64"], formatRule),
+        "Vectors as numbers, or as the base64 of 32-bit floats, little-endian.",
+        "float",
+      ),
+      dimensions: optionalField(
+        integerField("dimensions", { min: 1, max: dimensionsMax }),
+        "Keeps this many numbers of each vector, and normalizes it again.",
+      ),
       user: userField,
     },
     bodyRule,
@@ -83,29 +83,26 @@ export type EmbeddingsRequest = z.infer<typeof EmbeddingsRequest>;
 export type EmbeddingsBody = z.input<typeof EmbeddingsRequest>;
 
 /** Tokens of all texts together. */
-export const EmbeddingsUsage = z
-  .object({ prompt_tokens: z.int(), total_tokens: z.int() })
-  .meta({ id: "EmbeddingsUsage" });
+export const EmbeddingsUsage = responseObject("EmbeddingsUsage", {
+  prompt_tokens: z.int(),
+  total_tokens: z.int(),
+});
 export type EmbeddingsUsage = z.infer<typeof EmbeddingsUsage>;
 
 /** The vector of one text. */
-export const Embedding = z
-  .object({
-    object: z.literal("embedding"),
-    index: z.int().meta({ description: "Index of the text in `input`." }),
-    embedding: z
-      .union([z.array(z.number()), z.string()])
-      .meta({ description: "Numbers; with base64, 32-bit floats, little-endian." }),
-  })
-  .meta({ id: "Embedding" });
+export const Embedding = responseObject("Embedding", {
+  object: z.literal("embedding"),
+  index: z.int().describe("Index of the text in `input`."),
+  embedding: z
+    .union([z.array(z.number()), z.string()])
+    .describe("Numbers; with base64, 32-bit floats, little-endian."),
+});
 export type Embedding = z.infer<typeof Embedding>;
 
-export const Embeddings = z
-  .object({
-    object: z.literal("list"),
-    data: z.array(Embedding),
-    model: z.string(),
-    usage: EmbeddingsUsage,
-  })
-  .meta({ id: "Embeddings" });
+export const Embeddings = responseObject("Embeddings", {
+  object: z.literal("list"),
+  data: z.array(Embedding),
+  model: z.string(),
+  usage: EmbeddingsUsage,
+});
 export type Embeddings = z.infer<typeof Embeddings>;

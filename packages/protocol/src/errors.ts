@@ -1,7 +1,13 @@
 // The only table of error codes, with their HTTP statuses and types, and the body of every error.
 import { z } from "zod";
 
-/** Every error code, its HTTP status and its `type`. `client_closed` only appears in the log, because its client is gone. */
+import { responseObject } from "./fields/field.ts";
+
+/**
+ * Every error code, its HTTP status and its `type`, and the type for Anthropic's clients where it is another one. They know no
+ * type for some statuses; those have the type that clients handle alike. `client_closed` only appears in the log, because its
+ * client is gone.
+ */
 export const wireErrors = {
   invalid_request: { status: 400, type: "invalid_request_error" },
   invalid_json: { status: 400, type: "invalid_request_error" },
@@ -15,55 +21,54 @@ export const wireErrors = {
   not_found: { status: 404, type: "not_found_error" },
   model_not_found: { status: 404, type: "not_found_error" },
   method_not_allowed: { status: 405, type: "invalid_request_error" },
-  cancelled: { status: 410, type: "cancelled_error" },
-  payload_too_large: { status: 413, type: "invalid_request_error" },
+  cancelled: { status: 410, type: "cancelled_error", anthropicType: "invalid_request_error" },
+  payload_too_large: { status: 413, type: "invalid_request_error", anthropicType: "request_too_large" },
   unsupported_media_type: { status: 415, type: "invalid_request_error" },
-  overloaded: { status: 429, type: "rate_limit_error" },
+  overloaded: { status: 429, type: "rate_limit_error", anthropicType: "overloaded_error" },
   rate_limited: { status: 429, type: "rate_limit_error" },
-  client_closed: { status: 499, type: "client_closed_error" },
-  internal: { status: 500, type: "server_error" },
-  engine_failed: { status: 500, type: "server_error" },
-  model_loading: { status: 503, type: "unavailable_error" },
-  out_of_memory: { status: 503, type: "unavailable_error" },
-  shutting_down: { status: 503, type: "unavailable_error" },
-  worker_lost: { status: 503, type: "unavailable_error" },
-  worker_unreachable: { status: 503, type: "unavailable_error" },
-  worker_refused: { status: 503, type: "unavailable_error" },
-} as const satisfies Record<string, { status: number; type: string }>;
+  client_closed: { status: 499, type: "client_closed_error", anthropicType: "api_error" },
+  internal: { status: 500, type: "server_error", anthropicType: "api_error" },
+  engine_failed: { status: 500, type: "server_error", anthropicType: "api_error" },
+  model_loading: { status: 503, type: "unavailable_error", anthropicType: "overloaded_error" },
+  out_of_memory: { status: 503, type: "unavailable_error", anthropicType: "overloaded_error" },
+  shutting_down: { status: 503, type: "unavailable_error", anthropicType: "overloaded_error" },
+  worker_lost: { status: 503, type: "unavailable_error", anthropicType: "overloaded_error" },
+  worker_unreachable: { status: 503, type: "unavailable_error", anthropicType: "overloaded_error" },
+  worker_refused: { status: 503, type: "unavailable_error", anthropicType: "overloaded_error" },
+} as const satisfies Record<string, WireErrorKind>;
+
+interface WireErrorKind {
+  status: number;
+  /** The family of a code, as existing clients know it. */
+  type: string;
+  anthropicType?: string;
+}
 
 /** What went wrong, for programs; messages may change. */
 export type WireErrorCode = keyof typeof wireErrors;
-
-/** The family of a code, as existing clients know it. */
-export type WireErrorType = (typeof wireErrors)[WireErrorCode]["type"];
 
 export function isWireErrorCode(value: unknown): value is WireErrorCode {
   return typeof value === "string" && Object.hasOwn(wireErrors, value);
 }
 
+/** The `type` of a code for Anthropic's clients. */
+export function anthropicErrorType(code: WireErrorCode): string {
+  const { type, anthropicType = type }: WireErrorKind = wireErrors[code];
+  return anthropicType;
+}
+
 /** The body of every error response, and the data of an error event inside a stream. */
-export const ErrorBody = z
-  .object({
-    error: z.object({
-      message: z.string().meta({ description: "What is wrong and what to do, in a sentence for people." }),
-      type: z.string().meta({ description: "The family of the code." }),
-      param: z.string().nullable().meta({ description: "The wrong field of the request, or null." }),
-      code: z.string().meta({ description: "What went wrong, for programs; docs/errors.md lists them." }),
-      n_prompt_tokens: z
-        .int()
-        .optional()
-        .meta({ description: "With context_length_exceeded: tokens of the prompt." }),
-      n_ctx: z
-        .int()
-        .optional()
-        .meta({ description: "With context_length_exceeded: the most tokens of one request." }),
-      progress: z
-        .number()
-        .optional()
-        .meta({ description: "With model_loading: how much is loaded, 0 to 1." }),
-    }),
-  })
-  .meta({ id: "ErrorBody" });
+export const ErrorBody = responseObject("ErrorBody", {
+  error: z.object({
+    message: z.string().describe("What is wrong and what to do, in a sentence for people."),
+    type: z.string().describe("The family of the code."),
+    param: z.string().nullable().describe("The wrong field of the request, or null."),
+    code: z.string().describe("What went wrong, for programs; docs/errors.md lists them."),
+    n_prompt_tokens: z.int().optional().describe("With context_length_exceeded: tokens of the prompt."),
+    n_ctx: z.int().optional().describe("With context_length_exceeded: the most tokens of one request."),
+    progress: z.number().optional().describe("With model_loading: how much is loaded, 0 to 1."),
+  }),
+});
 export type ErrorBody = z.infer<typeof ErrorBody>;
 
 /** The optional fields of an error body; an absent `param` is `null`. */

@@ -46,7 +46,7 @@ export {
 } from "./responses/tools.ts";
 export { MessageParam } from "./anthropic/blocks.ts";
 export type { ToolResultBlock } from "./anthropic/blocks.ts";
-export { AnthropicErrorBody, anthropicErrorBody, anthropicErrorTypes } from "./anthropic/errors.ts";
+export { AnthropicErrorBody, anthropicErrorBody } from "./anthropic/errors.ts";
 export {
   AnthropicMessage,
   ContentBlock,
@@ -102,11 +102,11 @@ export { logitBiasMax, repeatLastNMax, stopLengthMax, stopsMax } from "./fields/
 export type { SamplingRequest } from "./fields/sampling.ts";
 export { templateKwargsMax } from "./fields/template-fields.ts";
 export type { ReasoningEffort } from "./fields/template-fields.ts";
-export { tokensMax } from "./fields/token-ids.ts";
+export { tokensMax } from "./fields/size-precheck.ts";
 export { Tool, toolsMax } from "./fields/tools.ts";
 export { Timings, Usage } from "./usage.ts";
-export { ErrorBody, errorBody, isWireErrorCode, wireErrors } from "./errors.ts";
-export type { ErrorBodyDetails, WireErrorCode, WireErrorType } from "./errors.ts";
+export { anthropicErrorType, ErrorBody, errorBody, isWireErrorCode, wireErrors } from "./errors.ts";
+export type { ErrorBodyDetails, WireErrorCode } from "./errors.ts";
 export { firstIssue } from "./request-issue.ts";
 export type { RequestIssue } from "./request-issue.ts";
 export {

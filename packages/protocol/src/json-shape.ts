@@ -1,4 +1,4 @@
-// Measures a JSON text before it is parsed: 32 MiB may hold 16 million arrays, each of which takes far more memory and time than
+// Parses JSON texts of clients, and measures them before that: 32 MiB may hold 16 million arrays, each of which takes far more memory and time than
 // its two bytes.
 
 /** The most nested objects and arrays: the code that reads them recurses. Schemas nest deepest, and are limited to half of this. */
@@ -27,6 +27,26 @@ const minus = 0x2d;
 const backslash = 0x5c;
 const [arrayOpen, arrayClose] = [0x5b, 0x5d];
 const [objectOpen, objectClose] = [0x7b, 0x7d];
+
+/** Undefined for what is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined for what is not a JSON object. */
+export function parseJsonObject(text: string): Record<string, unknown> | undefined {
+  const value = parseJson(text);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an object of JSON has strings as keys
+  return isPlainObject(value) ? (value as Record<string, unknown>) : undefined;
+}
+
+function isPlainObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
 
 /** Reads each byte once. Text that is no JSON has a shape too; parsing it fails later. */
 export function shapeOf(bytes: Uint8Array): JsonShape | ShapeError {
@@ -69,12 +89,8 @@ export function shapeOf(bytes: Uint8Array): JsonShape | ShapeError {
 
 /** The text of a key; empty if there is none. */
 function nameIn(key: Uint8Array | undefined): string {
-  if (key === undefined) return "";
-  try {
-    return String(JSON.parse(new TextDecoder().decode(key)));
-  } catch {
-    return ""; // no JSON: parsing the body fails later
-  }
+  const name = key === undefined ? undefined : parseJson(new TextDecoder().decode(key));
+  return typeof name === "string" ? name : ""; // no JSON: parsing the body fails later
 }
 
 export function isShapeError(shape: JsonShape | ShapeError): shape is ShapeError {

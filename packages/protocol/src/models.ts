@@ -1,38 +1,33 @@
 // GET /v1/models: the models that the server can serve, in the shapes of OpenAI's and Anthropic's clients.
 import { z } from "zod";
 
-import { integerParameter, stringField } from "./fields/bounded-field.ts";
-import { optionalField } from "./fields/optional-field.ts";
+import { integerParameter, optionalField, responseObject, stringField } from "./fields/field.ts";
 import { modelLengthMax } from "./fields/request-fields.ts";
 
 /** One model. Sizes are `null` if they are not known before the model is loaded. */
-export const ModelEntry = z
-  .object({
-    id: z.string().meta({ description: "The value for a request's `model`." }),
-    object: z.literal("model"),
-    created: z.int().meta({ description: "Unix seconds." }),
-    owned_by: z.string(),
-    context_length: z
-      .int()
-      .nullable()
-      .meta({ description: "The most tokens of one request, prompt and reply." }),
-    max_model_len: z
-      .int()
-      .nullable()
-      .meta({ description: "The same as context_length, under the name that other servers use." }),
-    input_modalities: z.array(z.enum(["text", "image"])),
-    quantization: z.string().nullable().meta({ description: "For example Q4_K_M." }),
-    size_bytes: z.int().nullable().meta({ description: "Bytes of the weights." }),
-    n_params: z.int().nullable().meta({ description: "The number of parameters." }),
-    status: z.enum(["loaded", "loading", "available"]),
-  })
-  .meta({ id: "ModelEntry" });
+export const ModelEntry = responseObject("ModelEntry", {
+  id: z.string().describe("The value for a request's `model`."),
+  object: z.literal("model"),
+  created: z.int().describe("Unix seconds."),
+  owned_by: z.string(),
+  context_length: z.int().nullable().describe("The most tokens of one request, prompt and reply."),
+  max_model_len: z
+    .int()
+    .nullable()
+    .describe("The same as context_length, under the name that other servers use."),
+  input_modalities: z.array(z.enum(["text", "image"])),
+  quantization: z.string().nullable().describe("For example Q4_K_M."),
+  size_bytes: z.int().nullable().describe("Bytes of the weights."),
+  n_params: z.int().nullable().describe("The number of parameters."),
+  status: z.enum(["loaded", "loading", "available"]),
+});
 export type ModelEntry = z.infer<typeof ModelEntry>;
 
 /** The response of `GET /v1/models`: only models that can be served. */
-export const ModelList = z
-  .object({ object: z.literal("list"), data: z.array(ModelEntry) })
-  .meta({ id: "ModelList" });
+export const ModelList = responseObject("ModelList", {
+  object: z.literal("list"),
+  data: z.array(ModelEntry),
+});
 export type ModelList = z.infer<typeof ModelList>;
 
 /** The most models of one page, as in Anthropic's API. */
@@ -40,40 +35,38 @@ export const modelsPageMax = 1_000;
 
 /** Which page to return. Only read with the header `anthropic-version`. */
 export const ModelsQuery = z.looseObject({
-  limit: optionalField(integerParameter("limit", { min: 1, max: modelsPageMax }), {
-    description:
-      "The most models of the response. Like the other parameters, only read with the header anthropic-version.",
-    default: modelsPageMax,
-  }),
-  after_id: optionalField(stringField("after_id", { max: modelLengthMax }), {
-    description: "Returns the models after this one.",
-  }),
-  before_id: optionalField(stringField("before_id", { max: modelLengthMax }), {
-    description: "Returns the models before this one.",
-  }),
+  limit: optionalField(
+    integerParameter("limit", { min: 1, max: modelsPageMax }),
+    "The most models of the response. Like the other parameters, only read with the header anthropic-version.",
+    modelsPageMax,
+  ),
+  after_id: optionalField(
+    stringField("after_id", { max: modelLengthMax }),
+    "Returns the models after this one.",
+  ),
+  before_id: optionalField(
+    stringField("before_id", { max: modelLengthMax }),
+    "Returns the models before this one.",
+  ),
 });
 export type ModelsQuery = z.infer<typeof ModelsQuery>;
 
 /** One model in Anthropic's shape. */
-export const AnthropicModel = z
-  .object({
-    type: z.literal("model"),
-    id: z.string().meta({ description: "The value for a request's `model`." }),
-    display_name: z.string(),
-    created_at: z.string().meta({ description: "In the format of RFC 3339." }),
-    max_input_tokens: z.int().nullable().meta({ description: "The most tokens of one request." }),
-    max_tokens: z.int().nullable().meta({ description: "The same: prompt and reply share them." }),
-  })
-  .meta({ id: "AnthropicModel" });
+export const AnthropicModel = responseObject("AnthropicModel", {
+  type: z.literal("model"),
+  id: z.string().describe("The value for a request's `model`."),
+  display_name: z.string(),
+  created_at: z.string().describe("In the format of RFC 3339."),
+  max_input_tokens: z.int().nullable().describe("The most tokens of one request."),
+  max_tokens: z.int().nullable().describe("The same: prompt and reply share them."),
+});
 export type AnthropicModel = z.infer<typeof AnthropicModel>;
 
 /** A page of them. */
-export const AnthropicModelList = z
-  .object({
-    data: z.array(AnthropicModel),
-    has_more: z.boolean().meta({ description: "Whether there are more in the requested direction." }),
-    first_id: z.string().nullable(),
-    last_id: z.string().nullable(),
-  })
-  .meta({ id: "AnthropicModelList" });
+export const AnthropicModelList = responseObject("AnthropicModelList", {
+  data: z.array(AnthropicModel),
+  has_more: z.boolean().describe("Whether there are more in the requested direction."),
+  first_id: z.string().nullable(),
+  last_id: z.string().nullable(),
+});
 export type AnthropicModelList = z.infer<typeof AnthropicModelList>;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 
 import { textLengthMax } from "./fields/content.ts";
 import { firstIssue } from "./request-issue.ts";
-import { tokensMax } from "./fields/token-ids.ts";
+import { tokensMax } from "./fields/size-precheck.ts";
 import { DetokenizeRequest, TokenizeRequest } from "./tokenize.ts";
 
 const messages = [{ role: "user", content: "Hi" }];

@@ -1,5 +1,5 @@
 // Whatever body is sent to the endpoints with Anthropic's format, it gets a valid response or an error, and the server continues.
-import { AnthropicMessage, anthropicErrorTypes, MessageStreamEvent, TokenCount } from "@ingle/protocol";
+import { AnthropicMessage, anthropicErrorType, MessageStreamEvent, TokenCount } from "@ingle/protocol";
 import { describe, expect, it } from "vitest";
 import { scriptedId, scriptedServer } from "../src/testing/scripted-server.ts";
 import { expectSoundAnswers, type EndpointUnderTest } from "./hostile-bodies.ts";
@@ -71,14 +71,14 @@ const endpoints: EndpointUnderTest[] = [
     },
     answer: AnthropicMessage,
     event: MessageStreamEvent,
-    errorTypes: anthropicErrorTypes,
+    errorType: anthropicErrorType,
     border,
   },
   {
     path: "/v1/messages/count_tokens",
     body: prompt,
     answer: TokenCount,
-    errorTypes: anthropicErrorTypes,
+    errorType: anthropicErrorType,
     border,
   },
 ];

@@ -1,7 +1,7 @@
 // The messages of a request in Anthropic's shape: the turns of a conversation, with content as a string or as blocks.
 import { z } from "zod";
 
-import { typeRule } from "../fields/bounded-field.ts";
+import { flag, optionalField, requestObject, typeRule } from "../fields/field.ts";
 import { callInputField } from "../fields/call-arguments.ts";
 import {
   boundedParts,
@@ -12,7 +12,6 @@ import {
   textField,
   TextPart,
 } from "../fields/content.ts";
-import { flag, optionalField } from "../fields/optional-field.ts";
 import { arrayOf, hasItemsAtMost, sizePrecheck } from "../fields/size-precheck.ts";
 
 const contentRule = `content must be a string or an array of at most ${partsMax} content blocks`;
@@ -27,134 +26,123 @@ function contentOf<Block extends z.ZodType>(block: Block) {
   return sizePrecheck(content, hasItemsAtMost(partsMax), contentRule);
 }
 
+type TypedBlock = z.ZodObject<{ type: z.ZodLiteral<string> }, z.core.$loose>;
+
+/** The same with blocks of these types. `whose` begins the error for any other. */
+function contentOfBlocks<const Blocks extends readonly [TypedBlock, ...TypedBlock[]]>(
+  whose: string,
+  blocks: Blocks,
+) {
+  const types = blocks.map(({ shape }) => shape.type.value);
+  const words = [types.slice(0, -1).join(", "), types.at(-1)].filter((part) => part !== "").join(" or ");
+  return contentOf(
+    z.discriminatedUnion("type", blocks, typeRule(`${whose} must be an object whose type is ${words}`)),
+  );
+}
+
 const imageData = z.string(sourceRule).min(1, sourceRule).max(imageUrlLengthMax, "the image is too long");
 
 /** An image inside a user's message or a tool's result. */
-const ImageBlock = z
-  .looseObject({
-    type: z.literal("image"),
-    source: z.discriminatedUnion(
-      "type",
-      [
-        z.looseObject({ type: z.literal("base64"), media_type: z.string(sourceRule), data: imageData }),
-        z.looseObject({ type: z.literal("url"), url: imageData }),
-      ],
-      sourceRule,
-    ),
-  })
-  .meta({ id: "ImageBlock" });
+const ImageBlock = requestObject("ImageBlock", {
+  type: z.literal("image"),
+  source: z.discriminatedUnion(
+    "type",
+    [
+      z.looseObject({ type: z.literal("base64"), media_type: z.string(sourceRule), data: imageData }),
+      z.looseObject({ type: z.literal("url"), url: imageData }),
+    ],
+    sourceRule,
+  ),
+});
 
 const documentRule =
   "source must be an object whose type is text (with data) or content (a text, or text and image blocks): PDF is not supported";
 
 /** A document of text, inside a user's message or a tool's result. */
-const DocumentBlock = z
-  .looseObject({
-    type: z.literal("document"),
-    title: optionalField(textField("title")),
-    context: optionalField(textField("context")),
-    source: z.discriminatedUnion(
-      "type",
-      [
-        z.looseObject({ type: z.literal("text"), data: textField("data") }),
-        z.looseObject({
-          type: z.literal("content"),
-          content: contentOf(z.discriminatedUnion("type", [TextPart, ImageBlock], documentRule)),
-        }),
-      ],
-      documentRule,
-    ),
-  })
-  .meta({ id: "DocumentBlock" });
-
-/** A tool that a tool search has found. */
-const ToolReferenceBlock = z
-  .looseObject({ type: z.literal("tool_reference"), tool_name: nameField("tool_name") })
-  .meta({ id: "ToolReferenceBlock" });
-
-/** Text, as a string or as blocks. */
-export const TextContent = contentOf(
-  z.discriminatedUnion(
+const DocumentBlock = requestObject("DocumentBlock", {
+  type: z.literal("document"),
+  title: optionalField(textField("title")),
+  context: optionalField(textField("context")),
+  source: z.discriminatedUnion(
     "type",
-    [TextPart],
-    typeRule("a content block here must be an object whose type is text"),
-  ),
-);
-
-/** The result of a call. */
-const ToolResultBlock = z
-  .looseObject({
-    type: z.literal("tool_result"),
-    tool_use_id: nameField("tool_use_id"),
-    content: optionalField(
-      contentOf(
-        z.discriminatedUnion(
-          "type",
-          [TextPart, ImageBlock, DocumentBlock, ToolReferenceBlock],
-          typeRule(
-            "a content block of a tool_result must be an object whose type is text, image, document or tool_reference",
-          ),
-        ),
-      ),
-    ),
-    is_error: flag("is_error", {
-      description: "Puts `Error: ` before the text, because chat templates have no field for it.",
-      default: false,
-    }),
-  })
-  .meta({ id: "ToolResultBlock" });
-export type ToolResultBlock = z.infer<typeof ToolResultBlock>;
-
-/** A call that an earlier reply made. */
-const ToolUseBlock = z
-  .looseObject({
-    type: z.literal("tool_use"),
-    id: nameField("id"),
-    name: nameField("name"),
-    input: callInputField,
-  })
-  .meta({ id: "ToolUseBlock" });
-
-/** The reasoning of an earlier reply. */
-const ThinkingBlock = z
-  .looseObject({
-    type: z.literal("thinking"),
-    thinking: textField("thinking"),
-    signature: optionalField(textField("signature"), {
-      description: "Ignored: the server signs nothing.",
-    }),
-  })
-  .meta({ id: "ThinkingBlock" });
-
-/** Reasoning that only another service can read. */
-const RedactedThinkingBlock = z
-  .looseObject({ type: z.literal("redacted_thinking") })
-  .meta({ id: "RedactedThinkingBlock" });
-
-const UserTurn = z.looseObject({
-  role: z.literal("user"),
-  content: contentOf(
-    z.discriminatedUnion(
-      "type",
-      [TextPart, ImageBlock, DocumentBlock, ToolResultBlock],
-      typeRule(
-        "a content block of a user must be an object whose type is text, image, document or tool_result",
-      ),
-    ),
+    [
+      z.looseObject({ type: z.literal("text"), data: textField("data") }),
+      z.looseObject({
+        type: z.literal("content"),
+        content: contentOf(z.discriminatedUnion("type", [TextPart, ImageBlock], documentRule)),
+      }),
+    ],
+    documentRule,
   ),
 });
 
-const assistantRule =
-  "a content block of an assistant must be an object whose type is text, thinking, redacted_thinking or tool_use";
+/** A tool that a tool search has found. */
+const ToolReferenceBlock = requestObject("ToolReferenceBlock", {
+  type: z.literal("tool_reference"),
+  tool_name: nameField("tool_name"),
+});
+
+/** Text, as a string or as blocks. */
+export const TextContent = contentOfBlocks("a content block here", [TextPart]);
+
+/** The result of a call. */
+const ToolResultBlock = requestObject("ToolResultBlock", {
+  type: z.literal("tool_result"),
+  tool_use_id: nameField("tool_use_id"),
+  content: optionalField(
+    contentOfBlocks("a content block of a tool_result", [
+      TextPart,
+      ImageBlock,
+      DocumentBlock,
+      ToolReferenceBlock,
+    ]),
+  ),
+  is_error: flag(
+    "is_error",
+    "Puts `Error: ` before the text, because chat templates have no field for it.",
+    false,
+  ),
+});
+export type ToolResultBlock = z.infer<typeof ToolResultBlock>;
+
+/** A call that an earlier reply made. */
+const ToolUseBlock = requestObject("ToolUseBlock", {
+  type: z.literal("tool_use"),
+  id: nameField("id"),
+  name: nameField("name"),
+  input: callInputField,
+});
+
+/** The reasoning of an earlier reply. */
+const ThinkingBlock = requestObject("ThinkingBlock", {
+  type: z.literal("thinking"),
+  thinking: textField("thinking"),
+  signature: optionalField(textField("signature"), "Ignored: the server signs nothing."),
+});
+
+/** Reasoning that only another service can read. */
+const RedactedThinkingBlock = requestObject("RedactedThinkingBlock", {
+  type: z.literal("redacted_thinking"),
+});
+
+const UserTurn = z.looseObject({
+  role: z.literal("user"),
+  content: contentOfBlocks("a content block of a user", [
+    TextPart,
+    ImageBlock,
+    DocumentBlock,
+    ToolResultBlock,
+  ]),
+});
+
 const AssistantTurn = z.looseObject({
   role: z.literal("assistant"),
-  content: contentOf(
-    z.discriminatedUnion(
-      "type",
-      [TextPart, ThinkingBlock, RedactedThinkingBlock, ToolUseBlock],
-      typeRule(assistantRule),
-    ),
-  ),
+  content: contentOfBlocks("a content block of an assistant", [
+    TextPart,
+    ThinkingBlock,
+    RedactedThinkingBlock,
+    ToolUseBlock,
+  ]),
 });
 
 const SystemTurn = z.looseObject({ role: z.literal("system"), content: TextContent });

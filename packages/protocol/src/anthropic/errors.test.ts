@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
-import { AnthropicErrorBody, anthropicErrorBody, anthropicErrorTypes } from "./errors.ts";
-import { ErrorBody, errorBody, isWireErrorCode, wireErrors } from "../errors.ts";
+import { AnthropicErrorBody, anthropicErrorBody } from "./errors.ts";
+import { anthropicErrorType, ErrorBody, errorBody, isWireErrorCode, wireErrors } from "../errors.ts";
 
 const codes = Object.keys(wireErrors).filter(isWireErrorCode);
 
@@ -9,7 +9,7 @@ test.each(codes)("the body of %s is one in both shapes, and differs in its type 
   const plain = errorBody(code, "a sentence", { param: "messages", n_ctx: 5 });
   const body = anthropicErrorBody(plain, "id");
   expect(AnthropicErrorBody.parse(body)).toEqual(body);
-  expect(ErrorBody.parse(body).error).toEqual({ ...plain.error, type: anthropicErrorTypes[code] });
+  expect(ErrorBody.parse(body).error).toEqual({ ...plain.error, type: anthropicErrorType(code) });
 });
 
 test("a status has the type that its clients know for it, where they know one", () => {
@@ -23,7 +23,7 @@ test("a status has the type that its clients know for it, where they know one", 
   };
   const differing = codes.filter((code) => {
     const type = known[wireErrors[code].status];
-    return type !== undefined && type !== anthropicErrorTypes[code];
+    return type !== undefined && type !== anthropicErrorType(code);
   });
   expect(differing).toEqual([]);
 });

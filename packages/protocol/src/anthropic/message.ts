@@ -1,28 +1,26 @@
 // The responses of /v1/messages: a message, as a whole or as events, and the token count of a prompt.
 import { z } from "zod";
 
+import { responseObject } from "../fields/field.ts";
+
 /** Why a reply ended; null in the first event of a stream. */
 export const StopReason = z.enum(["end_turn", "max_tokens", "stop_sequence", "tool_use"]).nullable();
 export type StopReason = z.infer<typeof StopReason>;
 
 /** Tokens of the prompt (the sum of the first three) and the reply. */
-export const MessageUsage = z
-  .object({
-    input_tokens: z.int().meta({ description: "Tokens of the prompt that were computed." }),
-    cache_creation_input_tokens: z.int().meta({ description: "Always 0: the prefix cache is not billed." }),
-    cache_read_input_tokens: z
-      .int()
-      .meta({ description: "Tokens of the prompt that came from the prefix cache." }),
-    output_tokens: z.int(),
-  })
-  .meta({ id: "MessageUsage" });
+export const MessageUsage = responseObject("MessageUsage", {
+  input_tokens: z.int().describe("Tokens of the prompt that were computed."),
+  cache_creation_input_tokens: z.int().describe("Always 0: the prefix cache is not billed."),
+  cache_read_input_tokens: z.int().describe("Tokens of the prompt that came from the prefix cache."),
+  output_tokens: z.int(),
+});
 export type MessageUsage = z.infer<typeof MessageUsage>;
 
 const TextBlock = z.object({ type: z.literal("text"), text: z.string() });
 const ThinkingBlock = z.object({
   type: z.literal("thinking"),
   thinking: z.string(),
-  signature: z.string().meta({ description: "Always empty: the server signs nothing." }),
+  signature: z.string().describe("Always empty: the server signs nothing."),
 });
 const ToolUseBlock = z.object({
   type: z.literal("tool_use"),
@@ -38,18 +36,16 @@ export const ContentBlock = z
 export type ContentBlock = z.infer<typeof ContentBlock>;
 
 /** The response if `stream` is not true. */
-export const AnthropicMessage = z
-  .object({
-    id: z.string().meta({ description: "msg_…" }),
-    type: z.literal("message"),
-    role: z.literal("assistant"),
-    model: z.string(),
-    content: z.array(ContentBlock),
-    stop_reason: StopReason,
-    stop_sequence: z.string().nullable(),
-    usage: MessageUsage,
-  })
-  .meta({ id: "AnthropicMessage" });
+export const AnthropicMessage = responseObject("AnthropicMessage", {
+  id: z.string().describe("msg_…"),
+  type: z.literal("message"),
+  role: z.literal("assistant"),
+  model: z.string(),
+  content: z.array(ContentBlock),
+  stop_reason: StopReason,
+  stop_sequence: z.string().nullable(),
+  usage: MessageUsage,
+});
 export type AnthropicMessage = z.infer<typeof AnthropicMessage>;
 
 const ContentDelta = z.discriminatedUnion("type", [
@@ -79,5 +75,5 @@ export const MessageStreamEvent = z
 export type MessageStreamEvent = z.infer<typeof MessageStreamEvent>;
 
 /** The response of `POST /v1/messages/count_tokens`. */
-export const TokenCount = z.object({ input_tokens: z.int() }).meta({ id: "TokenCount" });
+export const TokenCount = responseObject("TokenCount", { input_tokens: z.int() });
 export type TokenCount = z.infer<typeof TokenCount>;

@@ -1,9 +1,8 @@
 // The requests of /v1/messages and /v1/messages/count_tokens, in Anthropic's shape.
 import { z } from "zod";
 
-import { integerField, stringField } from "../fields/bounded-field.ts";
+import { integerField, optionalField, stringField, refuseField } from "../fields/field.ts";
 import { ignoredField, ignoredSampling, ignoredService } from "../fields/ignored-fields.ts";
-import { optionalField } from "../fields/optional-field.ts";
 import { bodyRule, servedModelField, streamFields, userLengthMax } from "../fields/request-fields.ts";
 import { schemaFields } from "../fields/response-format.ts";
 import { refinePenalties, samplingFields, stopLengthMax, stopsMax } from "../fields/sampling.ts";
@@ -25,35 +24,32 @@ const JsonFormat = z.looseObject(
 const promptFields = {
   model: servedModelField,
   messages: MessageParams,
-  system: optionalField(TextContent, { description: "The system prompt." }),
+  system: optionalField(TextContent, "The system prompt."),
   ...customToolFields,
   thinking: optionalField(
     z.looseObject(
       {
         type: z.enum(["enabled", "disabled", "adaptive"], thinkingRule),
-        budget_tokens: optionalField(integerField("budget_tokens", { min: 1 }), {
-          description: "Ignored: max_tokens limits thinking.",
-        }),
+        budget_tokens: optionalField(
+          integerField("budget_tokens", { min: 1 }),
+          "Ignored: max_tokens limits thinking.",
+        ),
       },
       thinkingRule,
     ),
-    {
-      description: "Whether the model may reason before it replies, if it can.",
-      default: { type: "disabled" },
-    },
+    "Whether the model may reason before it replies, if it can.",
+    { type: "disabled" },
   ),
   output_config: optionalField(
     z.looseObject(
       {
         effort: effortField("effort"),
-        format: optionalField(JsonFormat, { description: "The reply is JSON of this schema." }),
+        format: optionalField(JsonFormat, "The reply is JSON of this schema."),
       },
       "output_config must be an object",
     ),
   ),
-  output_format: optionalField(JsonFormat, {
-    description: "The older name of output_config.format, which takes precedence.",
-  }),
+  output_format: optionalField(JsonFormat, "The older name of output_config.format, which takes precedence."),
 };
 
 const stopSequence = z.string(stopRule).max(stopLengthMax, stopRule);
@@ -71,12 +67,13 @@ export const MessagesRequest = z
   .looseObject(
     {
       ...promptFields,
-      max_tokens: integerField("max_tokens", { min: 1 }).meta({
-        description: "The most tokens of the reply, including its reasoning.",
-      }),
-      stop_sequences: optionalField(arrayOf(stopSequence, stopRule, { max: stopsMax }), {
-        description: "The reply ends before the first of these texts.",
-      }),
+      max_tokens: integerField("max_tokens", { min: 1 }).describe(
+        "The most tokens of the reply, including its reasoning.",
+      ),
+      stop_sequences: optionalField(
+        arrayOf(stopSequence, stopRule, { max: stopsMax }),
+        "The reply ends before the first of these texts.",
+      ),
       ...sharedSampling,
       stream: streamFields.stream,
       ...ignoredSampling,
@@ -89,9 +86,10 @@ export const MessagesRequest = z
       metadata: optionalField(
         z.looseObject(
           {
-            user_id: optionalField(stringField("user_id", { max: userLengthMax }), {
-              description: "The client's end user, like `user` in a chat request.",
-            }),
+            user_id: optionalField(
+              stringField("user_id", { max: userLengthMax }),
+              "The client's end user, like `user` in a chat request.",
+            ),
           },
           "metadata must be an object",
         ),
@@ -126,10 +124,9 @@ function refineLastTurn({ messages }: PromptFields, context: z.RefinementCtx): v
   const last = messages.at(-1);
   if (last?.role !== "assistant" || typeof last.content === "string") return;
   if (!last.content.some((block) => block.type === "tool_use")) return;
-  context.addIssue({
-    code: "custom",
-    path: ["messages"],
-    message:
-      "the last message has tool_use blocks; send their results as tool_result blocks of a user message",
-  });
+  refuseField(
+    context,
+    "messages",
+    "the last message has tool_use blocks; send their results as tool_result blocks of a user message",
+  );
 }

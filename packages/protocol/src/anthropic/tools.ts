@@ -1,9 +1,8 @@
 // The tools of a request in Anthropic's shape, and which of them the model must or may call.
 import { z } from "zod";
 
-import { typeRule } from "../fields/bounded-field.ts";
+import { flag, optionalField, typeRule } from "../fields/field.ts";
 import { nameLengthMax } from "../fields/content.ts";
-import { flag, optionalField } from "../fields/optional-field.ts";
 import { jsonSchemaField } from "../fields/response-format.ts";
 import { refineToolChoice, toolDescriptionField, toolNameField, toolsOf } from "../fields/tools.ts";
 
@@ -41,16 +40,15 @@ export function isCustomTool(tool: CustomTool | TypedTool): tool is CustomTool {
   return tool.type === undefined || tool.type === "custom";
 }
 
-const disable_parallel_tool_use = flag("disable_parallel_tool_use", {
-  description: "The reply calls at most one tool.",
-  default: false,
-});
+const disable_parallel_tool_use = flag(
+  "disable_parallel_tool_use",
+  "The reply calls at most one tool.",
+  false,
+);
 
 /** The fields by their wire names. */
 export const customToolFields = {
-  tools: optionalField(toolsOf(AnyTool), {
-    description: "Tools that the model may call and the client runs.",
-  }),
+  tools: optionalField(toolsOf(AnyTool), "Tools that the model may call and the client runs."),
   tool_choice: optionalField(
     z.discriminatedUnion(
       "type",
@@ -62,10 +60,8 @@ export const customToolFields = {
       ],
       "tool_choice must be an object whose type is auto, any, tool (with a name) or none",
     ),
-    {
-      description: "Whether the reply calls tools: the model decides, at least once, this tool, or never.",
-      default: { type: "auto" },
-    },
+    "Whether the reply calls tools: the model decides, at least once, this tool, or never.",
+    { type: "auto" },
   ),
 };
 

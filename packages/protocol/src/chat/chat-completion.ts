@@ -3,7 +3,7 @@ import { z } from "zod";
 
 import { ignoredField, ignoredSampling, ignoredService } from "../fields/ignored-fields.ts";
 import { ChoiceLogprobs, logprobFields, refineLogprobs } from "../fields/logprobs.ts";
-import { optionalField, refusedField } from "../fields/optional-field.ts";
+import { optionalField, refusedField, responseObject } from "../fields/field.ts";
 import {
   bodyRule,
   choicesField,
@@ -27,9 +27,10 @@ const refusedFields = {
   functions: refusedField("functions is the older form of tools: use tools"),
   function_call: refusedField("function_call is the older form of tool_choice: use tool_choice"),
   audio: refusedField("audio is not supported: replies are always text"),
-  modalities: optionalField(arrayOf(z.literal("text", modalitiesRule), modalitiesRule, { max: 1 }), {
-    description: "Replies are always text.",
-  }),
+  modalities: optionalField(
+    arrayOf(z.literal("text", modalitiesRule), modalitiesRule, { max: 1 }),
+    "Replies are always text.",
+  ),
 };
 
 const ignoredFields = {
@@ -84,34 +85,32 @@ export const FinishReason = z.enum(["stop", "length", "tool_calls"]).meta({
 export type FinishReason = z.infer<typeof FinishReason>;
 
 const completionFields = {
-  id: z.string().meta({ description: "chatcmpl-…, the same in every chunk." }),
-  created: z.int().meta({ description: "Unix seconds." }),
+  id: z.string().describe("chatcmpl-…, the same in every chunk."),
+  created: z.int().describe("Unix seconds."),
   model: z.string(),
-  system_fingerprint: z.string().meta({ description: "Identifies the weights and the arithmetic." }),
+  system_fingerprint: z.string().describe("Identifies the weights and the arithmetic."),
 };
 
 /** The response if `stream` is not true. */
-export const ChatCompletion = z
-  .object({
-    ...completionFields,
-    object: z.literal("chat.completion"),
-    choices: z.array(
-      z.object({
-        index: z.int(),
-        message: z.object({
-          role: z.literal("assistant"),
-          content: z.string().nullable(),
-          reasoning_content: z.string().optional(),
-          tool_calls: z.array(ToolCall).optional(),
-        }),
-        finish_reason: FinishReason,
-        logprobs: ChoiceLogprobs.nullable().optional(),
+export const ChatCompletion = responseObject("ChatCompletion", {
+  ...completionFields,
+  object: z.literal("chat.completion"),
+  choices: z.array(
+    z.object({
+      index: z.int(),
+      message: z.object({
+        role: z.literal("assistant"),
+        content: z.string().nullable(),
+        reasoning_content: z.string().optional(),
+        tool_calls: z.array(ToolCall).optional(),
       }),
-    ),
-    usage: Usage,
-    timings: Timings,
-  })
-  .meta({ id: "ChatCompletion" });
+      finish_reason: FinishReason,
+      logprobs: ChoiceLogprobs.nullable().optional(),
+    }),
+  ),
+  usage: Usage,
+  timings: Timings,
+});
 export type ChatCompletion = z.infer<typeof ChatCompletion>;
 
 /** A fragment of a tool call: the first of an `index` has `id`, `type` and the name; later ones have more arguments. */
@@ -123,25 +122,23 @@ const ToolCallDelta = z.object({
 });
 
 /** One event of a streamed response. Only the last one, sent for `include_usage`, has no choices. */
-export const ChatCompletionChunk = z
-  .object({
-    ...completionFields,
-    object: z.literal("chat.completion.chunk"),
-    choices: z.array(
-      z.object({
-        index: z.int(),
-        delta: z.object({
-          role: z.literal("assistant").optional(),
-          content: z.string().nullable().optional(),
-          reasoning_content: z.string().optional(),
-          tool_calls: z.array(ToolCallDelta).optional(),
-        }),
-        finish_reason: FinishReason.nullable(),
-        logprobs: ChoiceLogprobs.nullable().optional(),
+export const ChatCompletionChunk = responseObject("ChatCompletionChunk", {
+  ...completionFields,
+  object: z.literal("chat.completion.chunk"),
+  choices: z.array(
+    z.object({
+      index: z.int(),
+      delta: z.object({
+        role: z.literal("assistant").optional(),
+        content: z.string().nullable().optional(),
+        reasoning_content: z.string().optional(),
+        tool_calls: z.array(ToolCallDelta).optional(),
       }),
-    ),
-    usage: Usage.nullable().optional(),
-    timings: ChunkTimings,
-  })
-  .meta({ id: "ChatCompletionChunk" });
+      finish_reason: FinishReason.nullable(),
+      logprobs: ChoiceLogprobs.nullable().optional(),
+    }),
+  ),
+  usage: Usage.nullable().optional(),
+  timings: ChunkTimings,
+});
 export type ChatCompletionChunk = z.infer<typeof ChatCompletionChunk>;

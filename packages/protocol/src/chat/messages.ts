@@ -1,7 +1,7 @@
 // The messages of a chat request: roles, and content as a string or as parts.
 import { z } from "zod";
 
-import { stringField } from "../fields/bounded-field.ts";
+import { optionalField, requestObject, stringField, refuseField } from "../fields/field.ts";
 import { boundedArguments, callArgumentsField, callArgumentsText } from "../fields/call-arguments.ts";
 import {
   boundedParts,
@@ -13,7 +13,6 @@ import {
   textField,
   TextPart,
 } from "../fields/content.ts";
-import { optionalField } from "../fields/optional-field.ts";
 import { arrayOf } from "../fields/size-precheck.ts";
 
 /** The most tool calls of one assistant message. */
@@ -29,20 +28,19 @@ function optionalName(field: string) {
 const speakerName = optionalName("name");
 
 /** An image inside a user's message. */
-export const ImagePart = z
-  .looseObject({
-    type: z.literal("image_url", 'type must be "image_url"'),
-    image_url: z.looseObject(
-      {
-        url: imageUrlField("url"),
-        detail: optionalField(z.string("detail must be a string").max(nameLengthMax), {
-          description: "Ignored: the server's settings decide the resolution of images.",
-        }),
-      },
-      "image_url must be an object with a url",
-    ),
-  })
-  .meta({ id: "ImagePart" });
+export const ImagePart = requestObject("ImagePart", {
+  type: z.literal("image_url", 'type must be "image_url"'),
+  image_url: z.looseObject(
+    {
+      url: imageUrlField("url"),
+      detail: optionalField(
+        z.string("detail must be a string").max(nameLengthMax),
+        "Ignored: the server's settings decide the resolution of images.",
+      ),
+    },
+    "image_url must be an object with a url",
+  ),
+});
 export type ImagePart = z.infer<typeof ImagePart>;
 
 /** One part of a user's message. */
@@ -77,9 +75,10 @@ export type ToolCall = z.infer<typeof ToolCall>;
 const EarlierToolCall = toolCallWith(callArgumentsField).meta({ id: "EarlierToolCall" });
 
 /** An assistant's refusal, as other services return it. */
-export const RefusalPart = z
-  .looseObject({ type: z.literal("refusal"), refusal: textField("refusal") })
-  .meta({ id: "RefusalPart" });
+export const RefusalPart = requestObject("RefusalPart", {
+  type: z.literal("refusal"),
+  refusal: textField("refusal"),
+});
 
 const textContent = contentOf(TextPart);
 const refusalOrTextRule = 'a content part of an assistant must be an object of type "text" or "refusal"';
@@ -117,12 +116,14 @@ const AssistantMessage = z
     content: optionalField(
       contentOf(z.discriminatedUnion("type", [TextPart, RefusalPart], refusalOrTextRule)),
     ),
-    refusal: optionalField(textField("refusal"), {
-      description: "The assistant's refusal; only read if there is no content.",
-    }),
-    reasoning_content: optionalField(textField("reasoning_content"), {
-      description: "The model's reasoning before its reply, as in the message of a response.",
-    }),
+    refusal: optionalField(
+      textField("refusal"),
+      "The assistant's refusal; only read if there is no content.",
+    ),
+    reasoning_content: optionalField(
+      textField("reasoning_content"),
+      "The model's reasoning before its reply, as in the message of a response.",
+    ),
     name: speakerName,
     tool_calls: optionalField(
       arrayOf(EarlierToolCall, "tool_calls must be an array", {
@@ -132,17 +133,17 @@ const AssistantMessage = z
     ),
     function_call: optionalField(
       z.looseObject({ name, arguments: callArgumentsField }, "function_call must have a name and arguments"),
-      { description: "A call in the older form of the API." },
+      "A call in the older form of the API.",
     ),
   })
   .superRefine((message, context) => {
     const { content, refusal, tool_calls: calls = [], function_call: call } = message;
     if (content !== undefined || refusal !== undefined || calls.length > 0 || call !== undefined) return;
-    context.addIssue({
-      code: "custom",
-      path: ["content"],
-      message: "content may be null or absent only in an assistant message with tool_calls or a refusal",
-    });
+    refuseField(
+      context,
+      "content",
+      "content may be null or absent only in an assistant message with tool_calls or a refusal",
+    );
   });
 
 /** One message of a conversation; its `role` determines the other fields. */

@@ -2,7 +2,7 @@
 // validation, which runs in a thread of its own for large bodies; code behind the schema need not parse them.
 import { z } from "zod";
 
-import { isShapeError, numbersMax, shapeOf, valuesMax } from "../json-shape.ts";
+import { isShapeError, numbersMax, parseJsonObject, shapeOf, valuesMax } from "../json-shape.ts";
 import { sizePrecheck } from "./size-precheck.ts";
 
 /** The most UTF-16 units of one call's arguments: as many as of one text. */
@@ -27,7 +27,7 @@ export const callArgumentsText = z
  */
 export const callArgumentsField = callArgumentsText.transform((text, context) => {
   if (text.trim() === "") return "{}";
-  const value = parseObject(text);
+  const value = parseJsonObject(text);
   if (value === undefined) return JSON.stringify({ [cutArgument]: text });
   refuseDeeper(value, context);
   return text;
@@ -72,15 +72,6 @@ function argumentTexts(holder: unknown): string[] {
 
 function fieldOf(holder: unknown, name: string): unknown {
   return typeof holder === "object" && holder !== null ? Reflect.get(holder, name) : undefined;
-}
-
-function parseObject(text: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function refuseDeeper(value: object, context: z.RefinementCtx): boolean {

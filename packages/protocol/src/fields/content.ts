@@ -1,7 +1,7 @@
 // What messages are made of in every protocol: names, texts, images and content parts, with their limits.
 import { z } from "zod";
 
-import { stringField } from "./bounded-field.ts";
+import { requestObject, stringField } from "./field.ts";
 import { hasItemsAtMost, sizePrecheck } from "./size-precheck.ts";
 
 /** The most messages of one request: longer than any conversation that a context holds. */
@@ -38,9 +38,10 @@ export function imageUrlField(name: string) {
 }
 
 /** A piece of text inside a message. */
-export const TextPart = z
-  .looseObject({ type: z.literal("text", 'type must be "text"'), text: textField("text") })
-  .meta({ id: "TextPart" });
+export const TextPart = requestObject("TextPart", {
+  type: z.literal("text", 'type must be "text"'),
+  text: textField("text"),
+});
 export type TextPart = z.infer<typeof TextPart>;
 
 /** A text or a list of parts. */

@@ -2,7 +2,7 @@
 // API description, and named in a response header.
 import { z } from "zod";
 
-import { optionalField } from "./optional-field.ts";
+import { optionalField } from "./field.ts";
 
 const ignoredFields = new WeakSet<z.ZodType>();
 
@@ -16,7 +16,7 @@ export function ignoredField(description: string, harmless: readonly (string | n
     value === undefined || values.has(value) || (Array.isArray(value) && value.length === 0);
   const schema = optionalField(
     z.unknown().transform((value) => (isHarmless(value) ? undefined : true)),
-    { description: `Ignored: ${description}.` },
+    `Ignored: ${description}.`,
   );
   ignoredFields.add(schema);
   return schema;

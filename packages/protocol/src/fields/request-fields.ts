@@ -1,8 +1,7 @@
 // Fields that requests of several endpoints have in common.
 import { z } from "zod";
 
-import { integerField, stringField } from "./bounded-field.ts";
-import { flag, optionalField } from "./optional-field.ts";
+import { flag, integerField, optionalField, stringField } from "./field.ts";
 
 /** The most UTF-16 units of a model's id. */
 export const modelLengthMax = 512;
@@ -16,59 +15,54 @@ export const choicesMax = 16;
 /** The error for a body that is no object. */
 export const bodyRule = "the body must be a JSON object";
 
-export const modelField = stringField("model", { max: modelLengthMax }).meta({
-  description: "A model id from GET /v1/models.",
-});
+export const modelField = stringField("model", { max: modelLengthMax }).describe(
+  "A model id from GET /v1/models.",
+);
 
 /** The model, which may be left out if the server serves a single one. */
-export const servedModelField = optionalField(modelField, {
-  description: "A model id from GET /v1/models; optional if the server's variant serves one model.",
-});
+export const servedModelField = optionalField(
+  modelField,
+  "A model id from GET /v1/models; optional if the server's variant serves one model.",
+);
 
 /** The end user of the client. The server shares its capacity fairly among users; the empty string means none. */
-export const userField = optionalField(stringField("user", { max: userLengthMax }), {
-  description:
-    "The client's end user. The server shares its capacity among users if they have no keys of their own.",
-});
+export const userField = optionalField(
+  stringField("user", { max: userLengthMax }),
+  "The client's end user. The server shares its capacity among users if they have no keys of their own.",
+);
 
-export const choicesField = optionalField(integerField("n", { min: 1, max: choicesMax }), {
-  description: "The number of replies to the same prompt.",
-  default: 1,
-});
+export const choicesField = optionalField(
+  integerField("n", { min: 1, max: choicesMax }),
+  "The number of replies to the same prompt.",
+  1,
+);
 
 export const streamFields = {
-  stream: flag("stream", {
-    description: "Sends the reply while it is generated, as server-sent events.",
-    default: false,
-  }),
+  stream: flag("stream", "Sends the reply while it is generated, as server-sent events.", false),
   stream_options: optionalField(
     z.looseObject(
       {
-        include_usage: flag("include_usage", {
-          description: "Adds a last event with the usage.",
-          default: false,
-        }),
+        include_usage: flag("include_usage", "Adds a last event with the usage.", false),
       },
       "stream_options must be an object",
     ),
-    { description: "Only read if stream is true." },
+    "Only read if stream is true.",
   ),
 };
 
 /** Fields for the engine other than sampling, with llama.cpp's names. */
 export const engineFields = {
-  cache_prompt: flag("cache_prompt", {
-    description: "Reuses the computed prefix of earlier requests, and keeps this prompt for later ones.",
-    default: true,
-  }),
-  timings_per_token: flag("timings_per_token", {
-    description: "Adds the timings so far to every streamed event with text.",
-    default: false,
-  }),
-  ignore_eos: flag("ignore_eos", {
-    description: "Continues after the model's end-of-text token; for benchmarks.",
-    default: false,
-  }),
+  cache_prompt: flag(
+    "cache_prompt",
+    "Reuses the computed prefix of earlier requests, and keeps this prompt for later ones.",
+    true,
+  ),
+  timings_per_token: flag(
+    "timings_per_token",
+    "Adds the timings so far to every streamed event with text.",
+    false,
+  ),
+  ignore_eos: flag("ignore_eos", "Continues after the model's end-of-text token; for benchmarks.", false),
 };
 
 /** A limit on generated tokens; -1 means none. */
@@ -79,6 +73,6 @@ export function tokenLimit(name: string, description: string) {
       .int(rule)
       .min(-1, rule)
       .refine((value) => value !== 0, rule),
-    { description },
+    description,
   );
 }

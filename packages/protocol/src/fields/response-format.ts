@@ -1,7 +1,7 @@
 // The form of a reply: text, JSON, JSON of a schema, or a text of a grammar.
 import { z } from "zod";
 
-import { optionalField } from "./optional-field.ts";
+import { optionalField, refuseField } from "./field.ts";
 
 /** The most UTF-16 units of a grammar. */
 export const grammarLengthMax = 256 * 1024;
@@ -15,10 +15,11 @@ export function jsonSchemaField(name: string) {
 export const schemaFields = {
   name: optionalField(z.string("name must be a string")),
   schema: jsonSchemaField("schema"),
-  strict: optionalField(z.boolean("strict must be true or false"), {
-    description: "Refuses schema keywords that cannot be enforced; otherwise they are ignored.",
-    default: false,
-  }),
+  strict: optionalField(
+    z.boolean("strict must be true or false"),
+    "Refuses schema keywords that cannot be enforced; otherwise they are ignored.",
+    false,
+  ),
 };
 
 /** The format of the reply's content. */
@@ -29,9 +30,10 @@ export const ResponseFormat = z
       z.looseObject({ type: z.literal("text") }),
       z.looseObject({
         type: z.literal("json_object"),
-        schema: optionalField(schemaFields.schema, {
-          description: "A schema for the object. The empty one means any object.",
-        }),
+        schema: optionalField(
+          schemaFields.schema,
+          "A schema for the object. The empty one means any object.",
+        ),
       }),
       z.looseObject({
         type: z.literal("json_schema"),
@@ -45,21 +47,18 @@ export type ResponseFormat = z.infer<typeof ResponseFormat>;
 
 /** The fields by their wire names. */
 export const formatFields = {
-  response_format: optionalField(ResponseFormat, {
-    description: "The form of the reply: text, JSON, or JSON of a schema.",
-    default: { type: "text" },
+  response_format: optionalField(ResponseFormat, "The form of the reply: text, JSON, or JSON of a schema.", {
+    type: "text",
   }),
-  json_schema: optionalField(jsonSchemaField("json_schema"), {
-    description: "The reply is JSON of this schema; the same as a schema in response_format.",
-  }),
+  json_schema: optionalField(
+    jsonSchemaField("json_schema"),
+    "The reply is JSON of this schema; the same as a schema in response_format.",
+  ),
   grammar: optionalField(
     z
       .string("grammar must be a string")
       .max(grammarLengthMax, `grammar must be at most ${grammarLengthMax} characters`),
-    {
-      description:
-        "A GBNF grammar for the whole reply; the empty string means none. Cannot be combined with another form or with tools.",
-    },
+    "A GBNF grammar for the whole reply; the empty string means none. Cannot be combined with another form or with tools.",
   ),
 };
 
@@ -70,8 +69,7 @@ export function refineFormat(
   request: FormatFields & { tools?: readonly unknown[] | undefined; tool_choice?: unknown },
   context: z.RefinementCtx,
 ): void {
-  const refuse = (field: string, message: string) =>
-    context.addIssue({ code: "custom", path: [field], message });
+  const refuse = (field: string, message: string) => refuseField(context, field, message);
   const { response_format: format, json_schema: schema, grammar = "", tools = [], tool_choice } = request;
   if (schema !== undefined && hasSchema(format))
     refuse("json_schema", "json_schema and response_format both give a schema: give one of them");

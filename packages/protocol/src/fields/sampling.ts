@@ -1,8 +1,7 @@
 // The sampling fields of every request that generates, and their rules.
 import { z } from "zod";
 
-import { integerField } from "./bounded-field.ts";
-import { optionalField } from "./optional-field.ts";
+import { integerField, optionalField, refuseField } from "./field.ts";
 import { tokenLimit } from "./request-fields.ts";
 import { arrayOf, hasEntriesAtMost, sizePrecheck } from "./size-precheck.ts";
 
@@ -36,14 +35,12 @@ function numberFrom(name: string, min: number, max: number) {
 
 function penaltyFactor(name: string, description: string) {
   const rule = `${name} must be a number above 0`;
-  return optionalField(z.number(rule).gt(0, rule).refine(isSingle, `${name} must be from 1e-30 to 1e30`), {
-    description,
-    default: 1,
-  });
+  const factor = z.number(rule).gt(0, rule).refine(isSingle, `${name} must be from 1e-30 to 1e30`);
+  return optionalField(factor, description, 1);
 }
 
 function penaltyOffset(name: string, description: string) {
-  return optionalField(numberFrom(name, -2, 2), { description, default: 0 });
+  return optionalField(numberFrom(name, -2, 2), description, 0);
 }
 
 const stopString = z.string(stopRule).max(stopLengthMax, stopRule);
@@ -60,32 +57,35 @@ const tokenIdKey = z.string().regex(/^(?:0|[1-9]\d{0,8})$/);
  * precedence over `max_tokens`.
  */
 export const samplingFields = {
-  temperature: optionalField(z.number(temperatureRule).min(0, temperatureRule), {
-    description: "Higher values are more random; 0 always takes the likeliest token.",
-    default: 1,
-  }),
-  top_p: optionalField(numberFrom("top_p", 0, 1), {
-    description:
-      "Keeps the likeliest tokens whose probabilities add up to this; 1 keeps all, and 0 only the likeliest.",
-    default: 1,
-  }),
-  top_k: optionalField(z.int(topKRule).min(-1, topKRule), {
-    description:
-      "Keeps this many of the likeliest tokens; 0 and -1 keep all. The default depends on the server's variant.",
-  }),
-  min_p: optionalField(numberFrom("min_p", 0, 1), {
-    description: "Drops tokens less likely than this share of the likeliest one; 0 keeps all.",
-    default: 0,
-  }),
+  temperature: optionalField(
+    z.number(temperatureRule).min(0, temperatureRule),
+    "Higher values are more random; 0 always takes the likeliest token.",
+    1,
+  ),
+  top_p: optionalField(
+    numberFrom("top_p", 0, 1),
+    "Keeps the likeliest tokens whose probabilities add up to this; 1 keeps all, and 0 only the likeliest.",
+    1,
+  ),
+  top_k: optionalField(
+    z.int(topKRule).min(-1, topKRule),
+    "Keeps this many of the likeliest tokens; 0 and -1 keep all. The default depends on the server's variant.",
+  ),
+  min_p: optionalField(
+    numberFrom("min_p", 0, 1),
+    "Drops tokens less likely than this share of the likeliest one; 0 keeps all.",
+    0,
+  ),
   repeat_penalty: penaltyFactor(
     "repeat_penalty",
     "Values above 1 discourage recently used tokens; 1 is off.",
   ),
   repetition_penalty: penaltyFactor("repetition_penalty", "Another name for repeat_penalty."),
-  repeat_last_n: optionalField(integerField("repeat_last_n", { min: 0, max: repeatLastNMax }), {
-    description: "How many tokens the penalties look back on.",
-    default: 64,
-  }),
+  repeat_last_n: optionalField(
+    integerField("repeat_last_n", { min: 0, max: repeatLastNMax }),
+    "How many tokens the penalties look back on.",
+    64,
+  ),
   presence_penalty: penaltyOffset(
     "presence_penalty",
     "Subtracted once from the logit of every token that was used.",
@@ -102,9 +102,10 @@ export const samplingFields = {
     "max_completion_tokens",
     "Another name for max_tokens; takes precedence over it.",
   ),
-  stop: optionalField(z.union([stopString, arrayOf(stopString, stopRule, { max: stopsMax })], stopRule), {
-    description: "The reply ends before the first of these texts; the empty string means none.",
-  }),
+  stop: optionalField(
+    z.union([stopString, arrayOf(stopString, stopRule, { max: stopsMax })], stopRule),
+    "The reply ends before the first of these texts; the empty string means none.",
+  ),
   seed: optionalField(
     z
       .number(seedRule)
@@ -112,7 +113,7 @@ export const samplingFields = {
       .max(seedMax, seedRule)
       .refine((value) => Number.isInteger(value), seedRule)
       .meta({ type: "integer" }),
-    { description: "The same seed and request give the same reply; random if absent." },
+    "The same seed and request give the same reply; random if absent.",
   ),
   logit_bias: optionalField(
     sizePrecheck(
@@ -124,7 +125,7 @@ export const samplingFields = {
       hasEntriesAtMost(logitBiasMax),
       logitBiasRule,
     ),
-    { description: `Up to ${logitBiasMax} token ids, each with a number that is added to its logit.` },
+    `Up to ${logitBiasMax} token ids, each with a number that is added to its logit.`,
   ),
 };
 
@@ -138,10 +139,9 @@ export function refinePenalties(
 ): void {
   const { repeat_penalty: one, repetition_penalty: other } = request;
   if (one === undefined || other === undefined || one === other) return;
-  context.addIssue({
-    code: "custom",
-    path: ["repetition_penalty"],
-    message:
-      "repetition_penalty and repeat_penalty are two names of one setting: give one of them, or the same value",
-  });
+  refuseField(
+    context,
+    "repetition_penalty",
+    "repetition_penalty and repeat_penalty are two names of one setting: give one of them, or the same value",
+  );
 }

@@ -1,7 +1,7 @@
 // Fields for the model's chat template: how much to reason, variables, and whether to continue the last message.
 import { z } from "zod";
 
-import { flag, optionalField } from "./optional-field.ts";
+import { flag, optionalField, refuseField } from "./field.ts";
 import { arrayOf, hasEntriesAtMost, sizePrecheck } from "./size-precheck.ts";
 
 /** The most entries of `chat_template_kwargs`. */
@@ -15,9 +15,10 @@ export type ReasoningEffort = (typeof efforts)[number];
 
 /** How much to reason before replying, by its wire name. */
 export function effortField(name: string) {
-  return optionalField(z.enum(efforts, `${name} must be one of ${efforts.join(", ")}`), {
-    description: "How much the model reasons before it replies; the default depends on the chat template.",
-  });
+  return optionalField(
+    z.enum(efforts, `${name} must be one of ${efforts.join(", ")}`),
+    "How much the model reasons before it replies; the default depends on the chat template.",
+  );
 }
 
 /** Variables that only the server may set: with them, a client could replace the prompt. */
@@ -57,14 +58,15 @@ const kwargs = sizePrecheck(
 /** The fields by their wire names. */
 export const templateFields = {
   reasoning_effort: effortField("reasoning_effort"),
-  chat_template_kwargs: optionalField(kwargs, {
-    description: "Variables for the model's chat template, such as enable_thinking.",
-  }),
-  continue_final_message: flag("continue_final_message", {
-    description:
-      "Continues the last message, which must be the assistant's; the reply is only what follows it.",
-    default: false,
-  }),
+  chat_template_kwargs: optionalField(
+    kwargs,
+    "Variables for the model's chat template, such as enable_thinking.",
+  ),
+  continue_final_message: flag(
+    "continue_final_message",
+    "Continues the last message, which must be the assistant's; the reply is only what follows it.",
+    false,
+  ),
 };
 
 /** Adds an issue if there is no assistant message to continue. */
@@ -73,9 +75,9 @@ export function refineContinuation(
   context: z.RefinementCtx,
 ): void {
   if (request.continue_final_message !== true || request.messages.at(-1)?.role === "assistant") return;
-  context.addIssue({
-    code: "custom",
-    path: ["continue_final_message"],
-    message: "continue_final_message needs the last message to be the assistant's",
-  });
+  refuseField(
+    context,
+    "continue_final_message",
+    "continue_final_message needs the last message to be the assistant's",
+  );
 }

@@ -1,7 +1,7 @@
 // Tools that a model may call, and which of them it must or may call.
 import { z } from "zod";
 
-import { flag, optionalField } from "./optional-field.ts";
+import { flag, optionalField, refuseField } from "./field.ts";
 import { jsonSchemaField } from "./response-format.ts";
 import { arrayOf } from "./size-precheck.ts";
 
@@ -26,12 +26,11 @@ export const toolDescriptionField = optionalField(
 export const functionFields = {
   name: toolNameField,
   description: toolDescriptionField,
-  parameters: optionalField(jsonSchemaField("parameters"), {
-    description: "A JSON schema of type object; without it, the function has no parameters.",
-  }),
-  strict: flag("strict", {
-    description: "Ignored: arguments always follow the schema.",
-  }),
+  parameters: optionalField(
+    jsonSchemaField("parameters"),
+    "A JSON schema of type object; without it, the function has no parameters.",
+  ),
+  strict: flag("strict", "Ignored: arguments always follow the schema."),
 };
 
 /** A function that the model may call. */
@@ -88,16 +87,13 @@ export function toolsOf<Schema extends z.ZodType>(tool: Schema) {
 
 /** The fields by their wire names. */
 export const toolFields = {
-  tools: optionalField(toolsOf(Tool), { description: "Functions that the model may call." }),
-  tool_choice: optionalField(ToolChoice, {
-    description:
-      "Whether the reply calls tools: the model decides, never, at least once, this function, or only some of them.",
-    default: "auto",
-  }),
-  parallel_tool_calls: flag("parallel_tool_calls", {
-    description: "Whether one reply may make several calls.",
-    default: true,
-  }),
+  tools: optionalField(toolsOf(Tool), "Functions that the model may call."),
+  tool_choice: optionalField(
+    ToolChoice,
+    "Whether the reply calls tools: the model decides, never, at least once, this function, or only some of them.",
+    "auto",
+  ),
+  parallel_tool_calls: flag("parallel_tool_calls", "Whether one reply may make several calls.", true),
 };
 
 export type ToolFields = z.infer<z.ZodObject<typeof toolFields>>;
@@ -123,7 +119,7 @@ export function refineToolChoice(
   names: readonly string[],
   context: z.RefinementCtx,
 ): void {
-  const refuse = (message: string) => context.addIssue({ code: "custom", path: ["tool_choice"], message });
+  const refuse = (message: string) => refuseField(context, "tool_choice", message);
   if (name === undefined && names.length === 0) refuse("tool_choice needs tools");
   if (name !== undefined && !names.includes(name))
     refuse("tool_choice names a function that is not in tools");

@@ -5,6 +5,7 @@ import { Job } from "./jobs.ts";
 import { ManagedModel } from "./models.ts";
 import { ServerControl } from "./server.ts";
 import { ServerState } from "./state.ts";
+import { requestObject, responseObject } from "../fields/field.ts";
 
 /** The most finished requests that events list. */
 export const finishedRequestsMax = 100;
@@ -22,77 +23,75 @@ const requestIdLengthMax = 160;
 const requestIdRule = "id must be the id of a request";
 
 /** A request in flight or finished. It has no text unless bodies are kept. */
-export const LiveRequest = z
-  .object({
-    id: z.string().meta({
-      description:
-        "The response's `x-request-id`; followed by `~` and a number if another request has the same.",
-    }),
-    method: z.string(),
-    path: z.string(),
-    model: z.string().nullable(),
-    client: z.string().meta({ description: "The client's address." }),
-    key: z.string().nullable().meta({
-      description:
-        "The name of its API key, or the setting of the key; null without a key, and for the app's own token.",
-    }),
-    status: z.enum(["waiting", "prompt", "generating", "done", "failed", "cancelled"]).meta({
-      description:
-        "`waiting`: for the model or in the queue. The engine only reports how many wait, so the newest are shown as waiting.",
-    }),
-    http_status: z.int().nullable().meta({
-      description: "Null while it runs. For an error inside a stream, the status of its code.",
-    }),
-    started_at: z.number().meta({ description: "Unix seconds, with a fraction." }),
-    seconds: z.number().meta({ description: "Time since its arrival, or in total." }),
-    prompt_tokens: z.int().nullable().meta({ description: "Null until the prompt is tokenized." }),
-    cached_tokens: z.int().nullable().meta({
-      description: "Prompt tokens from the prefix cache; null until the request is done.",
-    }),
-    completion_tokens: z.int(),
-    tokens_per_second: z.number().nullable().meta({
-      description: "From the first piece of the reply to the latest; null before the second.",
-    }),
-    can_cancel: z.boolean(),
-    body: z
-      .string()
-      .nullable()
-      .meta({ description: "The start of the request body, while bodies are kept." }),
-    answer: z.string().nullable().meta({ description: "The start of the response, while bodies are kept." }),
-  })
-  .meta({ id: "LiveRequest" });
+export const LiveRequest = responseObject("LiveRequest", {
+  id: z
+    .string()
+    .describe("The response's `x-request-id`; followed by `~` and a number if another request has the same."),
+  method: z.string(),
+  path: z.string(),
+  model: z.string().nullable(),
+  client: z.string().describe("The client's address."),
+  key: z
+    .string()
+    .nullable()
+    .describe(
+      "The name of its API key, or the setting of the key; null without a key, and for the app's own token.",
+    ),
+  status: z
+    .enum(["waiting", "prompt", "generating", "done", "failed", "cancelled"])
+    .describe(
+      "`waiting`: for the model or in the queue. The engine only reports how many wait, so the newest are shown as waiting.",
+    ),
+  http_status: z
+    .int()
+    .nullable()
+    .describe("Null while it runs. For an error inside a stream, the status of its code."),
+  started_at: z.number().describe("Unix seconds, with a fraction."),
+  seconds: z.number().describe("Time since its arrival, or in total."),
+  prompt_tokens: z.int().nullable().describe("Null until the prompt is tokenized."),
+  cached_tokens: z
+    .int()
+    .nullable()
+    .describe("Prompt tokens from the prefix cache; null until the request is done."),
+  completion_tokens: z.int(),
+  tokens_per_second: z
+    .number()
+    .nullable()
+    .describe("From the first piece of the reply to the latest; null before the second."),
+  can_cancel: z.boolean(),
+  body: z.string().nullable().describe("The start of the request body, while bodies are kept."),
+  answer: z.string().nullable().describe("The start of the response, while bodies are kept."),
+});
 export type LiveRequest = z.infer<typeof LiveRequest>;
 
 /** The server's figures; rates are those of the last second. */
-export const LiveFigures = z
-  .object({
-    prompt_tokens_per_second: z.number(),
-    completion_tokens_per_second: z.number(),
-    running: z.int(),
-    waiting: z.int(),
-    kv_used: z
-      .number()
-      .nullable()
-      .meta({ description: "The used share of the KV cache, 0 to 1; null without a loaded model." }),
-    cached_share: z.number().nullable().meta({
-      description:
-        "The share of prompt tokens from the prefix cache since the start, 0 to 1; null before the first request is done.",
-    }),
-    memory_bytes: z.int().meta({ description: "Resident memory of the process." }),
-  })
-  .meta({ id: "LiveFigures" });
+export const LiveFigures = responseObject("LiveFigures", {
+  prompt_tokens_per_second: z.number(),
+  completion_tokens_per_second: z.number(),
+  running: z.int(),
+  waiting: z.int(),
+  kv_used: z
+    .number()
+    .nullable()
+    .describe("The used share of the KV cache, 0 to 1; null without a loaded model."),
+  cached_share: z
+    .number()
+    .nullable()
+    .describe(
+      "The share of prompt tokens from the prefix cache since the start, 0 to 1; null before the first request is done.",
+    ),
+  memory_bytes: z.int().describe("Resident memory of the process."),
+});
 export type LiveFigures = z.infer<typeof LiveFigures>;
 
 /** A line of the log, of level info and above. The log has no prompts, replies or keys. */
-export const LogLine = z
-  .object({
-    number: z.int().meta({ description: "Increases by one for each line." }),
-    time: z.number().meta({ description: "Unix seconds, with a fraction." }),
-    level: z.enum(["info", "warn", "error"]),
-    message: z.string(),
-    details: z.record(z.string(), z.unknown()),
-  })
-  .meta({ id: "LogLine" });
+export const LogLine = responseObject("LogLine", {
+  number: z.int().describe("Increases by one for each line."),
+  time: z.number().describe("Unix seconds, with a fraction."),
+  level: z.enum(["info", "warn", "error"]),
+  message: z.string(),
+  details: z.record(z.string(), z.unknown()),
+});
 export type LogLine = z.infer<typeof LogLine>;
 
 /**
@@ -108,7 +107,7 @@ export const LiveEvent = z
       jobs: z.array(Job),
       server: ServerControl,
       figures: LiveFigures,
-      requests: z.array(LiveRequest).meta({ description: "Newest first." }),
+      requests: z.array(LiveRequest).describe("Newest first."),
       keeps_bodies: z.boolean(),
     }),
     z.object({ type: z.literal("log"), lines: z.array(LogLine) }),
@@ -117,19 +116,19 @@ export const LiveEvent = z
 export type LiveEvent = z.infer<typeof LiveEvent>;
 
 /** The body of `POST /api/v1/requests/cancel`; the response is the request, which has ended. */
-export const CancelRequest = z
-  .looseObject({ id: z.string(requestIdRule).min(1, requestIdRule).max(requestIdLengthMax, requestIdRule) })
-  .meta({ id: "CancelRequest" });
+export const CancelRequest = requestObject("CancelRequest", {
+  id: z.string(requestIdRule).min(1, requestIdRule).max(requestIdLengthMax, requestIdRule),
+});
 export type CancelRequest = z.infer<typeof CancelRequest>;
 
 /** The body of `POST /api/v1/requests/bodies`: whether bodies are kept, only in memory. Turning it off drops those that are kept. */
-export const KeepBodiesRequest = z
-  .looseObject({ keep: z.boolean("keep must be true or false") })
-  .meta({ id: "KeepBodiesRequest" });
+export const KeepBodiesRequest = requestObject("KeepBodiesRequest", {
+  keep: z.boolean("keep must be true or false"),
+});
 export type KeepBodiesRequest = z.infer<typeof KeepBodiesRequest>;
 
 /** Its response. */
-export const KeptBodies = z
-  .object({ keeps_bodies: z.boolean().meta({ description: "Whether bodies are kept from now on." }) })
-  .meta({ id: "KeptBodies" });
+export const KeptBodies = responseObject("KeptBodies", {
+  keeps_bodies: z.boolean().describe("Whether bodies are kept from now on."),
+});
 export type KeptBodies = z.infer<typeof KeptBodies>;

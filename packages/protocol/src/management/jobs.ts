@@ -2,7 +2,7 @@
 // to the connection that started it.
 import { z } from "zod";
 
-import { stringField } from "../fields/bounded-field.ts";
+import { requestObject, responseObject, stringField } from "../fields/field.ts";
 import { modelField } from "../fields/request-fields.ts";
 
 /** The most jobs that are kept, including finished ones; a new job replaces the oldest finished one. */
@@ -26,33 +26,28 @@ export const JobStatus = z
   .meta({ id: "JobStatus" });
 export type JobStatus = z.infer<typeof JobStatus>;
 
-export const Job = z
-  .object({
-    id: z.string(),
-    kind: JobKind,
-    status: JobStatus,
-    model: z.string().meta({ description: "The model's id: as in the request, then as in the library." }),
-    source: z.string().nullable().meta({ description: "The path of an import; otherwise null." }),
-    quantization: z
-      .string()
-      .nullable()
-      .meta({ description: "The quantization that `quantize` writes; otherwise null." }),
-    phase: z
-      .enum(["verify", "download", "unpack", "convert", "quantize"])
-      .nullable()
-      .meta({ description: "The current phase; null while the job is not running." }),
-    bytes: z.int().meta({ description: "Bytes done in this phase." }),
-    total_bytes: z.int().meta({ description: "Bytes of this phase; 0 while unknown." }),
-    bytes_per_second: z.number().nullable().meta({ description: "Over the last seconds." }),
-    can_pause: z.boolean().meta({ description: "Whether it can be paused and resumed without losing work." }),
-    error: z.string().nullable().meta({ description: "Why it failed, in a sentence." }),
-    created_at: z.int().meta({ description: "Unix seconds." }),
-  })
-  .meta({ id: "Job" });
+export const Job = responseObject("Job", {
+  id: z.string(),
+  kind: JobKind,
+  status: JobStatus,
+  model: z.string().describe("The model's id: as in the request, then as in the library."),
+  source: z.string().nullable().describe("The path of an import; otherwise null."),
+  quantization: z.string().nullable().describe("The quantization that `quantize` writes; otherwise null."),
+  phase: z
+    .enum(["verify", "download", "unpack", "convert", "quantize"])
+    .nullable()
+    .describe("The current phase; null while the job is not running."),
+  bytes: z.int().describe("Bytes done in this phase."),
+  total_bytes: z.int().describe("Bytes of this phase; 0 while unknown."),
+  bytes_per_second: z.number().nullable().describe("Over the last seconds."),
+  can_pause: z.boolean().describe("Whether it can be paused and resumed without losing work."),
+  error: z.string().nullable().describe("Why it failed, in a sentence."),
+  created_at: z.int().describe("Unix seconds."),
+});
 export type Job = z.infer<typeof Job>;
 
 /** The response of `GET /api/v1/jobs`: newest first. */
-export const JobList = z.object({ object: z.literal("list"), data: z.array(Job) }).meta({ id: "JobList" });
+export const JobList = responseObject("JobList", { object: z.literal("list"), data: z.array(Job) });
 export type JobList = z.infer<typeof JobList>;
 
 /** The body of `POST /api/v1/jobs`. Only programs of this machine's user may start imports. */
@@ -81,7 +76,7 @@ export const JobRequest = z
 export type JobRequest = z.infer<typeof JobRequest>;
 
 /** The body of `POST /api/v1/jobs/pause`, `…/resume` and `…/cancel`; the response is the job. */
-export const JobActionRequest = z
-  .looseObject({ id: z.string(idRule).min(1, idRule).max(64, idRule) })
-  .meta({ id: "JobActionRequest" });
+export const JobActionRequest = requestObject("JobActionRequest", {
+  id: z.string(idRule).min(1, idRule).max(64, idRule),
+});
 export type JobActionRequest = z.infer<typeof JobActionRequest>;

@@ -10,8 +10,8 @@ import {
   ResponsesReasoningText,
 } from "./response.ts";
 
-const sequence_number = z.int().meta({ description: "0 in the first event; each next event adds 1." });
-const output_index = z.int().meta({ description: "The index of the item in the output." });
+const sequence_number = z.int().describe("0 in the first event; each next event adds 1.");
+const output_index = z.int().describe("The index of the item in the output.");
 
 const inItem = { sequence_number, item_id: z.string(), output_index };
 const inPart = { ...inItem, content_index: z.int() };

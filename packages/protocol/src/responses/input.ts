@@ -1,7 +1,7 @@
 // The input of a request to /v1/responses: one text, or the items of a conversation.
 import { z } from "zod";
 
-import { typeRule } from "../fields/bounded-field.ts";
+import { optionalField, typeRule } from "../fields/field.ts";
 import { boundedArguments, callArgumentsField } from "../fields/call-arguments.ts";
 import {
   boundedParts,
@@ -13,7 +13,6 @@ import {
   textField,
   textLengthMax,
 } from "../fields/content.ts";
-import { optionalField } from "../fields/optional-field.ts";
 import { arrayOf, hasItemsAtMost, sizePrecheck } from "../fields/size-precheck.ts";
 
 const InputText = z.looseObject({ type: z.literal("input_text"), text: textField("text") });

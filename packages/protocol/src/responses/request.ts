@@ -1,11 +1,10 @@
 // The request of POST /v1/responses. The server keeps nothing between requests, so fields that refer to earlier ones are refused.
 import { z } from "zod";
 
-import { stringField } from "../fields/bounded-field.ts";
+import { flag, optionalField, refusedField, stringField } from "../fields/field.ts";
 import { textField } from "../fields/content.ts";
 import { ignoredField, ignoredSampling, ignoredService } from "../fields/ignored-fields.ts";
 import { topLogprobsField } from "../fields/logprobs.ts";
-import { flag, optionalField, refusedField } from "../fields/optional-field.ts";
 import {
   bodyRule,
   servedModelField,
@@ -72,7 +71,7 @@ export const ResponsesRequest = z
     {
       model: servedModelField,
       input: ResponsesInput,
-      instructions: optionalField(textField("instructions"), { description: "The system message." }),
+      instructions: optionalField(textField("instructions"), "The system message."),
       max_output_tokens: tokenLimit(
         "max_output_tokens",
         "The most tokens of the reply, at least 1; no limit if absent.",

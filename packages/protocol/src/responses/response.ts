@@ -3,27 +3,27 @@ import { z } from "zod";
 
 import { TokenLogprob } from "../fields/logprobs.ts";
 import { ResponsesToolChoice } from "./tools.ts";
+import { responseObject } from "../fields/field.ts";
 
 /** `incomplete`: cut at a limit or by an error. */
 const itemStatus = z.enum(["in_progress", "completed", "incomplete"]);
 
-export const ResponsesOutputText = z
-  .object({
-    type: z.literal("output_text"),
-    text: z.string(),
-    annotations: z.array(z.never()).meta({ description: "Always empty: no built-in tool cites anything." }),
-    logprobs: z.array(TokenLogprob).meta({ description: "Of every token, if the request includes them." }),
-  })
-  .meta({ id: "ResponsesOutputText" });
+export const ResponsesOutputText = responseObject("ResponsesOutputText", {
+  type: z.literal("output_text"),
+  text: z.string(),
+  annotations: z.array(z.never()).describe("Always empty: no built-in tool cites anything."),
+  logprobs: z.array(TokenLogprob).describe("Of every token, if the request includes them."),
+});
 export type ResponsesOutputText = z.infer<typeof ResponsesOutputText>;
 
-export const ResponsesReasoningText = z
-  .object({ type: z.literal("reasoning_text"), text: z.string() })
-  .meta({ id: "ResponsesReasoningText" });
+export const ResponsesReasoningText = responseObject("ResponsesReasoningText", {
+  type: z.literal("reasoning_text"),
+  text: z.string(),
+});
 export type ResponsesReasoningText = z.infer<typeof ResponsesReasoningText>;
 
 const MessageItem = z.object({
-  id: z.string().meta({ description: "msg_…" }),
+  id: z.string().describe("msg_…"),
   type: z.literal("message"),
   role: z.literal("assistant"),
   status: itemStatus,
@@ -31,20 +31,20 @@ const MessageItem = z.object({
 });
 
 const ReasoningItem = z.object({
-  id: z.string().meta({ description: "rs_…" }),
+  id: z.string().describe("rs_…"),
   type: z.literal("reasoning"),
   status: itemStatus,
-  summary: z.array(z.never()).meta({ description: "Always empty: content has the whole reasoning." }),
+  summary: z.array(z.never()).describe("Always empty: content has the whole reasoning."),
   content: z.array(ResponsesReasoningText),
 });
 
 const FunctionCallItem = z.object({
-  id: z.string().meta({ description: "fc_…" }),
+  id: z.string().describe("fc_…"),
   type: z.literal("function_call"),
   status: itemStatus,
-  call_id: z.string().meta({ description: "The id that the call's output refers to." }),
+  call_id: z.string().describe("The id that the call's output refers to."),
   name: z.string(),
-  arguments: z.string().meta({ description: "A JSON object as text; complete if the item is completed." }),
+  arguments: z.string().describe("A JSON object as text; complete if the item is completed."),
 });
 
 /** A message, reasoning or a tool call. */
@@ -54,18 +54,16 @@ export const ResponsesOutputItem = z
 export type ResponsesOutputItem = z.infer<typeof ResponsesOutputItem>;
 
 /** Tokens of the prompt and the reply. */
-export const ResponsesUsage = z
-  .object({
-    input_tokens: z.int(),
-    input_tokens_details: z.object({
-      cached_tokens: z.int(),
-      cache_write_tokens: z.int().meta({ description: "Always 0: the prefix cache is not billed." }),
-    }),
-    output_tokens: z.int(),
-    output_tokens_details: z.object({ reasoning_tokens: z.int() }),
-    total_tokens: z.int(),
-  })
-  .meta({ id: "ResponsesUsage" });
+export const ResponsesUsage = responseObject("ResponsesUsage", {
+  input_tokens: z.int(),
+  input_tokens_details: z.object({
+    cached_tokens: z.int(),
+    cache_write_tokens: z.int().describe("Always 0: the prefix cache is not billed."),
+  }),
+  output_tokens: z.int(),
+  output_tokens_details: z.object({ reasoning_tokens: z.int() }),
+  total_tokens: z.int(),
+});
 export type ResponsesUsage = z.infer<typeof ResponsesUsage>;
 
 const nullableText = z.string().nullable();
@@ -92,37 +90,35 @@ const tool = z.object({
 });
 
 /** The response if `stream` is not true; in events, the response so far. */
-export const ResponseObject = z
-  .object({
-    id: z.string().meta({ description: "resp_…" }),
-    object: z.literal("response"),
-    created_at: z.int().meta({ description: "Unix seconds." }),
-    completed_at: z.int().nullable().meta({ description: "Unix seconds." }),
-    status: z.enum(["in_progress", "completed", "incomplete", "failed"]),
-    error: z.object({ code: z.string(), message: z.string() }).nullable(),
-    incomplete_details: z.object({ reason: z.literal("max_output_tokens") }).nullable(),
-    model: z.string(),
-    output: z.array(ResponsesOutputItem),
-    usage: ResponsesUsage.nullable(),
-    instructions: nullableText,
-    max_output_tokens: z.int().nullable(),
-    temperature: z.number(),
-    top_p: z.number(),
-    top_logprobs: z.int(),
-    text: z.object({ format }),
-    tools: z.array(tool),
-    tool_choice: ResponsesToolChoice,
-    parallel_tool_calls: z.boolean(),
-    reasoning: z.object({ effort: nullableText, summary: nullableText }),
-    truncation: z.enum(["auto", "disabled"]),
-    metadata: z.record(z.string(), z.string()),
-    user: nullableText,
-    safety_identifier: nullableText,
-    prompt_cache_key: nullableText,
-    service_tier: z.literal("default"),
-    store: z.literal(false),
-    background: z.literal(false),
-    previous_response_id: z.null(),
-  })
-  .meta({ id: "ResponseObject" });
+export const ResponseObject = responseObject("ResponseObject", {
+  id: z.string().describe("resp_…"),
+  object: z.literal("response"),
+  created_at: z.int().describe("Unix seconds."),
+  completed_at: z.int().nullable().describe("Unix seconds."),
+  status: z.enum(["in_progress", "completed", "incomplete", "failed"]),
+  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+  incomplete_details: z.object({ reason: z.literal("max_output_tokens") }).nullable(),
+  model: z.string(),
+  output: z.array(ResponsesOutputItem),
+  usage: ResponsesUsage.nullable(),
+  instructions: nullableText,
+  max_output_tokens: z.int().nullable(),
+  temperature: z.number(),
+  top_p: z.number(),
+  top_logprobs: z.int(),
+  text: z.object({ format }),
+  tools: z.array(tool),
+  tool_choice: ResponsesToolChoice,
+  parallel_tool_calls: z.boolean(),
+  reasoning: z.object({ effort: nullableText, summary: nullableText }),
+  truncation: z.enum(["auto", "disabled"]),
+  metadata: z.record(z.string(), z.string()),
+  user: nullableText,
+  safety_identifier: nullableText,
+  prompt_cache_key: nullableText,
+  service_tier: z.literal("default"),
+  store: z.literal(false),
+  background: z.literal(false),
+  previous_response_id: z.null(),
+});
 export type ResponseObject = z.infer<typeof ResponseObject>;

@@ -3,7 +3,7 @@ import { z } from "zod";
 
 import { nameLengthMax } from "../fields/content.ts";
 import { ignoredField } from "../fields/ignored-fields.ts";
-import { flag, optionalField } from "../fields/optional-field.ts";
+import { flag, optionalField, requestObject } from "../fields/field.ts";
 import { schemaFields } from "../fields/response-format.ts";
 import { arrayOf } from "../fields/size-precheck.ts";
 import { functionFields, refineToolChoice, toolsMax, toolsOf } from "../fields/tools.ts";
@@ -11,9 +11,10 @@ import { functionFields, refineToolChoice, toolsMax, toolsOf } from "../fields/t
 const toolTypeRule = `a tool must be an object whose type is a string of 1 to ${nameLengthMax} characters`;
 
 /** A function that the model may call. */
-export const ResponsesTool = z
-  .looseObject({ type: z.literal("function", toolTypeRule), ...functionFields })
-  .meta({ id: "ResponsesTool" });
+export const ResponsesTool = requestObject("ResponsesTool", {
+  type: z.literal("function", toolTypeRule),
+  ...functionFields,
+});
 export type ResponsesTool = z.infer<typeof ResponsesTool>;
 
 /** A tool that is no function: only the service that defines its type can run it. It is ignored, and a response header says so. */

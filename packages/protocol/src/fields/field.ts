@@ -1,5 +1,16 @@
-// Strings and integers with bounds. Each has one rule, which names the field and is the error for whatever breaks it.
+// What requests and responses are made of: fields with a rule, which names the field and is the error for whatever breaks it,
+// and objects that have a name in the API description.
 import { z } from "zod";
+
+/** An object of a response. */
+export function responseObject<Fields extends z.ZodRawShape>(id: string, fields: Fields) {
+  return z.object(fields).meta({ id });
+}
+
+/** An object of a request: unknown fields are ignored. */
+export function requestObject<Fields extends z.ZodRawShape>(id: string, fields: Fields) {
+  return z.looseObject(fields).meta({ id });
+}
 
 /** `min` and `max` count UTF-16 units; `hint` ends the rule. */
 export function stringField(
@@ -44,4 +55,34 @@ export function typeRule(rule: string, reasons: ReadonlyMap<string, string> = ne
       return reasons.get(type) ?? `${rule}, not ${JSON.stringify(type.slice(0, shownTypeMax))}`;
     },
   };
+}
+
+/**
+ * Makes a field optional and turns `null` into absent, so that code behind the schema only meets `undefined`. The description
+ * and the default are for the API description: a default is never filled in, and left out if it depends on the server or the model.
+ */
+export function optionalField<Schema extends z.ZodType>(
+  schema: Schema,
+  description?: string,
+  byDefault?: unknown,
+) {
+  return schema
+    .nullish()
+    .transform((value) => value ?? undefined)
+    .optional()
+    .meta({ description, default: byDefault });
+}
+
+/** An optional boolean; its error names the field. */
+export function flag(name: string, description?: string, byDefault?: boolean) {
+  return optionalField(z.boolean(`${name} must be true or false`), description, byDefault);
+}
+
+/** A field that would change what a reply is, and that the server does not support: any value is an error. */
+export function refusedField(message: string) {
+  return optionalField(z.never(message), `Refused: ${message}.`);
+}
+/** Adds an issue to a field that contradicts another one. */
+export function refuseField(context: z.RefinementCtx, field: string, message: string): void {
+  context.addIssue({ code: "custom", path: [field], message });
 }
