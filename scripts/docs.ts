@@ -132,9 +132,11 @@ function readCommands(files: readonly TextFile[]): Commands {
   };
 }
 
-/** Command names in calls of commander: `.command("serve")` and `new Command("serve")`. */
+/** Command names in calls of commander, `.command("serve")` and `new Command("serve")`, and of the table of commands, `add("serve", …)`. */
 function commandNames(text: string): string[] {
-  return [...text.matchAll(/(?:\.command|\bCommand)\(\s*["'`]([a-z]+)/g)].map((match) => match[1] ?? "");
+  return [...text.matchAll(/(?:\.command|\bCommand|\badd)\(\s*["'`]([a-z]+)/g)].map(
+    (match) => match[1] ?? "",
+  );
 }
 
 function blankFences(text: string): string {

@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { testWorld } from "../test/cli-context.ts";
 import { documentOf } from "../test/documented.ts";
 import { ingleProgram } from "./cli/program.ts";
-import { appSettings } from "./settings/app-settings.ts";
+import { appSettings } from "./settings/server-settings.ts";
 import { settingsIn } from "./settings/setting.ts";
 import { settings } from "./settings/settings.ts";
 import { scriptedApp } from "./testing/scripted-server.ts";

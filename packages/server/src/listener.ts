@@ -1,7 +1,7 @@
 // One listening server: the HTTP app on a port. Closing it does not close the registry, which several listeners may share.
 import type { AddressInfo } from "node:net";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
-import { addressOf } from "./address.ts";
+import { addressOf } from "./access/ip-address.ts";
 import { buildApp, type AppDependencies } from "./app.ts";
 import { ConfigError, type ServerConfig } from "./config.ts";
 import type { OpenListener } from "./control/server-state.ts";

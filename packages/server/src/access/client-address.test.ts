@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isLocalClient, type Arrival } from "./client-address.ts";
+import { isLocalClient, type Arrival } from "./rights.ts";
 import { isAddressOrNetwork, isLoopbackAddress, networkOf, trustedProxies } from "./ip-address.ts";
 
 describe("a network", () => {

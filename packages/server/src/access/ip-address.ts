@@ -1,5 +1,7 @@
-// What an IP address is: this machine, a part of the public internet, a trusted proxy, and which client it counts for.
+// What an IP address is: this machine, a part of the public internet, a trusted proxy, and which client it counts for; and the
+// addresses of this machine and of a server on it.
 import { BlockList, isIP } from "node:net";
+import { networkInterfaces } from "node:os";
 import ipaddr from "ipaddr.js";
 
 /** Groups of an IPv6 address that name its network: whoever has one address of a /64 has all of them. */
@@ -66,4 +68,19 @@ export function isAddressOrNetwork(text: string): boolean {
   const [, address = "", bits = "0"] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   const family = isIP(address);
   return family !== 0 && Number(bits) <= (family === 4 ? 32 : 128);
+}
+
+/** Such as `http://127.0.0.1:1337`. For a host that means "all addresses", the loopback one. */
+export function addressOf({ host, tls }: { host: string; tls?: object | undefined }, port: number): string {
+  const reachable = { "0.0.0.0": "127.0.0.1", "::": "::1" }[host] ?? host;
+  const scheme = tls === undefined ? "http" : "https";
+  return `${scheme}://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
+}
+
+/** IPv4 addresses by which other machines may reach this one; none without a network. */
+export function networkAddresses(): string[] {
+  return Object.values(networkInterfaces())
+    .flatMap((entries) => entries ?? [])
+    .filter(({ internal, family }) => !internal && family === "IPv4")
+    .map(({ address }) => address);
 }

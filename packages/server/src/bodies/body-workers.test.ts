@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { BodyPieces } from "./body-pieces.ts";
 import { BodyWorkers } from "./body-workers.ts";
 
-const never = new AbortController().signal;
+/** Each body has the signal of its own request. */
+const never = (): AbortSignal => new AbortController().signal;
 const piecesOf = (text: string): Uint8Array<ArrayBuffer>[] => {
   const pieces = new BodyPieces();
   for (const chunk of [text.slice(0, 3), text.slice(3)]) pieces.add(Buffer.from(chunk));
@@ -14,8 +15,8 @@ describe("the threads that read bodies", () => {
   it("give a checked request with the fields that it has, or what is wrong with it", async () => {
     await using workers = new BodyWorkers();
     const [right, wrong] = await Promise.all([
-      workers.check(order({ model: "m", tokens: [1, 2], more: 1 }), never),
-      workers.check(order({ model: "m", tokens: ["a"] }), never),
+      workers.check(order({ model: "m", tokens: [1, 2], more: 1 }), never()),
+      workers.check(order({ model: "m", tokens: ["a"] }), never()),
     ]);
     expect(right).toMatchObject({ value: { model: "m", tokens: Int32Array.of(1, 2) } });
     expect(right).not.toHaveProperty("value.more");
@@ -25,7 +26,7 @@ describe("the threads that read bodies", () => {
   it("read many bodies, in more time than threads", async () => {
     await using workers = new BodyWorkers();
     const bodies = Array.from({ length: 40 }, (_, index) => ({ model: "m", tokens: [index] }));
-    const checked = await Promise.all(bodies.map((body) => workers.check(order(body), never)));
+    const checked = await Promise.all(bodies.map((body) => workers.check(order(body), never())));
     expect(checked).toMatchObject(bodies.map((_, index) => ({ value: { tokens: Int32Array.of(index) } })));
   });
 
@@ -36,19 +37,19 @@ describe("the threads that read bodies", () => {
     const left = Promise.allSettled(waiting);
     gone.abort(new Error("gone"));
     expect((await left).map(({ status }) => status)).toEqual(waiting.map(() => "rejected"));
-    expect(await workers.check(order({ model: "m", tokens: [7] }), never)).toHaveProperty("value");
+    expect(await workers.check(order({ model: "m", tokens: [7] }), never())).toHaveProperty("value");
   });
 
   it("say what is wrong with a body that a thread cannot read, and go on", async () => {
     await using workers = new BodyWorkers();
     const unknown = { pieces: piecesOf("{}"), schemaId: "NoSuchRequest" };
-    await expect(workers.check(unknown, never)).rejects.toThrow("NoSuchRequest");
-    expect(await workers.check(order({ model: "m", tokens: [7] }), never)).toHaveProperty("value");
+    await expect(workers.check(unknown, never())).rejects.toThrow("NoSuchRequest");
+    expect(await workers.check(order({ model: "m", tokens: [7] }), never())).toHaveProperty("value");
   });
 
   it("end in the middle of their work", async () => {
     const workers = new BodyWorkers();
-    const cut = expect(workers.check(order({ tokens: [1] }), never)).rejects.toThrow("ended");
+    const cut = expect(workers.check(order({ tokens: [1] }), never())).rejects.toThrow("ended");
     await workers[Symbol.asyncDispose]();
     await cut;
   });

@@ -22,8 +22,6 @@ const workersMax = 2;
 const waitingMax = 1_024;
 /** Megabytes of a thread's heap: several times what the largest body may become. */
 const heapMegabytesMax = 1_024;
-/** Seconds after which the queue may be shorter. */
-const retryAfterSeconds = 2;
 
 // The built file, found from dist and from src alike: a thread cannot run TypeScript.
 const program = fileURLToPath(new URL("../../dist/bodies/body-worker.js", import.meta.url));
@@ -40,9 +38,7 @@ export class BodyWorkers implements AsyncDisposable {
   async check(body: BodyCheck, signal: AbortSignal): Promise<CheckedBody> {
     signal.throwIfAborted();
     if (this.#waiting.length >= waitingMax)
-      throw new WireError("overloaded", "Too many large bodies wait to be read; try again shortly.", {
-        retryAfterSeconds,
-      });
+      throw new WireError("overloaded", "Too many large bodies wait to be read; try again shortly.");
     const outcome = await this.#outcomeOf(body, signal);
     // Receiving the value has blocked the event loop for some milliseconds: other requests come first.
     await setImmediate();

@@ -7,49 +7,7 @@ import type { Shutdown } from "./shutdown.ts";
 /** Where text goes. A terminal (`isTTY`) gets bars and colours, anything else plain lines. */
 export type TextOutput = NodeJS.WritableStream & { readonly isTTY?: boolean | undefined };
 
-/** The part of the engine that the command line uses. */
-export type Engine = Pick<
-  typeof import("@ingle/engine"),
-  | "ChatSession"
-  | "EngineError"
-  | "WorkerHost"
-  | "addAlias"
-  | "buildInfo"
-  | "checkGenerationRequest"
-  | "computeImatrix"
-  | "defaultModel"
-  | "describeModel"
-  | "describeRepository"
-  | "fetchModel"
-  | "fitModel"
-  | "forecastMemory"
-  | "importModels"
-  | "isRemovable"
-  | "libraryPaths"
-  | "listModels"
-  | "keepMemoryTight"
-  | "load"
-  | "locateModel"
-  | "makeWorkerKey"
-  | "memoryBudget"
-  | "memoryNeed"
-  | "modelTraits"
-  | "noteUse"
-  | "parseWorkerKey"
-  | "parseModelSpec"
-  | "projectorInstalledWith"
-  | "pruneLibrary"
-  | "quantizeModel"
-  | "readWorkerKey"
-  | "registerModel"
-  | "removeAlias"
-  | "removeModel"
-  | "searchModels"
-  | "saveWorkerKey"
-  | "starterModel"
-  | "workerDevices"
-  | "workerKeyFile"
->;
+export type Engine = typeof import("@ingle/engine");
 
 /** The part of the server that it uses. */
 export type Server = Pick<typeof import("../serve.ts"), "serve">;

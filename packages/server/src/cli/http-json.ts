@@ -1,4 +1,5 @@
-// Requests of the command line to servers that answer in JSON.
+// Requests of the command line to servers that respond in JSON.
+import { parseJson } from "@ingle/protocol/json-shape";
 
 export interface JsonRequest {
   readonly method: "GET" | "POST";
@@ -20,15 +21,6 @@ export async function requestJson(
     body: body === undefined ? null : JSON.stringify(body),
   });
   return { status: response.status, json: parseJson(await response.text()) };
-}
-
-/** Undefined for what is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** `fetch` throws "fetch failed", with the reason as its cause. */

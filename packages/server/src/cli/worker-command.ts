@@ -2,13 +2,13 @@
 import { text } from "node:stream/consumers";
 import type { WorkerEvent } from "@ingle/engine";
 import { workerPortDefault } from "@ingle/engine/worker-address";
-import { networkAddresses } from "../address.ts";
+import { networkAddresses } from "../access/ip-address.ts";
 import { resolveSettings } from "../settings/resolve.ts";
 import type { ValuesOf } from "../settings/setting.ts";
 import { CliError, exitCodes } from "./errors.ts";
 import type { CommandContext, Engine } from "./context.ts";
 import { formatBytes, formatColumns } from "./text.ts";
-import { workerSettings, type WorkerFlags } from "./worker-settings.ts";
+import { workerSettings, type WorkerFlags } from "./command-flags.ts";
 
 const mebibyte = 1024 ** 2;
 

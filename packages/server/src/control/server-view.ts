@@ -2,7 +2,7 @@
 import type { ServerControl } from "@ingle/protocol";
 import type { FastifyInstance } from "fastify";
 import type { KeyRing } from "../access/key-ring.ts";
-import { addressOf } from "../address.ts";
+import { addressOf } from "../access/ip-address.ts";
 import type { ServerConfig } from "../config.ts";
 import { variants } from "../variants.ts";
 

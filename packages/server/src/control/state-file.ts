@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import path from "node:path";
+import { parseJson } from "@ingle/protocol/json-shape";
 import type { z } from "zod";
 import { WireError } from "../wire-error.ts";
 
@@ -74,7 +75,7 @@ async function read<T>(
     const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
     return code === "ENOENT" || code === "ENOTDIR" ? { value: undefined } : { problem: "it cannot be read" };
   }
-  const checked = schema.safeParse(jsonOf(text));
+  const checked = schema.safeParse(parseJson(text));
   return checked.success
     ? { value: checked.data }
     : { problem: "it is damaged, or was written by another version of Ingle" };
@@ -93,13 +94,5 @@ async function write(file: string, value: unknown): Promise<void> {
   } catch (cause) {
     await rm(unfinished, { force: true }).catch(() => {}); // fails too if the folder is not writable
     throw new WireError("internal", `The file ${file} cannot be written, so nothing was changed.`, { cause });
-  }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // fails every schema
   }
 }

@@ -4,7 +4,7 @@
 // A stream begins with AllBlocksCleared and all present blocks, numbered from 0. It starts over when its log is too long and when a
 // model is freed. Routers see from the numbers that they missed events, or that the stream has started over.
 import type { KvBlockFollower, KvBlockReport, Model } from "@ingle/engine";
-import { networkAddresses } from "../address.ts";
+import { networkAddresses } from "../access/ip-address.ts";
 import { ConfigError, type ServerConfig } from "../config.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import { EventLog } from "./event-log.ts";

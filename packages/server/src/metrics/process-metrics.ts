@@ -2,7 +2,8 @@
 // and the socket. prom-client's own collectors cannot be stopped and read /proc synchronously at each scrape.
 import { readdir } from "node:fs/promises";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { Counter, Gauge, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
+import { addCollected } from "./collected.ts";
 
 /** How often the event loop's lag is measured: fine enough for a stutter, and an idle process wakes rarely. */
 const resolutionMs = 50;
@@ -10,31 +11,18 @@ const nanosecondsPerMs = 1e6;
 
 /** Measures until it is disposed. */
 export function addProcessMetrics(register: Registry): Disposable {
-  register.registerMetric(
-    new Counter({
-      name: "process_cpu_seconds_total",
-      help: "CPU time of this process, the engine's threads included.",
-      registers: [],
-      collect() {
-        const { user, system } = process.cpuUsage();
-        this.reset();
-        this.inc((user + system) / 1e6);
-      },
-    }),
-  );
-  const gauge = (name: string, help: string, value: () => number | Promise<number>): void => {
-    register.registerMetric(
-      new Gauge({
-        name,
-        help,
-        registers: [],
-        async collect() {
-          this.set(await value());
-        },
-      }),
-    );
-  };
   const startedAt = Date.now() / 1000 - process.uptime();
+  const gauge = (name: string, help: string, values: () => number | Promise<number>): void =>
+    addCollected(register, { name, help, values });
+  addCollected(register, {
+    kind: "counter",
+    name: "process_cpu_seconds_total",
+    help: "CPU time of this process, the engine's threads included.",
+    values: () => {
+      const { user, system } = process.cpuUsage();
+      return (user + system) / 1e6;
+    },
+  });
   gauge("process_start_time_seconds", "Unix time of the start.", () => startedAt);
   gauge("process_resident_memory_bytes", "Memory in RAM, mapped weights included.", () =>
     process.memoryUsage.rss(),
@@ -52,19 +40,16 @@ function addEventLoopLag(register: Registry): Disposable {
   // The histogram holds whole intervals: what is longer than the resolution is the lag.
   const toSeconds = (nanoseconds: number): number =>
     Number.isFinite(nanoseconds) ? Math.max(0, nanoseconds / nanosecondsPerMs - resolutionMs) / 1000 : 0;
-  register.registerMetric(
-    new Gauge({
-      name: "ingle_event_loop_lag_seconds",
-      help: "How late the event loop ran since the last scrape.",
-      labelNames: ["stat"],
-      registers: [],
-      collect() {
-        this.set({ stat: "mean" }, toSeconds(delay.mean));
-        this.set({ stat: "p99" }, toSeconds(delay.percentile(99)));
-        this.set({ stat: "max" }, toSeconds(delay.max));
-        delay.reset();
-      },
-    }),
-  );
+  addCollected(register, {
+    name: "ingle_event_loop_lag_seconds",
+    help: "How late the event loop ran since the last scrape.",
+    labelNames: ["stat"],
+    values: () => {
+      const { mean, max } = delay;
+      const p99 = delay.percentile(99);
+      delay.reset();
+      return Object.entries({ mean, p99, max }).map(([stat, lag]) => [{ stat }, toSeconds(lag)]);
+    },
+  });
   return { [Symbol.dispose]: () => void delay.disable() };
 }

@@ -2,10 +2,11 @@
 // the Gateway API Inference Extension and llm-d read (its proposal 003), the older `gpu_…` what the router of vLLM's production
 // stack reads (src/vllm_router/stats/engine_stats.py).
 import { kvBlockTokens } from "@ingle/engine";
-import { Counter, Gauge, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import type { EngineStats } from "../models/slot/engine-stats.ts";
 import type { ModelRegistry } from "../models/registry.ts";
-import { kvUsage, oncePerScrape } from "./engine-metrics.ts";
+import { addCollected, oncePerScrape } from "./collected.ts";
+import { kvUsage } from "./engine-metrics.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 
 /** A model at the moment of a scrape. */
@@ -17,35 +18,23 @@ interface Sample {
   readonly queries: number;
 }
 
-interface Described {
-  readonly name: string;
-  readonly help: string;
-  readonly value: (sample: Sample) => number;
-}
+type Figure = readonly [name: string, help: string, value: (sample: Sample) => number];
 
-const gauges: readonly Described[] = [
-  { name: "num_requests_running", help: "ingle_requests_running.", value: ({ figures }) => figures.running },
-  { name: "num_requests_waiting", help: "ingle_requests_waiting.", value: ({ figures }) => figures.waiting },
-  { name: "kv_cache_usage_perc", help: "ingle_kv_usage_ratio.", value: ({ figures }) => kvUsage(figures) },
-  { name: "gpu_cache_usage_perc", help: "ingle_kv_usage_ratio.", value: ({ figures }) => kvUsage(figures) },
-  {
-    name: "gpu_prefix_cache_hit_rate",
-    help: "Tokens of prompts that did not have to be computed, divided by all of them: 0 to 1.",
-    value: ({ hits, queries }) => (queries > 0 ? hits / queries : 0),
-  },
+const gauges: readonly Figure[] = [
+  ["num_requests_running", "ingle_requests_running.", ({ figures }) => figures.running],
+  ["num_requests_waiting", "ingle_requests_waiting.", ({ figures }) => figures.waiting],
+  ["kv_cache_usage_perc", "ingle_kv_usage_ratio.", ({ figures }) => kvUsage(figures)],
+  ["gpu_cache_usage_perc", "ingle_kv_usage_ratio.", ({ figures }) => kvUsage(figures)],
+  [
+    "gpu_prefix_cache_hit_rate",
+    "Tokens of prompts that did not have to be computed, divided by all of them: 0 to 1.",
+    ({ hits, queries }) => (queries > 0 ? hits / queries : 0),
+  ],
 ];
 
-const counters: readonly Described[] = [
-  {
-    name: "gpu_prefix_cache_hits_total",
-    help: "Tokens of prompts that did not have to be computed.",
-    value: ({ hits }) => hits,
-  },
-  {
-    name: "gpu_prefix_cache_queries_total",
-    help: "Tokens of prompts, computed or not.",
-    value: ({ queries }) => queries,
-  },
+const counters: readonly Figure[] = [
+  ["gpu_prefix_cache_hits_total", "Tokens of prompts that did not have to be computed.", ({ hits }) => hits],
+  ["gpu_prefix_cache_queries_total", "Tokens of prompts, computed or not.", ({ queries }) => queries],
 ];
 
 export function addVllmMetrics(register: Registry, models: ModelRegistry, requests: RequestMetrics): void {
@@ -58,38 +47,26 @@ export function addVllmMetrics(register: Registry, models: ModelRegistry, reques
     });
   });
   const labelNames = ["model_name"];
-  const add = (kind: typeof Counter | typeof Gauge, { name, help, value }: Described): void => {
-    const metric: Counter | Gauge = new kind({
-      name: `vllm:${name}`,
-      help,
-      labelNames,
-      registers: [],
-      async collect() {
-        const all = await samples();
-        metric.reset();
-        for (const sample of all) metric.inc({ model_name: sample.model_name }, value(sample));
-      },
-    });
-    register.registerMetric(metric);
-  };
-  for (const described of gauges) add(Gauge, described);
-  for (const described of counters) add(Counter, described);
-  register.registerMetric(
-    new Gauge({
-      name: "vllm:cache_config_info",
-      help: "The cache's size in its labels; the value is always 1.",
-      labelNames: [...labelNames, "block_size", "num_gpu_blocks"],
-      registers: [],
-      async collect() {
-        const all = await samples();
-        this.reset();
-        for (const { model_name, figures } of all) {
-          const blocks = Math.floor(figures.cells / kvBlockTokens);
-          this.set({ model_name, block_size: kvBlockTokens, num_gpu_blocks: blocks }, 1);
-        }
-      },
-    }),
-  );
+  for (const [kind, described] of [["gauge", gauges] as const, ["counter", counters] as const])
+    for (const [name, help, value] of described)
+      addCollected(register, {
+        kind,
+        name: `vllm:${name}`,
+        help,
+        labelNames,
+        values: async () =>
+          (await samples()).map((sample) => [{ model_name: sample.model_name }, value(sample)]),
+      });
+  addCollected(register, {
+    name: "vllm:cache_config_info",
+    help: "The cache's size in its labels; the value is always 1.",
+    labelNames: [...labelNames, "block_size", "num_gpu_blocks"],
+    values: async () =>
+      (await samples()).map(({ model_name, figures }) => {
+        const num_gpu_blocks = Math.floor(figures.cells / kvBlockTokens);
+        return [{ model_name, block_size: kvBlockTokens, num_gpu_blocks }, 1];
+      }),
+  });
 }
 
 /**

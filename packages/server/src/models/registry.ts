@@ -280,7 +280,7 @@ export class ModelRegistry implements AsyncDisposable {
   async #loadInBackground(slot: ModelSlot): Promise<void> {
     if (slot.state.kind !== "available") return;
     try {
-      await slot.ensureLoaded(this.#abort.signal);
+      await slot.ensureLoaded();
     } catch {
       // The slot keeps the reason for the next request.
     }

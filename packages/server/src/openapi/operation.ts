@@ -1,9 +1,4 @@
-// What a route declares for /openapi.json and /docs, in addition to its path and its body's schema: `config: { operation }`.
-// Routes without it are listed too, but a test requires it (openapi/document.test.ts). One line is enough:
-//
-//   const operation = { summary: "Embed texts", answers: { 200: EmbeddingList }, errors: modelErrors, example };
-//   app.post("/v1/embeddings", { schema, config: { operation } }, …)
-//
+// What a route declares for /openapi.json and /docs, in addition to its path and its body's schema (routes/add-route.ts).
 // This is only documentation: responses are neither checked nor serialized with these schemas.
 import type { WireErrorCode } from "@ingle/protocol";
 import type { z } from "zod";

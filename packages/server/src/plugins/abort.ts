@@ -1,5 +1,5 @@
 // request.clientSignal: aborted when the client leaves before its response is complete, when the request is cancelled, or when
-// draining runs out of time. It is the only signal that routes pass on.
+// draining runs out of time. It is the only signal that routes pass on. A client that stops reading is disconnected.
 import { setMaxListeners } from "node:events";
 import type { FastifyInstance } from "fastify";
 import fp from "fastify-plugin";
@@ -52,4 +52,24 @@ export const abort = fp(
     });
   },
   { name: "abort", dependencies: ["reply-end"] },
+);
+
+/**
+ * Disconnects a client that stops reading its response. Until then the response waits in bounded buffers; afterwards its work is
+ * cancelled, as for any client that left.
+ */
+export const stalledReaders = fp(
+  async (app: FastifyInstance, { timeoutMs }: { timeoutMs: number }) => {
+    app.addHook("onRequest", async (request, reply) => {
+      // Node restarts the timer with each byte sent or received. A silent connection is fine while the prompt is computed, but
+      // not while bytes wait to be sent.
+      reply.raw.setTimeout(timeoutMs, () => {
+        const { socket } = request.raw;
+        if (socket.writableLength === 0) return;
+        request.outcome.isReaderStalled = true;
+        socket.destroy();
+      });
+    });
+  },
+  { name: "stalled-readers", dependencies: ["request-log"] },
 );

@@ -2,11 +2,17 @@
 // facts; access/rights.ts decides.
 import type { FastifyInstance, FastifyRequest, RouteOptions } from "fastify";
 import fp from "fastify-plugin";
-import { isLocalClient } from "../access/client-address.ts";
 import { isLoopback, networkOf } from "../access/ip-address.ts";
 import type { HeldBack, KeyCheck } from "../access/key-check.ts";
 import type { KeyRing } from "../access/key-ring.ts";
-import { cookieCounts, includes, rightOf, type CookieSender, type Right } from "../access/rights.ts";
+import {
+  cookieCounts,
+  includes,
+  isLocalClient,
+  rightOf,
+  type CookieSender,
+  type Right,
+} from "../access/rights.ts";
 import type { CookiePlace, Sessions } from "../access/sessions.ts";
 import { WireError } from "../wire-error.ts";
 import { hostNames } from "./hosts.ts";

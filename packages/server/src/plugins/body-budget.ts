@@ -16,8 +16,6 @@ declare module "fastify" {
 
 /** How many bodies of the largest size fit; ordinary ones are a thousand times smaller. */
 const largestBodies = 16;
-/** Seconds after which another response may have ended. */
-const retryAfterSeconds = 2;
 
 export const bodyBudget = fp(
   async (app: FastifyInstance, { bodyBytesMax }: { bodyBytesMax: number }) => {
@@ -34,7 +32,6 @@ export const bodyBudget = fp(
           throw new WireError(
             "overloaded",
             "The bodies of other requests take all memory for bodies; try again shortly.",
-            { retryAfterSeconds },
           );
         }
         taken += bytes - held;

@@ -1,10 +1,11 @@
-// An id for each request, and one log line at its end: never a prompt, an image or a reply.
+// An id for each request, and what is noted at its end: one log line, never with a prompt, an image or a reply, and the metrics.
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { wireErrors } from "@ingle/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import type { RequestOutcome } from "../http/request-outcome.ts";
+import type { Metrics } from "../metrics/metrics.ts";
 import { WireError } from "../wire-error.ts";
 
 declare module "fastify" {
@@ -14,6 +15,9 @@ declare module "fastify" {
   }
   interface FastifyRequest {
     readonly outcome: RequestOutcome;
+  }
+  interface FastifyInstance {
+    readonly metrics: Metrics;
   }
 }
 
@@ -39,6 +43,25 @@ export const requestLog = fp(
     });
   },
   { name: "request-log", dependencies: ["abort"] },
+);
+
+/** Counts every request at its end, and gives other code the metrics as `app.metrics`. */
+export const metrics = fp(
+  async (app: FastifyInstance, options: { metrics: Metrics }) => {
+    app.decorate("metrics", options.metrics);
+    app.addHook("onRequest", async (request, reply) => {
+      request.atEnd(() => {
+        options.metrics.requests.ended({
+          method: request.method,
+          route: request.routeOptions.url ?? "unknown",
+          status: statusOf(request, reply),
+          seconds: (performance.now() - request.outcome.startedAt) / 1000,
+        });
+      });
+    });
+    app.addHook("onClose", async () => options.metrics[Symbol.dispose]());
+  },
+  { name: "metrics", dependencies: ["request-log"] },
 );
 
 function writeLine(request: FastifyRequest, reply: FastifyReply): void {

@@ -56,7 +56,7 @@ async function run<Body extends GenerationBody>(
 }
 
 /** The body of a request to a route that has `protocol.body` as its schema. */
-export function checkedBody<Body extends GenerationBody>(
+function checkedBody<Body extends GenerationBody>(
   _protocol: GenerationProtocol<Body>,
   { body }: FastifyRequest,
 ): Body {

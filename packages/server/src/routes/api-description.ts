@@ -7,6 +7,20 @@ import type { DocumentOptions } from "../openapi/document.ts";
 import type { ListedRoute } from "../openapi/operation.ts";
 import type { PagePlace } from "../openapi/page.ts";
 import { z } from "zod";
+import { addRoute, type Route } from "./add-route.ts";
+
+const openApi = {
+  path: "GET /openapi.json",
+  right: "none",
+  summary: "Describe this API as an OpenAPI 3.1 document",
+  answers: { 200: z.record(z.string(), z.unknown()) },
+} satisfies Route;
+const docs = {
+  path: "GET /docs",
+  right: "none",
+  summary: "Describe this API as a page for people",
+  answers: { 200: "text/html" },
+} satisfies Route;
 
 export interface ApiDescriptionOptions extends Pick<DocumentOptions, "isRateLimited"> {
   registry: ModelRegistry;
@@ -26,17 +40,11 @@ export async function apiDescriptionRoutes(
     return cached.description;
   };
 
-  const document = {
-    summary: "Describe this API as an OpenAPI 3.1 document",
-    answers: { 200: z.record(z.string(), z.unknown()) },
-  };
-  app.get("/openapi.json", { config: { right: "none", operation: document } }, async (_request, reply) => {
+  addRoute(app, openApi, async (_request, reply) => {
     const { json } = await description();
     return reply.header("content-type", "application/json; charset=utf-8").send(json);
   });
-
-  const docs = { summary: "Describe this API as a page for people", answers: { 200: "text/html" } } as const;
-  app.get("/docs", { config: { right: "none", operation: docs } }, async (request, reply) => {
+  addRoute(app, docs, async (request, reply) => {
     const { pagePolicy, page } = await description();
     const address = `${request.protocol}://${request.host}`;
     return reply

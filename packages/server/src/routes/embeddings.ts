@@ -2,30 +2,29 @@
 import type { EmbeddingResult } from "@ingle/engine";
 import { Embeddings, EmbeddingsRequest } from "@ingle/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { leaseModel, type InferenceOptions } from "../protocols/inference.ts";
 import { sendPieces, toEmbeddings } from "../http/json-pieces.ts";
 import type { Lease } from "../models/registry.ts";
-import { modelErrors, type Operation } from "../openapi/operation.ts";
+import { modelErrors } from "../openapi/operation.ts";
 import type { EmbeddingNote } from "../http/request-outcome.ts";
+import { addRoute, type Route } from "./add-route.ts";
 
-const operation: Operation = {
+const embeddings = {
+  path: "POST /v1/embeddings",
+  right: "inference",
+  isTracked: true,
+  body: EmbeddingsRequest,
   summary: "Compute embedding vectors of texts",
   answers: { 200: Embeddings },
   errors: [...modelErrors, "cancelled", "context_length_exceeded", "embeddings_not_supported"],
   example: { input: ["The sky is blue.", "What colour is the sky?"] },
-};
+} satisfies Route;
 
 export async function embeddingRoutes(
   app: FastifyInstance,
   options: Pick<InferenceOptions, "registry" | "variant">,
 ): Promise<void> {
-  const route = {
-    schema: { body: EmbeddingsRequest },
-    config: { right: "inference", isTracked: true, operation },
-  } as const;
-
-  app.withTypeProvider<ZodTypeProvider>().post("/v1/embeddings", route, async (request, reply) => {
+  addRoute(app, embeddings, async (request, reply) => {
     const { model, encoding_format: format } = request.body;
     const lease = await leaseModel(request, options, { model });
     const result = await embed(request, lease, request.body);

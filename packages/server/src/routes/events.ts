@@ -9,16 +9,18 @@ import type { LogRing } from "../live/log-ring.ts";
 import type { RequestBoard } from "../live/request-board.ts";
 import { FigureSampler } from "../live/live-figures.ts";
 import { toManagedModel } from "../models/managed-model.ts";
-import type { Operation } from "../openapi/operation.ts";
+import { addRoute, type Route } from "./add-route.ts";
 import { stateReader, type ControlOptions } from "./control.ts";
 
-const streamEvents: Operation = {
+const streamEvents = {
+  path: "GET /api/v1/events",
+  right: "management",
   summary: "Stream what the server is doing",
   description:
     "The first event is sent at once, then one whenever something changes. Log lines have events of their own.",
   answers: { 200: LiveEvent },
   event: LiveEvent,
-};
+} satisfies Route;
 
 /** Interval at which the server is polled for changes. */
 const intervalMs = 500;
@@ -50,15 +52,11 @@ export async function eventRoutes(app: FastifyInstance, options: EventsOptions):
     keeps_bodies: board.bodies.isOn,
   });
 
-  app.get(
-    "/api/v1/events",
-    { config: { right: "management", operation: streamEvents } },
-    async (request, reply) => {
-      const signal = AbortSignal.any([request.clientSignal, app.drainSignal]);
-      const events = changes({ refresh: () => registry.refresh(), snapshot, logRing }, signal);
-      return sendEvents(request, reply, events, { keepAliveMs });
-    },
-  );
+  addRoute(app, streamEvents, async (request, reply) => {
+    const signal = AbortSignal.any([request.clientSignal, app.drainSignal]);
+    const events = changes({ refresh: () => registry.refresh(), snapshot, logRing }, signal);
+    return sendEvents(request, reply, events, { keepAliveMs });
+  });
 }
 
 interface ChangeSource {

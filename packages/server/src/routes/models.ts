@@ -11,47 +11,48 @@ import {
   ModelsQuery,
 } from "@ingle/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { z } from "zod";
 import type { ModelRegistry } from "../models/registry.ts";
-import type { Operation } from "../openapi/operation.ts";
+import { addRoute, type Route } from "./add-route.ts";
 
 const formatNote = "Requests with an anthropic-version header get Anthropic's format.";
 
 const errorBody = z.union([ErrorBody, AnthropicErrorBody]);
 
-const list: Operation = {
+const list = {
+  path: "GET /v1/models",
+  right: "inference",
+  query: ModelsQuery,
   summary: "List the models that can be served",
   description: formatNote,
   answers: { 200: z.union([ModelList, AnthropicModelList]) },
   errorBody,
-};
-const entry: Operation = {
+  errorShape,
+} satisfies Route;
+// Model ids contain slashes, written as they are or as %2F: everything after the last fixed part is the id.
+const entry = {
+  path: "GET /v1/models/*",
+  right: "inference",
   summary: "Get one model",
   description: formatNote,
   answers: { 200: z.union([ModelEntry, AnthropicModel]) },
   errors: ["model_not_found"],
   errorBody,
+  errorShape,
   id: "An id that GET /v1/models lists, or an alias; slashes may be written as they are or as %2F.",
-};
+} satisfies Route;
 
-export async function modelRoutes(app: FastifyInstance, options: { registry: ModelRegistry }): Promise<void> {
-  const { registry } = options;
-
-  const listed = {
-    schema: { querystring: ModelsQuery },
-    config: { right: "inference", operation: list, errorShape },
-  } as const;
-  app.withTypeProvider<ZodTypeProvider>().get("/v1/models", listed, async (request) => {
+export async function modelRoutes(
+  app: FastifyInstance,
+  { registry }: { registry: ModelRegistry },
+): Promise<void> {
+  addRoute(app, list, async (request) => {
     await registry.refresh();
     const data = registry.list();
     const response: ModelList = { object: "list", data };
     return isAnthropic(request) ? toAnthropicList(data, request.query) : response;
   });
-
-  // Model ids contain slashes, written as they are or as %2F: everything after the last fixed part is the id.
-  const config = { right: "inference", operation: entry, errorShape } as const;
-  app.get<{ Params: { "*": string } }>("/v1/models/*", { config }, async (request) => {
+  addRoute(app, entry, async (request) => {
     await registry.refresh();
     const model = registry.describe(request.params["*"]);
     return isAnthropic(request) ? toAnthropicModel(model) : model;

@@ -3,61 +3,54 @@
 import { RenderedPrompt, RenderedPrompts } from "@ingle/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { sendPieces, toRenderedPrompt, toRenderedPrompts } from "../http/json-pieces.ts";
-import { modelErrors, type Operation } from "../openapi/operation.ts";
+import { modelErrors } from "../openapi/operation.ts";
 import { chatCompletions } from "../protocols/chat/protocol.ts";
 import { completions } from "../protocols/completions/protocol.ts";
-import { checkedBody, readPrompts } from "../protocols/generation-route.ts";
+import { readPrompts } from "../protocols/generation-route.ts";
 import { imageReading, leaseModel, responseHead, type InferenceOptions } from "../protocols/inference.ts";
 import type { GenerationBody, GenerationProtocol } from "../protocols/protocol.ts";
+import { addRoute, type Route } from "./add-route.ts";
 
-const chatOperation: Operation = {
+const chat = {
+  path: `POST ${chatCompletions.path}/render`,
+  right: "inference",
+  body: chatCompletions.body,
+  ...chatCompletions.conventions,
   summary: "Get the prompt tokens of a chat completion",
   answers: { 200: RenderedPrompt },
   errors: [...modelErrors, "image_invalid", "image_not_supported"],
   example: { messages: [{ role: "user", content: "What is the capital of France?" }] },
-};
-
-const completionOperation: Operation = {
+} satisfies Route;
+const completion = {
+  path: `POST ${completions.path}/render`,
+  right: "inference",
+  body: completions.body,
+  ...completions.conventions,
   summary: "Get the prompt tokens of a completion",
   answers: { 200: RenderedPrompts },
   errors: modelErrors,
   example: { prompt: "The capital of France is" },
-};
+} satisfies Route;
 
 export async function renderRoutes(app: FastifyInstance, options: InferenceOptions): Promise<void> {
-  app.post(
-    `${chatCompletions.path}/render`,
-    routeOf(chatCompletions, chatOperation),
-    async (request, reply) => {
-      const { head, tokens } = await render(chatCompletions, request, options);
-      const [only = new Int32Array()] = tokens;
-      return sendPieces(reply, toRenderedPrompt(head, only));
-    },
-  );
-  app.post(
-    `${completions.path}/render`,
-    routeOf(completions, completionOperation),
-    async (request, reply) => {
-      const { head, tokens } = await render(completions, request, options);
-      return sendPieces(reply, toRenderedPrompts(head, tokens));
-    },
-  );
-}
-
-function routeOf<Body extends GenerationBody>(
-  { body, conventions }: GenerationProtocol<Body>,
-  operation: Operation,
-) {
-  return { schema: { body }, config: { right: "inference", operation, ...conventions } } as const;
+  addRoute(app, chat, async (request, reply) => {
+    const { head, tokens } = await render(chatCompletions, request.body, request, options);
+    const [only = new Int32Array()] = tokens;
+    return sendPieces(reply, toRenderedPrompt(head, only));
+  });
+  addRoute(app, completion, async (request, reply) => {
+    const { head, tokens } = await render(completions, request.body, request, options);
+    return sendPieces(reply, toRenderedPrompts(head, tokens));
+  });
 }
 
 /** The tokens of the request's prompts. One prompt at a time: each occupies a thread of the pool that all requests share. */
 async function render<Body extends GenerationBody>(
   protocol: GenerationProtocol<Body>,
+  body: Body,
   request: FastifyRequest,
   options: InferenceOptions,
 ): Promise<{ head: Omit<RenderedPrompt, "token_ids">; tokens: Int32Array[] }> {
-  const body = checkedBody(protocol, request);
   const { prompts, ignored = [] } = protocol.toEngine(body, options.variant);
   request.ignore(ignored);
   const lease = await leaseModel(request, options, { model: body.model });

@@ -1,40 +1,36 @@
 // Manages single requests: POST /api/v1/requests/cancel and …/bodies. GET /api/v1/events lists the requests.
 import { KeepBodiesRequest, KeptBodies, LiveRequest, CancelRequest } from "@ingle/protocol";
 import type { FastifyInstance } from "fastify";
-import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import type { RequestBoard } from "../live/request-board.ts";
-import type { Operation } from "../openapi/operation.ts";
+import { addRoute, type Route } from "./add-route.ts";
 
-const cancel: Operation = {
+const cancel = {
+  path: "POST /api/v1/requests/cancel",
+  right: "management",
+  body: CancelRequest,
   summary: "Cancel a running or waiting request",
   description: "Its client gets the error `cancelled`. The response is the request's final state.",
   answers: { 200: LiveRequest },
   errors: ["not_found"],
   example: { id: "0b0e7b2e-5c1d-4c1b-9d5a-3f0c1f0d2a11" },
   namesNoModel: true,
-};
-const bodies: Operation = {
+} satisfies Route;
+const bodies = {
+  path: "POST /api/v1/requests/bodies",
+  right: "management",
+  body: KeepBodiesRequest,
   summary: "Keep the bodies of requests and responses in memory, or delete them",
   description:
     "The events show them to every client that may manage the server. Switching this off deletes them at once.",
   answers: { 200: KeptBodies },
   example: { keep: false },
   namesNoModel: true,
-};
+} satisfies Route;
 
 export async function requestRoutes(app: FastifyInstance, { board }: { board: RequestBoard }): Promise<void> {
-  const typed = app.withTypeProvider<ZodTypeProvider>();
-  typed.post(
-    "/api/v1/requests/cancel",
-    { schema: { body: CancelRequest }, config: { right: "management", operation: cancel } },
-    async (request): Promise<LiveRequest> => await board.cancel(request.body.id),
-  );
-  typed.post(
-    "/api/v1/requests/bodies",
-    { schema: { body: KeepBodiesRequest }, config: { right: "management", operation: bodies } },
-    async (request): Promise<KeptBodies> => {
-      board.bodies.switch(request.body.keep);
-      return { keeps_bodies: board.bodies.isOn };
-    },
-  );
+  addRoute(app, cancel, async ({ body }) => await board.cancel(body.id));
+  addRoute(app, bodies, async ({ body }): Promise<KeptBodies> => {
+    board.bodies.switch(body.keep);
+    return { keeps_bodies: board.bodies.isOn };
+  });
 }

@@ -10,50 +10,61 @@ import {
   ServerSettingsChange,
 } from "@ingle/protocol";
 import type { FastifyInstance } from "fastify";
-import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import type { ControlledServer } from "../control/controlled-server.ts";
 import type { ServerView } from "../control/server-view.ts";
-import type { Operation } from "../openapi/operation.ts";
 import { WireError } from "../wire-error.ts";
+import { addRoute, type Route } from "./add-route.ts";
 
-const answers = { 200: ServerControl };
-const view: Operation = { summary: "Get the state and address of the /v1 server", answers };
-const start: Operation = {
+const state = { right: "management", answers: { 200: ServerControl } } satisfies Partial<Route>;
+const command = { ...state, body: ServerActionRequest, example: {}, namesNoModel: true } as const;
+const key = { right: "management", namesNoModel: true } as const;
+
+const show = {
+  ...state,
+  path: "GET /api/v1/server",
+  summary: "Get the state and address of the /v1 server",
+} satisfies Route;
+const start = {
+  ...command,
+  path: "POST /api/v1/server/start",
   summary: "Start the /v1 server",
   description: "If it cannot be started, the response has the status `failed` and the reason.",
-  answers,
-  example: {},
-  namesNoModel: true,
-};
-const stop: Operation = {
+} satisfies Route;
+const stop = {
+  ...command,
+  path: "POST /api/v1/server/stop",
   summary: "Stop the /v1 server once its requests have ended",
-  answers,
-  example: {},
-  namesNoModel: true,
-};
-const settings: Operation = {
+} satisfies Route;
+const settings = {
+  ...command,
+  path: "POST /api/v1/server/settings",
+  body: ServerSettingsChange,
   summary: "Change the settings of the /v1 server",
-  answers,
   example: { starts_with_app: false },
-  namesNoModel: true,
-};
-const keys: Operation = {
+} satisfies Route;
+const keys = {
+  path: "GET /api/v1/server/keys",
+  right: "management",
   summary: "List the keys that the app created for the /v1 server",
   answers: { 200: ServerKeyList },
-};
-const create: Operation = {
+} satisfies Route;
+const create = {
+  ...key,
+  path: "POST /api/v1/server/keys",
+  body: ServerKeyRequest,
   summary: "Create a key for the /v1 server",
   description: "Only this response contains the key.",
   answers: { 200: NewServerKey },
   example: { name: "editor", scope: "inference" },
-  namesNoModel: true,
-};
-const revoke: Operation = {
+} satisfies Route;
+const revoke = {
+  ...key,
+  path: "POST /api/v1/server/keys/revoke",
+  body: RevokeKeyRequest,
   summary: "Revoke a key",
   answers: { 200: ServerKeyList },
   example: { id: "none" },
-  namesNoModel: true,
-};
+} satisfies Route;
 
 export interface ServerControlOptions {
   view: ServerView;
@@ -61,89 +72,44 @@ export interface ServerControlOptions {
   server: ControlledServer | undefined;
 }
 
-type TypedApp = ReturnType<typeof withZod>;
-
-/** The app with handlers typed by their schemas. */
-function withZod(app: FastifyInstance) {
-  return app.withTypeProvider<ZodTypeProvider>();
-}
-
 export async function serverControlRoutes(
   app: FastifyInstance,
-  { view: currentView, server }: ServerControlOptions,
+  { view, server }: ServerControlOptions,
 ): Promise<void> {
-  const typed = withZod(app);
   const controlled = (): ControlledServer => {
     if (server !== undefined) return server;
     const message =
       "This server was not started by the app. Stop it and configure its keys where you started it.";
     throw new WireError("invalid_request", message);
   };
-  typed.get("/api/v1/server", { config: { right: "management", operation: view } }, async () =>
-    currentView(),
-  );
-  commandRoutes(typed, controlled);
-  keyRoutes(typed, controlled, server);
-}
+  const listKeys = (): ServerKeyList => ({ object: "list", data: server?.keys.list() ?? [] });
 
-function commandRoutes(app: TypedApp, controlled: () => ControlledServer): void {
-  app.post(
-    "/api/v1/server/start",
-    { schema: { body: ServerActionRequest }, config: { right: "management", operation: start } },
-    async ({ body: { wait = true } }): Promise<ServerControl> => {
-      const server = controlled();
-      await finishedOrStarted(server.start(), wait);
-      return server.view();
-    },
-  );
-  app.post(
-    "/api/v1/server/stop",
-    { schema: { body: ServerActionRequest }, config: { right: "management", operation: stop } },
-    async ({ body: { wait = true } }): Promise<ServerControl> => {
-      const server = controlled();
-      await finishedOrStarted(server.stop(), wait);
-      return server.view();
-    },
-  );
-  app.post(
-    "/api/v1/server/settings",
-    { schema: { body: ServerSettingsChange }, config: { right: "management", operation: settings } },
-    async ({ body }): Promise<ServerControl> => {
-      const server = controlled();
-      await server.change(body);
-      return server.view();
-    },
-  );
+  addRoute(app, show, async () => view());
+  addRoute(app, start, async ({ body: { wait = true } }) => {
+    await finishedOrStarted(controlled().start(), wait);
+    return controlled().view();
+  });
+  addRoute(app, stop, async ({ body: { wait = true } }) => {
+    await finishedOrStarted(controlled().stop(), wait);
+    return controlled().view();
+  });
+  addRoute(app, settings, async ({ body }) => {
+    await controlled().change(body);
+    return controlled().view();
+  });
+  addRoute(app, keys, async () => listKeys());
+  addRoute(app, create, async ({ body: { name, scope } }, reply) => {
+    reply.header("cache-control", "no-store");
+    return await controlled().keys.create({ name, scope });
+  });
+  addRoute(app, revoke, async ({ body }) => {
+    await controlled().keys.revoke(body.id);
+    return listKeys();
+  });
 }
 
 /** Waits for the work to end. With `wait: false`, waits only long enough to report an immediate refusal. */
 async function finishedOrStarted(work: Promise<void>, wait: boolean): Promise<void> {
   if (wait) return await work;
   await Promise.race([work, new Promise((resolve) => setImmediate(resolve))]);
-}
-
-function keyRoutes(
-  app: TypedApp,
-  controlled: () => ControlledServer,
-  server: ControlledServer | undefined,
-): void {
-  const list = (): ServerKeyList => ({ object: "list", data: server?.keys.list() ?? [] });
-
-  app.get("/api/v1/server/keys", { config: { right: "management", operation: keys } }, async () => list());
-  app.post(
-    "/api/v1/server/keys",
-    { schema: { body: ServerKeyRequest }, config: { right: "management", operation: create } },
-    async ({ body: { name, scope } }, reply): Promise<NewServerKey> => {
-      reply.header("cache-control", "no-store");
-      return await controlled().keys.create({ name, scope });
-    },
-  );
-  app.post(
-    "/api/v1/server/keys/revoke",
-    { schema: { body: RevokeKeyRequest }, config: { right: "management", operation: revoke } },
-    async ({ body: { id } }): Promise<ServerKeyList> => {
-      await controlled().keys.revoke(id);
-      return list();
-    },
-  );
 }

@@ -1,26 +1,30 @@
 // GET and POST /api/v1/session: what a page may do, and exchanging a key for a session cookie.
 import { Session, SessionRequest } from "@ingle/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { networkOf } from "../access/ip-address.ts";
 import type { FoundKey, KeyCheck } from "../access/key-check.ts";
 import { cookieOf, type Sessions } from "../access/sessions.ts";
-import type { Operation } from "../openapi/operation.ts";
 import { cookiePlaceOf, tooManyWrongKeys } from "../plugins/auth.ts";
 import { WireError } from "../wire-error.ts";
+import { addRoute, type Route } from "./add-route.ts";
 
-const session: Operation = {
+const show = {
+  path: "GET /api/v1/session",
+  right: "none",
   summary: "Get the rights of this request, and so of the page that sends it",
   answers: { 200: Session },
-};
-const begin: Operation = {
+} satisfies Route;
+const begin = {
+  path: "POST /api/v1/session",
+  right: "none",
+  body: SessionRequest,
   summary: "Exchange a key for a session cookie",
   description: "For the server's own page. Programs send their key with each request.",
   answers: { 200: Session },
   errors: ["unauthorized", "rate_limited"],
   example: { key: "a key of the server" },
   namesNoModel: true,
-};
+} satisfies Route;
 
 export interface SessionRouteOptions {
   keyCheck: KeyCheck;
@@ -32,33 +36,22 @@ export async function sessionRoutes(
   app: FastifyInstance,
   { keyCheck, sessions, isAppListener }: SessionRouteOptions,
 ): Promise<void> {
-  app.get(
-    "/api/v1/session",
-    { config: { right: "none", operation: session } },
-    async (request, reply): Promise<Session> => {
-      reply.header("cache-control", "no-store");
-      return { right: request.right, is_app: isAppListener };
-    },
-  );
-
-  app
-    .withTypeProvider<ZodTypeProvider>()
-    .post(
-      "/api/v1/session",
-      { schema: { body: SessionRequest }, config: { right: "none", operation: begin } },
-      async (request, reply): Promise<Session> => {
-        if (request.isForeignPage)
-          throw new WireError(
-            "forbidden",
-            "Only the server's own page can start a session. Send a key with each request instead.",
-          );
-        const found = keyCheck.find([request.body.key], networkOf(request.ip));
-        if (found === undefined) throw new WireError("unauthorized", "Unknown API key.", { param: "key" });
-        if ("waitSeconds" in found) throw tooManyWrongKeys(found);
-        beginSession(request, reply, { sessions, key: found });
-        return { right: found.scope, is_app: isAppListener };
-      },
-    );
+  addRoute(app, show, async ({ right }, reply): Promise<Session> => {
+    reply.header("cache-control", "no-store");
+    return { right, is_app: isAppListener };
+  });
+  addRoute(app, begin, async (request, reply): Promise<Session> => {
+    if (request.isForeignPage)
+      throw new WireError(
+        "forbidden",
+        "Only the server's own page can start a session. Send a key with each request instead.",
+      );
+    const found = keyCheck.find([request.body.key], networkOf(request.ip));
+    if (found === undefined) throw new WireError("unauthorized", "Unknown API key.", { param: "key" });
+    if ("waitSeconds" in found) throw tooManyWrongKeys(found);
+    beginSession(request, reply, { sessions, key: found });
+    return { right: found.scope, is_app: isAppListener };
+  });
 }
 
 /** Sets a session cookie, which from now on authenticates as this key. */

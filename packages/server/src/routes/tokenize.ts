@@ -1,58 +1,82 @@
-// POST /v1/tokenize and /v1/detokenize: the tokens of a text or a conversation, and the text of tokens.
+// POST /v1/tokenize, /v1/detokenize and /v1/messages/count_tokens: the tokens of a text or a conversation, the text of tokens, and
+// the number of prompt tokens of a messages request.
 import type { Model } from "@ingle/engine";
-import { Detokenization, DetokenizeRequest, Tokenization, TokenizeRequest } from "@ingle/protocol";
+import {
+  AnthropicErrorBody,
+  CountTokensRequest,
+  Detokenization,
+  DetokenizeRequest,
+  TokenCount,
+  Tokenization,
+  TokenizeRequest,
+} from "@ingle/protocol";
 import type { FastifyInstance } from "fastify";
-import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { imageReading, leaseModel, type InferenceOptions } from "../protocols/inference.ts";
 import { fieldNames } from "../protocols/engine-fields.ts";
 import { sendPieces, toDetokenization, toTokenization } from "../http/json-pieces.ts";
-import { toConversation } from "../protocols/chat/request.ts";
+import { toConversation } from "../protocols/chat/protocol.ts";
 import type { ImageReading } from "../images/image-files.ts";
 import { readImages } from "../images/read-images.ts";
-import { modelErrors, type Operation } from "../openapi/operation.ts";
+import { modelErrors } from "../openapi/operation.ts";
+import { anthropicConventions, ignoredParts, toPromptRequest } from "../protocols/messages/protocol.ts";
 import { WireError } from "../wire-error.ts";
+import { addRoute, type Route } from "./add-route.ts";
 
 /** Maximum number of tokens for `with_pieces`: each becomes an object, which blocks the event loop. */
 const piecesMax = 65_536;
 
-const tokenizing: Operation = {
+const tokenize = {
+  path: "POST /v1/tokenize",
+  right: "inference",
+  body: TokenizeRequest,
+  fieldNames,
   summary: "Tokenize a text or a conversation",
   answers: { 200: Tokenization },
   errors: [...modelErrors, "image_invalid", "image_not_supported"],
   example: { content: "The capital of France is" },
-};
-
-const detokenizing: Operation = {
+} satisfies Route;
+const detokenize = {
+  path: "POST /v1/detokenize",
+  right: "inference",
+  body: DetokenizeRequest,
+  fieldNames,
   summary: "Turn tokens into text",
   answers: { 200: Detokenization },
   errors: modelErrors,
   example: { tokens: [1, 2] },
-};
+} satisfies Route;
+const countTokens = {
+  path: "POST /v1/messages/count_tokens",
+  right: "inference",
+  body: CountTokensRequest,
+  ...anthropicConventions,
+  summary: "Count the prompt tokens of a messages request",
+  answers: { 200: TokenCount },
+  errors: [...modelErrors, "image_invalid", "image_not_supported"],
+  errorBody: AnthropicErrorBody,
+  example: { messages: [{ role: "user", content: "What is the capital of France?" }] },
+} satisfies Route;
 
 export async function tokenizeRoutes(app: FastifyInstance, options: InferenceOptions): Promise<void> {
-  const typed = app.withTypeProvider<ZodTypeProvider>();
-  const tokenize = {
-    schema: { body: TokenizeRequest },
-    config: { right: "inference", fieldNames, operation: tokenizing },
-  } as const;
-  const detokenize = {
-    schema: { body: DetokenizeRequest },
-    config: { right: "inference", fieldNames, operation: detokenizing },
-  } as const;
-
-  typed.post("/v1/tokenize", tokenize, async (request, reply) => {
+  addRoute(app, tokenize, async (request, reply) => {
     const { body } = request;
     const { model } = await leaseModel(request, options, { model: body.model, mayMeanAny: true });
     const tokens = await tokensOf(model, body, imageReading(request, options));
     const pieces = body.with_pieces === true ? await piecesOf(model, tokens) : undefined;
     return sendPieces(reply, toTokenization(tokens, model.info.contextLength, pieces));
   });
-
-  typed.post("/v1/detokenize", detokenize, async (request, reply) => {
+  addRoute(app, detokenize, async (request, reply) => {
     const { body } = request;
     const { model } = await leaseModel(request, options, { model: body.model, mayMeanAny: true });
     const text = await model.tokenizer.decode(body.tokens, { specials: true });
     return sendPieces(reply, toDetokenization(text));
+  });
+  addRoute(app, countTokens, async (request): Promise<TokenCount> => {
+    const { body, clientSignal: signal } = request;
+    request.ignore(ignoredParts(body));
+    const { model } = await leaseModel(request, options, { model: body.model });
+    const prompt = await readImages(toPromptRequest(body), model, imageReading(request, options));
+    return { input_tokens: (await model.promptTokens(prompt, { signal })).length };
   });
 }
 

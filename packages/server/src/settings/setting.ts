@@ -41,6 +41,38 @@ export interface Setting extends Flag {
   readonly requires?: string;
 }
 
+/** What a flag or a setting is beside its name, its kind and its sentence. */
+type Rest = Omit<Setting, "flag" | "kind" | "help">;
+type Described<K extends Kind, F extends string, R> = {
+  readonly flag: F;
+  readonly kind: K;
+  readonly help: string;
+  readonly variables?: readonly string[];
+} & R;
+
+/**
+ * One function for each kind of flag. With a prefix, such as `INGLE_`, a variable stands for each flag: the prefix and the flag's
+ * name, `INGLE_NO_UI` for `--no-ui`, unless `variables` names others.
+ */
+export function flagKinds(variablePrefix?: string) {
+  const kind =
+    <K extends Kind>(name: K) =>
+    <const F extends string, const R extends Rest>(flag: F, help: string, rest?: R): Described<K, F, R> => {
+      const words = longFlag({ flag }).slice(2).replaceAll("-", "_").toUpperCase();
+      const variables = variablePrefix === undefined ? {} : { variables: [variablePrefix + words] };
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- without `rest`, R is empty
+      return { flag, kind: name, help, ...variables, ...rest } as Described<K, F, R>;
+    };
+  return {
+    text: kind("text"),
+    list: kind("list"),
+    integer: kind("integer"),
+    decimal: kind("decimal"),
+    time: kind("time"),
+    toggle: kind("toggle"),
+  };
+}
+
 /** Has the shape of what is made of it: settings by name, in groups. */
 export interface SettingTable {
   readonly [name: string]: Setting | SettingTable;

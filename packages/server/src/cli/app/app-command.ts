@@ -5,7 +5,7 @@ import { controlConfig } from "../../control/app-config.ts";
 import type { DesktopApp } from "../../desktop-app.ts";
 import { asLogLines } from "../../logger.ts";
 import { modelLibrary } from "../../models/library/model-library.ts";
-import { appSettings } from "../../settings/app-settings.ts";
+import { appSettings } from "../../settings/server-settings.ts";
 import { resolveSettings, type SettingSources } from "../../settings/resolve.ts";
 import { thisMachine } from "../../this-machine.ts";
 import { exitCodes } from "../errors.ts";

@@ -9,13 +9,15 @@ import { time } from "../../settings/rules.ts";
 import { flagName, longFlag, type Flag } from "../../settings/setting.ts";
 import { exitCodes, CliError, usageError } from "../errors.ts";
 import type { CommandContext } from "../context.ts";
-import { modalFlags, timeoutFlag, type ModalFlags } from "./deploy-flags.ts";
+import { modalFlags, timeoutFlag, type FlagsIn } from "../command-flags.ts";
 import { runProgram } from "./run-program.ts";
 import { DeployedServer } from "./deployed-server.ts";
 import { curlLine, formatColumns, formatDuration, shellWord } from "../text.ts";
 
 /** Where deploy.py is: in a checkout, and in the installed package. */
 const scripts = ["../../../../../deploy/modal/deploy.py", "../../../modal/deploy.py"] as const;
+
+type ModalFlags = FlagsIn<typeof modalFlags>;
 
 /** Returns the exit code. Throws CliError if the deployment does not become ready. */
 export async function deployModal(
@@ -59,7 +61,8 @@ function modalSettings(flags: ModalFlags, serveFlags: readonly string[]): Record
   const set: Record<string, string> = {};
   for (const flag of modalFlags) {
     const value = values[flagName(flag)];
-    if (value !== undefined && "variables" in flag) set[flag.variables[0]] = variableText(flag, value);
+    const [variable] = flag.variables ?? [];
+    if (value !== undefined && variable !== undefined) set[variable] = variableText(flag, value);
   }
   if (serveFlags.length > 0) set["INGLE_MODAL_SERVE_FLAGS"] = serveFlags.map(shellWord).join(" ");
   return set;

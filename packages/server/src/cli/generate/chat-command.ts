@@ -3,7 +3,7 @@ import readline from "node:readline";
 import type { ChatSession } from "@ingle/engine";
 import { CliError, exitCodes } from "../errors.ts";
 import type { CommandContext } from "../context.ts";
-import type { GenerationFlags } from "./generation-flags.ts";
+import type { GenerationFlags } from "../command-flags.ts";
 import { samplingOf, settingsOf } from "./generation-settings.ts";
 import { chooseModel } from "../model/choose-model.ts";
 import { modelBudget, openModel } from "../model/open-model.ts";

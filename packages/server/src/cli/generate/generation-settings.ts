@@ -1,7 +1,7 @@
 // What `ingle run` and `ingle chat` make of their flags: sampling, checked by the engine, and settings to load the model with.
 import { resolveConfig, type ServerConfig } from "../../config.ts";
 import type { Engine } from "../context.ts";
-import type { GenerationFlags } from "./generation-flags.ts";
+import type { GenerationFlags } from "../command-flags.ts";
 
 /** Throws the engine's `invalid_request`, before any model is touched. */
 export function samplingOf(

@@ -2,7 +2,7 @@
 import type { GenerationRequest } from "@ingle/engine";
 import { exitCodes, usageError } from "../errors.ts";
 import type { CommandContext } from "../context.ts";
-import type { GenerationFlags } from "./generation-flags.ts";
+import type { GenerationFlags } from "../command-flags.ts";
 import { samplingOf, settingsOf } from "./generation-settings.ts";
 import { chooseModel } from "../model/choose-model.ts";
 import { modelBudget, openModel } from "../model/open-model.ts";

@@ -5,10 +5,14 @@ import { exitCodes, usageError } from "../errors.ts";
 import { chooseModel } from "../model/choose-model.ts";
 import { conversionText, fetchWithBars, PhaseBars } from "../model/fetch-model.ts";
 import { formatBytes, formatColumns } from "../text.ts";
-import type { ImportFlags, PullFlags } from "./library-flags.ts";
+import type { FlagsIn, importFlags, pullFlags } from "../command-flags.ts";
 
 /** Prints what the model is on stderr, and its path on stdout. Returns the exit code. Throws the engine's errors. */
-export async function pullCommand(model: string, flags: PullFlags, context: CommandContext): Promise<number> {
+export async function pullCommand(
+  model: string,
+  flags: FlagsIn<typeof pullFlags>,
+  context: CommandContext,
+): Promise<number> {
   const { addAlias, parseModelSpec } = await context.engine();
   const { env, stdout, stderr, shutdown } = context;
   const { offline = false, exact, alias } = flags;
@@ -47,7 +51,7 @@ async function describe(
 /** Prints each model's id and path. Returns the exit code. Throws the engine's errors. */
 export async function importCommand(
   path: string,
-  flags: ImportFlags,
+  flags: FlagsIn<typeof importFlags>,
   context: CommandContext,
 ): Promise<number> {
   const { importModels } = await context.engine();

@@ -4,13 +4,13 @@ import type { CommandContext } from "../context.ts";
 import { CliError, exitCodes, usageError } from "../errors.ts";
 import { loadedModels } from "../remote/running-servers.ts";
 import { formatBytes, shellWord } from "../text.ts";
-import type { AliasFlags, PruneFlags } from "./library-flags.ts";
+import type { aliasFlags, FlagsIn, pruneFlags } from "../command-flags.ts";
 
 /** `alias NAME MODEL` adds the name, `alias --remove NAME` removes it. Returns the exit code. Throws CliError and the engine's errors. */
 export async function aliasCommand(
   name: string,
   model: string | undefined,
-  flags: AliasFlags,
+  flags: FlagsIn<typeof aliasFlags>,
   context: CommandContext,
 ): Promise<number> {
   const { addAlias, removeAlias } = await context.engine();
@@ -47,7 +47,10 @@ export async function removeCommand(names: string[], context: CommandContext): P
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** Returns the exit code. Throws the engine's errors. */
-export async function pruneCommand(flags: PruneFlags, context: CommandContext): Promise<number> {
+export async function pruneCommand(
+  flags: FlagsIn<typeof pruneFlags>,
+  context: CommandContext,
+): Promise<number> {
   const { pruneLibrary } = await context.engine();
   const { env, shutdown, stdout, stderr } = context;
   const { unusedFor, dryRun } = flags;

@@ -4,7 +4,7 @@ import type { CommandContext } from "../context.ts";
 import { exitCodes } from "../errors.ts";
 import { loadedModels } from "../remote/running-servers.ts";
 import { formatBytes, formatTable } from "../text.ts";
-import type { ListFlags, SearchFlags } from "./library-flags.ts";
+import type { FlagsIn, listFlags, searchFlags } from "../command-flags.ts";
 
 const places: Record<InstalledModel["place"], string> = {
   ingle: "",
@@ -15,7 +15,10 @@ const places: Record<InstalledModel["place"], string> = {
 };
 
 /** Returns the exit code. Throws the engine's errors. */
-export async function listCommand(flags: ListFlags, context: CommandContext): Promise<number> {
+export async function listCommand(
+  flags: FlagsIn<typeof listFlags>,
+  context: CommandContext,
+): Promise<number> {
   const { libraryPaths, listModels } = await context.engine();
   const { env, shutdown, stdout, stderr } = context;
   const [models, loaded] = await Promise.all([
@@ -56,7 +59,7 @@ function lastUse({ lastUsedAt }: InstalledModel): string {
 /** Returns the exit code: 1 when nothing was found. Throws the engine's errors. */
 export async function searchCommand(
   words: string[],
-  flags: SearchFlags,
+  flags: FlagsIn<typeof searchFlags>,
   context: CommandContext,
 ): Promise<number> {
   const { describeRepository, parseModelSpec, searchModels } = await context.engine();

@@ -8,7 +8,7 @@ import { fetchWithBars } from "../model/fetch-model.ts";
 import { chooseModel } from "../model/choose-model.ts";
 import { formatColumns, formatDuration, shellWord } from "../text.ts";
 import { startProgress } from "../progress.ts";
-import type { ImatrixFlags } from "./quantize-flags.ts";
+import type { FlagsIn, imatrixFlags } from "../command-flags.ts";
 
 /** Far more than is useful. */
 const textBytesMax = 64 * 1024 * 1024;
@@ -16,7 +16,7 @@ const textBytesMax = 64 * 1024 * 1024;
 /** Returns the exit code. Throws CliError for a text that cannot be read, and the engine's errors. */
 export async function imatrixCommand(
   model: string,
-  flags: ImatrixFlags,
+  flags: FlagsIn<typeof imatrixFlags>,
   context: CommandContext,
 ): Promise<number> {
   const { computeImatrix } = await context.engine();

@@ -1,19 +1,19 @@
 // `ingle quantize MODEL [OUTPUT]`: writes a model with fewer bits per weight, and prints how to use it.
 import type { QuantizedModel } from "@ingle/engine";
-import { registerQuantized } from "../../models/library/register-quantized.ts";
+import { registerQuantized } from "../../models/library/model-library.ts";
 import { exitCodes } from "../errors.ts";
 import type { CommandContext } from "../context.ts";
 import { fetchWithBars } from "../model/fetch-model.ts";
 import { chooseModel } from "../model/choose-model.ts";
 import { formatBytes, formatColumns, formatDuration, shellWord } from "../text.ts";
 import { startProgress } from "../progress.ts";
-import type { QuantizeFlags } from "./quantize-flags.ts";
+import type { FlagsIn, quantizeFlags } from "../command-flags.ts";
 
 /** Returns the exit code. Throws the engine's errors. */
 export async function quantizeCommand(
   model: string,
   output: string | undefined,
-  flags: QuantizeFlags,
+  flags: FlagsIn<typeof quantizeFlags>,
   context: CommandContext,
 ): Promise<number> {
   const { EngineError, quantizeModel, registerModel } = await context.engine();

@@ -5,14 +5,14 @@ import { CliError, exitCodes } from "../errors.ts";
 import type { CommandContext } from "../context.ts";
 import { formatBytes, formatTable } from "../text.ts";
 import { startProgress } from "../progress.ts";
-import type { LoadFlags, PsFlags, RemoteFlags } from "./remote-flags.ts";
+import type { FlagsIn, loadFlags, psFlags, RemoteFlags } from "../command-flags.ts";
 import { RemoteServer } from "./remote-server.ts";
 
 /** How often the server is polled. */
 const pollEveryMs = 250;
 
 /** Lists models that are in memory or loading; with `--all` all that the server knows. Returns the exit code. */
-export async function psCommand(flags: PsFlags, context: CommandContext): Promise<number> {
+export async function psCommand(flags: FlagsIn<typeof psFlags>, context: CommandContext): Promise<number> {
   const { data, memory } = await (await RemoteServer.find(flags, context)).models();
   const shown = flags.all === true ? data : data.filter(({ status }) => status !== "available");
   context.stdout.write(
@@ -24,7 +24,7 @@ export async function psCommand(flags: PsFlags, context: CommandContext): Promis
 /** Returns when the model is loaded. Throws CliError if it cannot be. */
 export async function loadCommand(
   model: string,
-  { ctx, kvBits, kvBitsK, kvBitsV, ...flags }: LoadFlags,
+  { ctx, kvBits, kvBitsK, kvBitsV, ...flags }: FlagsIn<typeof loadFlags>,
   context: CommandContext,
 ): Promise<number> {
   const server = await RemoteServer.find(flags, context);

@@ -4,7 +4,7 @@ import type { z } from "zod";
 import { CliError, usageError } from "../errors.ts";
 import type { CommandContext } from "../context.ts";
 import { requestJson } from "../http-json.ts";
-import type { RemoteFlags } from "./remote-flags.ts";
+import type { RemoteFlags } from "../command-flags.ts";
 import { runningServers, tokenFor } from "./running-servers.ts";
 
 /** Where the desktop variant listens, if no address is given and no server has recorded its own. */

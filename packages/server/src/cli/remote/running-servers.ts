@@ -8,9 +8,10 @@ import { constants } from "node:fs";
 import { mkdir, open, readdir, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { LibraryPaths } from "@ingle/engine";
+import { parseJson } from "@ingle/protocol/json-shape";
 import { z } from "zod";
 import { isLoopback } from "../../access/ip-address.ts";
-import { parseJson, requestJson } from "../http-json.ts";
+import { requestJson } from "../http-json.ts";
 
 const ServerRecord = z.object({
   pid: z.int().positive(),

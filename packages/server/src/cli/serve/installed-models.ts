@@ -19,13 +19,9 @@ export function installedModels(
     { isRemovable }: Engine,
   ): KnownModel => {
     // A draft model shares the vocabulary of one model; a projector and its bounds belong to one, too.
-    const {
-      draftModel: _,
-      mmproj: __,
-      imageMinTokens: ___,
-      imageMaxTokens: ____,
-      ...settings
-    } = engineSettings();
+    const ofOneModel = { draftModel: undefined, mmproj: undefined };
+    const bounds = { imageMinTokens: undefined, imageMaxTokens: undefined };
+    const settings = { ...engineSettings(), ...ofOneModel, ...bounds };
     const { id, path, aliases, format, lastUsedAt } = installed;
     const about = aboutInstalled(installed);
     const located = { kind: "file", id, path, isListed: true } as const;

@@ -12,7 +12,6 @@ import { toResident } from "./memory-planner.ts";
 
 /** Estimates that may wait: a page asks for one for each model of a list. */
 const waitingMax = 64;
-const retryAfterSeconds = 2;
 
 /** The estimates of one server, computed one after the other: each measures the model several times. */
 export class MemoryEstimates {
@@ -34,23 +33,19 @@ export class MemoryEstimates {
     signal: AbortSignal,
   ): Promise<MemoryEstimate> {
     if (this.#waiting >= waitingMax)
-      throw new WireError("overloaded", "Too many estimates are waiting; try again shortly.", {
-        retryAfterSeconds,
-      });
+      throw new WireError("overloaded", "Too many estimates are waiting; try again shortly.");
     this.#waiting += 1;
     const before = this.#queue;
-    const mine = this.#after(before, () => this.#estimate(slot, settings, signal));
+    const mine = (async () => {
+      await before;
+      return await this.#estimate(slot, settings, signal);
+    })();
     this.#queue = mine.catch(() => {});
     try {
       return await mine;
     } finally {
       this.#waiting -= 1;
     }
-  }
-
-  async #after<T>(before: Promise<unknown>, what: () => Promise<T>): Promise<T> {
-    await before;
-    return await what();
   }
 
   async #estimate(

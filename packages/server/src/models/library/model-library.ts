@@ -23,7 +23,6 @@ import {
   type Removal,
 } from "@ingle/engine";
 import { WireError } from "../../wire-error.ts";
-import { registerQuantized } from "./register-quantized.ts";
 
 export interface ModelLibrary {
   /** Downloads a model if it is not installed. Resolves with its id; `onProgress` gets the id as soon as it is known. */
@@ -106,4 +105,21 @@ function refusePath(model: string): void {
   if (parseModelSpec(model).kind !== "file") return;
   const message = `${model} is a path. \`ingle import\` takes one, on the machine where it is.`;
   throw new WireError("invalid_request", message, { param: "model" });
+}
+
+/** The id belongs to another file, or the library cannot be written. */
+const tolerated: ReadonlySet<string> = new Set(["invalid_request", "download_failed", "disk_full"]);
+
+/** Adds a quantized file to the library. Returns the new model's id; undefined if the library cannot take it, which leaves the file usable. Throws other errors. */
+export async function registerQuantized(
+  path: string,
+  options: LibraryOptions,
+  engine: Pick<typeof import("@ingle/engine"), "EngineError" | "registerModel">,
+): Promise<string | undefined> {
+  try {
+    return (await engine.registerModel(path, options)).id;
+  } catch (error) {
+    if (engine.EngineError.is(error) && tolerated.has(error.code)) return undefined;
+    throw error;
+  }
 }

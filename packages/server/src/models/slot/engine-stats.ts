@@ -4,37 +4,18 @@ import type { NativeStats } from "@ingle/engine";
 /** Gauges of the present engine, and counters since the server started. */
 export type EngineStats = Omit<NativeStats, "cellBytes">;
 
-const gauges = [
-  "running",
-  "waiting",
-  "cells",
-  "cellsUsed",
-  "cellsCached",
-  "cacheRamBytes",
-  "cacheRamPieces",
-] as const satisfies (keyof EngineStats)[];
-
-const counters = [
-  "turns",
-  "promptTokens",
-  "generatedTokens",
-  "imagesEncoded",
-  "preemptions",
-  "contextShifts",
-  "draftedTokens",
-  "acceptedTokens",
-  "cacheRamHits",
-] as const satisfies (keyof EngineStats)[];
-
-/** The statistics that only grow. */
-export type EngineCounter = (typeof counters)[number];
-
-const nothing: EngineStats = {
+const gauges = {
   running: 0,
   waiting: 0,
   cells: 0,
   cellsUsed: 0,
   cellsCached: 0,
+  cacheRamBytes: 0,
+  cacheRamPieces: 0,
+};
+
+/** The statistics that only grow. */
+const counters = {
   turns: 0,
   promptTokens: 0,
   generatedTokens: 0,
@@ -43,16 +24,21 @@ const nothing: EngineStats = {
   contextShifts: 0,
   draftedTokens: 0,
   acceptedTokens: 0,
-  cacheRamBytes: 0,
-  cacheRamPieces: 0,
   cacheRamHits: 0,
 };
+
+const nothing: EngineStats = { ...gauges, ...counters };
+
+function namesOf<Stats extends object>(stats: Stats): (keyof Stats)[] {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the objects above have no other keys
+  return Object.keys(stats) as (keyof Stats)[];
+}
 
 /** Adds up the statistics of several models. */
 export function sumOfStats(all: readonly EngineStats[]): EngineStats {
   const sum = { ...nothing };
   for (const stats of all) {
-    for (const name of [...gauges, ...counters]) sum[name] += stats[name];
+    for (const name of namesOf(nothing)) sum[name] += stats[name];
   }
   return sum;
 }
@@ -68,7 +54,7 @@ export class EngineHistory {
   /** The gauges of the present engine, if there is one, with the counters of all engines. */
   with(present: EngineStats = nothing): EngineStats {
     const stats = { ...present };
-    for (const counter of counters) stats[counter] += this.#past[counter];
+    for (const counter of namesOf(counters)) stats[counter] += this.#past[counter];
     return stats;
   }
 }

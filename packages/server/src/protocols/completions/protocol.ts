@@ -1,11 +1,18 @@
-// POST /v1/completions: continuations of one text or several.
-import { Completion, CompletionChunk, CompletionRequest, promptsOf } from "@ingle/protocol";
+// POST /v1/completions: continuations of one text or several; and a checked request in the engine's names.
+import type { GenerationRequest, Model } from "@ingle/engine";
+import {
+  Completion,
+  CompletionChunk,
+  CompletionRequest,
+  completionTokensDefault,
+  promptsOf,
+} from "@ingle/protocol";
 import { generationErrors } from "../../openapi/operation.ts";
+import type { VariantName } from "../../variants.ts";
 import { toStreamOptions } from "../choice-chunks.ts";
-import { fieldNames } from "../engine-fields.ts";
+import { fieldNames, toResponseFormat, toSampling } from "../engine-fields.ts";
 import type { GenerationProtocol, RunningRequest } from "../protocol.ts";
-import { promptText, toTextRequests } from "./request.ts";
-import { toChunks, toCompletion, type CompletionOptions } from "./response.ts";
+import { type CompletionOptions, toChunks, toCompletion } from "./response.ts";
 
 export const completions: GenerationProtocol<CompletionRequest> = {
   path: "/v1/completions",
@@ -45,4 +52,27 @@ function completionOptions({ body, model }: RunningRequest<CompletionRequest>): 
       return echo && prompt !== undefined ? promptText(prompt, model) : "";
     },
   };
+}
+
+type TextRequest = Extract<GenerationRequest, { prompt: unknown }>;
+
+/** One request for each prompt. Fields that are absent stay absent: their defaults are the engine's. */
+export function toTextRequests(body: CompletionRequest, variant: VariantName): TextRequest[] {
+  const limited = { ...body, max_tokens: body.max_tokens ?? completionTokensDefault };
+  const common = {
+    ...toSampling(limited, variant),
+    suffix: body.suffix,
+    ignoreEos: body.ignore_eos,
+    cachePrompt: body.cache_prompt,
+    logprobs: body.logprobs,
+    responseFormat: toResponseFormat(body),
+  };
+  return promptsOf(body.prompt).map((prompt) => ({ ...common, prompt }));
+}
+
+/** The text of a prompt, for `echo`. Of token ids, without the BOS token that is added to every text. */
+export async function promptText(prompt: string | Int32Array, { info, tokenizer }: Model): Promise<string> {
+  if (typeof prompt === "string") return prompt;
+  const hasBos = info.addsBos && prompt[0] === info.tokens.bos;
+  return tokenizer.decode(hasBos ? prompt.subarray(1) : prompt, { specials: true });
 }

@@ -1,6 +1,7 @@
 // The response to a messages request in one piece, and the parts of it that its events share.
 import type { FinishReason, GenerationResult, ToolCall } from "@ingle/engine";
 import type { ContentBlock, AnthropicMessage, MessageUsage, StopReason } from "@ingle/protocol";
+import { parseJsonObject } from "@ingle/protocol/json-shape";
 import type { ResponseHead } from "../usage.ts";
 
 export type MessageHead = Pick<ResponseHead, "id" | "model">;
@@ -61,20 +62,6 @@ function toBlocks({ reasoning, text, toolCalls }: GenerationResult): ContentBloc
 
 /** A call that a limit has cut has no complete input and is left out: nobody should run it. */
 function toToolUse({ id, name, arguments: text }: ToolCall): ContentBlock[] {
-  const input = readCallArguments(text);
+  const input = parseJsonObject(text);
   return input === undefined ? [] : [{ type: "tool_use", id, name, input }];
-}
-
-/** The arguments of a call; undefined where they are no complete JSON object. */
-function readCallArguments(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

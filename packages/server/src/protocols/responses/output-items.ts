@@ -16,11 +16,11 @@ type Message = Item<"message">;
 type Reasoning = Item<"reasoning">;
 type Call = Item<"function_call">;
 
-/** The text that is being written. */
-type Open =
-  | { kind: "nothing" }
+/** A text that is being written. */
+type OpenText =
   | { kind: "message"; item: Message; part: Message["content"][number]; place: Place }
   | { kind: "reasoning"; item: Reasoning; part: Reasoning["content"][number]; place: Place };
+type Open = OpenText | { kind: "nothing" };
 
 interface Place {
   item_id: string;
@@ -81,11 +81,16 @@ export class OutputItems {
     if (this.#open.kind === kind) return;
     if (this.#open.kind !== "nothing") yield* this.#close(this.#open, isCut ? "incomplete" : "completed");
     this.#open = { kind: "nothing" };
-    if (kind === "message") yield* this.#openMessage();
-    if (kind === "reasoning") yield* this.#openReasoning();
+    if (kind === "nothing") return;
+    const open = kind === "message" ? this.#newMessage() : this.#newReasoning();
+    this.#open = open;
+    const { item, part, place } = open;
+    const { output_index } = place;
+    yield { type: "response.output_item.added", output_index, item: { ...item, content: [] } };
+    yield { type: "response.content_part.added", ...place, content_index: 0, part: structuredClone(part) };
   }
 
-  *#openMessage(): Events {
+  #newMessage(): OpenText {
     const part: Message["content"][number] = { type: "output_text", text: "", annotations: [], logprobs: [] };
     const item: Message = {
       id: `msg_${this.#newId()}`,
@@ -94,19 +99,10 @@ export class OutputItems {
       status: "in_progress",
       content: [part],
     };
-    const place = this.#put(item);
-    this.#open = { kind: "message", item, part, place };
-    const { output_index } = place;
-    yield { type: "response.output_item.added", output_index, item: { ...item, content: [] } };
-    yield {
-      type: "response.content_part.added",
-      ...place,
-      content_index: 0,
-      part: { ...part, logprobs: [] },
-    };
+    return { kind: "message", item, part, place: this.#put(item) };
   }
 
-  *#openReasoning(): Events {
+  #newReasoning(): OpenText {
     const part: Reasoning["content"][number] = { type: "reasoning_text", text: "" };
     const item: Reasoning = {
       id: `rs_${this.#newId()}`,
@@ -115,11 +111,7 @@ export class OutputItems {
       summary: [],
       content: [part],
     };
-    const place = this.#put(item);
-    this.#open = { kind: "reasoning", item, part, place };
-    const { output_index } = place;
-    yield { type: "response.output_item.added", output_index, item: { ...item, content: [] } };
-    yield { type: "response.content_part.added", ...place, content_index: 0, part: { ...part } };
+    return { kind: "reasoning", item, part, place: this.#put(item) };
   }
 
   /** More of the text that is open. */
@@ -136,7 +128,7 @@ export class OutputItems {
     }
   }
 
-  *#close(open: Exclude<Open, { kind: "nothing" }>, status: "completed" | "incomplete"): Events {
+  *#close(open: OpenText, status: "completed" | "incomplete"): Events {
     const { item, part, place } = open;
     item.status = status;
     const inPart = { ...place, content_index: 0 };

@@ -1,6 +1,6 @@
 import { ChatCompletionRequest, type ChatCompletionBody } from "@ingle/protocol";
 import { describe, expect, it } from "vitest";
-import { toChatRequest } from "./request.ts";
+import { toChatRequest } from "./protocol.ts";
 
 const messages: ChatCompletionBody["messages"] = [{ role: "user", content: "Hi" }];
 

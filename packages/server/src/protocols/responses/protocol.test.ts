@@ -1,6 +1,6 @@
 import { ResponsesRequest, type ResponsesBody } from "@ingle/protocol";
 import { describe, expect, it } from "vitest";
-import { toResponsesRequest } from "./request.ts";
+import { toResponsesRequest } from "./protocol.ts";
 
 function convert(body: Partial<ResponsesBody>) {
   return toResponsesRequest(ResponsesRequest.parse({ model: "m", input: "Hi", ...body }), "desktop");

@@ -1,6 +1,6 @@
 import { CountTokensRequest, MessagesRequest } from "@ingle/protocol";
 import { describe, expect, it } from "vitest";
-import { toMessagesRequest, toPromptRequest } from "./request.ts";
+import { toMessagesRequest, toPromptRequest } from "./protocol.ts";
 
 const hello = { role: "user", content: "Hi" };
 const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } };

@@ -1,0 +1,260 @@
+// The flags of every command but `serve` and `app`, whose flags are settings (../settings).
+import { flagKinds, type Flag, type FlagsOf, type SettingsIn } from "../settings/setting.ts";
+import { settings } from "../settings/settings.ts";
+
+const { text, list, integer, decimal, time, toggle } = flagKinds();
+
+/** The flags of a list, as a command gets them. */
+export type FlagsIn<List extends readonly Flag[]> = FlagsOf<List[number]>;
+
+const { contextLength, threads: threadsSetting, kvBits, kvBitsK, kvBitsV } = settings.engine;
+const { contextOverflow, speculation, draftModel, draftTokens } = settings.engine;
+
+/** Of `run` and `chat`, which have all other settings from the environment. */
+export const loadingSettings = [
+  settings.model,
+  settings.offline,
+  contextLength,
+  threadsSetting,
+  kvBits,
+  kvBitsK,
+  kvBitsV,
+  contextOverflow,
+  speculation,
+  draftModel,
+  draftTokens,
+] as const;
+
+export const samplingFlags = [
+  text("--system <text>", "System message"),
+  integer("--max-tokens <number>", "Most tokens to generate", { defaultText: "to the end of the context" }),
+  decimal("--temperature <number>", "Randomness; 0 is deterministic", { defaultText: "1" }),
+  integer("--top-k <number>", "Sample from the k likeliest tokens; 0 keeps all", { defaultText: "50" }),
+  decimal("--top-p <number>", "Sample from the likeliest tokens whose probabilities add up to this", {
+    defaultText: "1",
+  }),
+  decimal("--min-p <number>", "Drop tokens below this fraction of the likeliest one's probability", {
+    defaultText: "0",
+  }),
+  integer("--seed <number>", "Seed of the sampler; the same seed and prompt give the same reply", {
+    defaultText: "random",
+  }),
+] as const;
+export type GenerationFlags = FlagsIn<typeof loadingSettings> & FlagsIn<typeof samplingFlags>;
+
+const json = toggle("--json", "Print JSON");
+const exact = toggle(
+  "--exact",
+  "When converting from MLX, store what no quantization holds exactly in 16 bits per weight",
+);
+const alias = text("--alias <name>", "Name of your own for the model");
+/** For these commands, the environment's setting does not count. */
+const offline = toggle("--offline", "Download nothing; the model must already be on this machine");
+const threads = integer("--threads <number>", "CPU threads to compute with", {
+  min: 1,
+  defaultText: "one per core",
+});
+const force = toggle("--force", "Overwrite an existing file", {
+  details: "The model itself is never overwritten.",
+});
+
+export const pullFlags = [
+  alias,
+  exact,
+  toggle("--offline", "Download nothing; only check whether the model is on this machine"),
+] as const;
+
+export const searchFlags = [
+  integer("--limit <number>", "Most repositories to show", { min: 1, max: 99_999, defaultText: "20" }),
+] as const;
+
+export const listFlags = [
+  {
+    ...json,
+    details:
+      "An array of objects with `id`, `path`, `format`, `quantization` (or `null`), `size_bytes`, `loaded` (whether a server of " +
+      "this user has it in memory), `aliases` and `last_used` (an ISO date, or `null`).",
+  },
+] as const;
+
+export const aliasFlags = [toggle("--remove", "Remove the name; its model stays")] as const;
+
+export const importFlags = [toggle("--copy", "Copy the files into the models folder"), alias, exact] as const;
+
+export const pruneFlags = [
+  integer("--unused-for <days>", "Also remove models that were not loaded for this many days", {
+    min: 1,
+    max: 99_999,
+    details: "Imported models stay.",
+  }),
+  toggle("--dry-run", "Print what would be removed, and remove nothing"),
+] as const;
+
+export const quantizeFlags = [
+  text("--to <level>", "Quantization to write, in capitals or small letters; an unknown one lists them all", {
+    defaultText: "`Q4_K_M`",
+  }),
+  text("--imatrix <file>", "Importance matrix of this model, from `ingle imatrix` or llama.cpp"),
+  toggle("--allow-requantize", "Accept a model that is already quantized"),
+  force,
+  threads,
+  offline,
+] as const;
+
+export const imatrixFlags = [
+  text("--text <file>", "Text of the kind that the model will be used for", { isRequired: true }),
+  text("-o, --output <file>", "File or folder to write to", {
+    defaultText: "`my-model-f16.imatrix.gguf` beside the model",
+  }),
+  integer("--chunks <number>", "Most chunks of the text to read", { min: 1, defaultText: "the whole text" }),
+  integer("--ctx <tokens>", "Tokens per chunk", { min: 1, defaultText: "512" }),
+  force,
+  threads,
+  offline,
+] as const;
+
+export const remoteFlags = [
+  text("--url <url>", "Address of the server", {
+    variables: ["INGLE_URL"],
+    defaultText: "a server of yours, else http://127.0.0.1:1337",
+  }),
+  text("--api-key <key>", "One of the server's keys", {
+    variables: ["INGLE_ADMIN_KEYS", "INGLE_API_KEYS"],
+    defaultText: "the token of a server of yours",
+    details: "The first key of a variable is used.",
+  }),
+] as const;
+export type RemoteFlags = FlagsIn<typeof remoteFlags>;
+
+export const psFlags = [
+  toggle("--all", "Also list models that could be loaded"),
+  { ...json, details: "The entries are those of the [management API](http-api.md#managing-models)." },
+  ...remoteFlags,
+] as const;
+
+/** The same flag, of which the server that runs knows the default. */
+const ofServer = <F extends Flag>({ flag, kind, help }: F): Pick<F, "flag" | "kind" | "help"> & Flag => ({
+  flag,
+  kind,
+  help,
+  defaultText: "the server's setting",
+});
+
+export const loadFlags = [
+  ofServer(contextLength),
+  ofServer(kvBits),
+  ofServer(kvBitsK),
+  ofServer(kvBitsV),
+  ...remoteFlags,
+] as const;
+
+export const workerSettings = {
+  host: text("--host <address>", "Address to listen on", {
+    rule: (rules) => rules.host,
+    defaultText: "all addresses",
+  }),
+  port: integer("--port <number>", "Port to listen on; 0 picks any free port", {
+    max: 65_535,
+    defaultText: "50052",
+  }),
+  devices: list("--device <names>", "Devices to offer, separated by commas; `ingle doctor` lists them", {
+    defaultText: "the GPUs, or the CPU without one",
+  }),
+  memoryMiB: integer("--memory <MiB>", "Most memory to offer on each device", {
+    min: 1,
+    defaultText: "most of what is free",
+  }),
+  // ggml's limit.
+  threads: integer("--threads <number>", "CPU threads to compute with", {
+    min: 1,
+    max: 512,
+    defaultText: "one per core",
+  }),
+  keyFile: text("--key-file <file>", "Where the key is kept", {
+    variables: ["INGLE_RPC_KEY_FILE"],
+    defaultText: "`worker.key` in the config folder",
+    details: "Only its owner should be able to read it.",
+  }),
+};
+
+export const pairFlag = text(
+  "--pair [key]",
+  "Make the key that both machines share, or save the key of the other machine",
+  {
+    details:
+      "Without a key: makes one unless there is one, prints it, and continues as a worker. With a key: saves it and exits; `-` " +
+      "reads it from stdin, which keeps it out of the shell's history.",
+  },
+);
+export type WorkerFlags = FlagsOf<SettingsIn<typeof workerSettings> | typeof pairFlag>;
+
+/** Flags that set a variable for deploy.py, which has the defaults. */
+const modal = flagKinds("INGLE_MODAL_");
+
+export const timeoutFlag = time(
+  "--timeout <time>",
+  "How long to wait for the first container after the deployment",
+  { default: "20m" },
+);
+
+export const modalFlags = [
+  modal.text("--model <model>", "Model to serve: org/repo or org/repo:QUANT on the hub", {
+    variables: ["MODEL_NAME"],
+    defaultText: "`LiquidAI/LFM2-8B-A1B`",
+  }),
+  modal.text("--name <name>", "Name of the app on Modal; each model needs its own", {
+    defaultText: "`ingle`",
+  }),
+  modal.text("--gpu <type>", "GPU type and count: L4, L40S, H100, H100:2", { defaultText: "`L40S`" }),
+  modal.text("--form <form>", "Modal's kind of web endpoint; server is the faster one", {
+    choices: ["server", "web_server"],
+    defaultText: "`server`",
+    details: "`server` is `@app.server`, `web_server` is `@modal.web_server`.",
+  }),
+  modal.text("--region <region>", "Region that routes requests (form server): us-east, us-west, …", {
+    defaultText: "`us-east`",
+  }),
+  modal.integer("--min-containers <number>", "Containers that run even without requests", {
+    min: 0,
+    defaultText: "0",
+  }),
+  modal.integer("--max-containers <number>", "Most containers; 0 disables the limit", {
+    min: 0,
+    defaultText: "0",
+  }),
+  modal.integer("--buffer-containers <number>", "Idle containers to keep beside the busy ones", {
+    min: 0,
+    defaultText: "0",
+  }),
+  modal.integer("--target-concurrency <number>", "Requests per container before another one starts", {
+    min: 0,
+    defaultText: "8",
+  }),
+  modal.integer("--max-concurrency <number>", "Most requests per container (form web_server)", {
+    min: 0,
+    defaultText: "32",
+  }),
+  modal.time("--startup-timeout <time>", "How long a container may take to start, 10m for example", {
+    defaultText: "10m",
+    details: "The variable is in seconds.",
+  }),
+  modal.time("--scaledown-window <time>", "How long a container stays up without requests", {
+    defaultText: "5m",
+    details: "The variable is in seconds.",
+  }),
+  modal.toggle("--snapshot", "Start containers from a snapshot of memory and GPU (form server)"),
+  modal.toggle("--public", "Require no proxy token: anyone who knows the address may send requests"),
+  modal.text("--api-key <key>", "Also require this key with each request", {
+    variables: ["INGLE_API_KEYS"],
+  }),
+  modal.text(
+    "--image <reference>",
+    "Container image that contains Ingle, instead of one that Modal builds from the sources",
+    { details: "[deploy/docker](deployment.md#containers) builds one." },
+  ),
+  modal.text("--source <folder>", "Checkout of Ingle to build the image from", {
+    defaultText: "the checkout that runs this command",
+    details: "An installed package has none: use this flag or `--image`.",
+  }),
+  timeoutFlag,
+] as const;

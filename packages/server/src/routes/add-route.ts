@@ -1,0 +1,43 @@
+// A route and everything that is said of it in one object: its path, the right that it needs, what it takes, and its description
+// in /openapi.json and /docs.
+import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { z } from "zod";
+import type { Operation } from "../openapi/operation.ts";
+
+export interface Route extends Operation, Omit<FastifyContextConfig, "operation" | "url" | "method"> {
+  readonly path: `${"GET" | "POST"} ${string}`;
+  /** Checked by plugins/json-body.ts before the handler runs. */
+  readonly body?: z.ZodType;
+  /** The query string's. Checked by app.ts before the handler runs. */
+  readonly query?: z.ZodType;
+}
+
+type Parsed<R extends Route, Part extends "body" | "query"> =
+  R extends Readonly<Record<Part, z.ZodType<infer Value>>> ? Value : unknown;
+
+interface RouteTypes<R extends Route> {
+  Body: Parsed<R, "body">;
+  Querystring: Parsed<R, "query">;
+  /** Everything that the `*` at the end of a path stands for. */
+  Params: { "*": string };
+}
+
+export function addRoute<R extends Route>(
+  app: FastifyInstance,
+  route: R,
+  handler: (request: FastifyRequest<RouteTypes<R>>, reply: FastifyReply) => Promise<unknown>,
+): void {
+  const { path, body, query, right, fieldNames, errorShape, requestIdHeader, isTracked, ...operation } =
+    route;
+  const [method = "GET", url = "/"] = path.split(" ");
+  app.route<RouteTypes<R>>({
+    method,
+    url,
+    schema: {
+      ...(body === undefined ? {} : { body }),
+      ...(query === undefined ? {} : { querystring: query }),
+    },
+    config: { right, fieldNames, errorShape, requestIdHeader, isTracked, operation },
+    handler,
+  });
+}
