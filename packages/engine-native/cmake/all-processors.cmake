@@ -28,7 +28,9 @@ set(CMAKE_MACOSX_RPATH ON)
 if(UNIX AND NOT APPLE)
     # Older systems have an older C++ library: bring our own, and hide it from the process's other libraries. libgcc stays theirs:
     # it is as old as Node's, and ours would need glibc 2.35.
-    add_link_options(-static-libstdc++ LINKER:--exclude-libs,ALL LINKER:--as-needed LINKER:--gc-sections)
+    # nvcc, which links CUDA's code, only passes it on.
+    add_link_options($<IF:$<LINK_LANGUAGE:CUDA>,-Xcompiler=-static-libstdc++,-static-libstdc++>)
+    add_link_options(LINKER:--exclude-libs,ALL LINKER:--as-needed LINKER:--gc-sections)
 endif()
 
 set(BUILD_SHARED_LIBS ON)
