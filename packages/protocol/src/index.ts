@@ -46,8 +46,9 @@ export {
 } from "./responses/tools.ts";
 export { MessageParam } from "./anthropic/blocks.ts";
 export type { ToolResultBlock } from "./anthropic/blocks.ts";
-export { AnthropicErrorBody, anthropicErrorBody } from "./anthropic/errors.ts";
 export {
+  AnthropicErrorBody,
+  anthropicErrorBody,
   AnthropicMessage,
   ContentBlock,
   MessageStreamEvent,

@@ -1,6 +1,8 @@
-// The responses of /v1/messages: a message, as a whole or as events, and the token count of a prompt.
+// The responses of /v1/messages: a message, as a whole or as events, the token count of a prompt, and errors, which are the ordinary
+// body with the fields and types that Anthropic's clients read.
 import { z } from "zod";
 
+import { anthropicErrorType, ErrorBody, isWireErrorCode } from "../errors.ts";
 import { responseObject } from "../fields/field.ts";
 
 /** Why a reply ended; null in the first event of a stream. */
@@ -77,3 +79,18 @@ export type MessageStreamEvent = z.infer<typeof MessageStreamEvent>;
 /** The response of `POST /v1/messages/count_tokens`. */
 export const TokenCount = responseObject("TokenCount", { input_tokens: z.int() });
 export type TokenCount = z.infer<typeof TokenCount>;
+
+/** The body of an error response, and the data of an `error` event. */
+export const AnthropicErrorBody = responseObject("AnthropicErrorBody", {
+  type: z.literal("error"),
+  error: ErrorBody.shape.error,
+  request_id: z.string().describe("The same as the header x-request-id."),
+});
+export type AnthropicErrorBody = z.infer<typeof AnthropicErrorBody>;
+
+/** The same body with Anthropic's type. */
+export function anthropicErrorBody({ error }: ErrorBody, requestId: string): AnthropicErrorBody {
+  const { code } = error;
+  const type = isWireErrorCode(code) ? anthropicErrorType(code) : error.type;
+  return { type: "error", error: { ...error, type }, request_id: requestId };
+}

@@ -1,6 +1,7 @@
 // From described flags to commander's options.
-import { Option, InvalidArgumentError, type Command } from "commander";
-import { readText, type Flag, type Setting } from "../settings/setting.ts";
+import { Command, InvalidArgumentError, Option } from "commander";
+import { readText, settingsIn, type Flag, type Setting } from "../settings/setting.ts";
+import { settings as ofServer, settingSections, type ServerFlags } from "../settings/settings.ts";
 
 /** An option that still knows its description, from which docs/cli.md is made. */
 export class FlagOption extends Option {
@@ -30,6 +31,21 @@ export function addSettings(command: Command, settings: readonly Setting[], sect
     command.addOption(section === undefined ? option : option.helpGroup(`${section}:`));
   }
   return command;
+}
+
+/** Adds the flags of `ingle serve`. */
+export function addServerSettings(command: Command, { hasVariant }: { hasVariant: boolean }): Command {
+  for (const [title, table] of settingSections) {
+    const shown = settingsIn(table).filter((setting) => hasVariant || setting !== ofServer.variant);
+    addSettings(command, shown, title);
+  }
+  return command;
+}
+
+/** Reads flags that another command hands on. Throws commander's errors, after printing them as `asker` does. */
+export function parseServeFlags(args: readonly string[], asker: Command): ServerFlags {
+  const serve = addServerSettings(new Command("serve"), { hasVariant: true }).copyInheritedSettings(asker);
+  return serve.parse([...args], { from: "user" }).opts<ServerFlags>();
 }
 
 function withParser(option: Option, flag: Flag): Option {

@@ -25,9 +25,8 @@ import {
   type WorkerFlags,
 } from "./command-flags.ts";
 import type { CommandContext, OnExit } from "./context.ts";
-import { addFlags, addSettings, FlagOption, helpOf } from "./flags.ts";
+import { addFlags, addServerSettings, addSettings, FlagOption, helpOf } from "./flags.ts";
 import { addInstallation } from "./installation-program.ts";
-import { addServerSettings } from "./serve/serve-flags.ts";
 import { addService } from "./service/service-program.ts";
 
 /** What a command takes, and what it does. */

@@ -2,8 +2,7 @@
 import type { Command } from "commander";
 import type { Flag, FlagsOf } from "../../settings/setting.ts";
 import type { CommandContext, OnExit } from "../context.ts";
-import { addFlags } from "../flags.ts";
-import { parseServeFlags } from "../serve/serve-flags.ts";
+import { addFlags, parseServeFlags } from "../flags.ts";
 
 const logFlags = [
   {

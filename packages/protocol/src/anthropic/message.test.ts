@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { AnthropicErrorBody, anthropicErrorBody } from "./errors.ts";
+import { AnthropicErrorBody, anthropicErrorBody } from "./message.ts";
 import { anthropicErrorType, ErrorBody, errorBody, isWireErrorCode, wireErrors } from "../errors.ts";
 
 const codes = Object.keys(wireErrors).filter(isWireErrorCode);
