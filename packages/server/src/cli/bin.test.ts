@@ -215,8 +215,8 @@ describe.skipIf(process.platform === "win32")("ingle serve as a process", () => 
   const env = { SCRIPT: JSON.stringify({ pieces: ["a", "b", "c", "d"], delayMs: 150 }) };
 
   /** A server with one streaming request. */
-  async function streaming() {
-    const { child, exit, outHas } = start(scripted, ["serve", "--port", "0"], env);
+  async function streaming(variables: NodeJS.ProcessEnv = env) {
+    const { child, exit, outHas } = start(scripted, ["serve", "--port", "0"], variables);
     const url = /http:\/\/\S+:\d+/.exec(await outHas("Ctrl-C"))?.[0] ?? "";
     const reply = await fetch(`${url}/v1/chat/completions`, {
       method: "POST",
@@ -246,7 +246,9 @@ describe.skipIf(process.platform === "win32")("ingle serve as a process", () => 
     ["SIGINT", 130],
     ["SIGTERM", 143],
   ] as const)("stops at once at a second %s, with %i", async (signal, code) => {
-    const { child, exit, reply } = await streaming();
+    // Longer than a busy machine takes to deliver two signals.
+    const pieces = Array.from({ length: 100 }, () => "a");
+    const { child, exit, reply } = await streaming({ SCRIPT: JSON.stringify({ pieces, delayMs: 150 }) });
     child.kill(signal);
     await new Promise((resolve) => setTimeout(resolve, 200)); // two key presses, not copies of one
     child.kill(signal);
