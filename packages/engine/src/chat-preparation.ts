@@ -1,12 +1,11 @@
 // Converts a checked chat request for the native engine: messages and tools in the form that the model's chat template supports,
 // and the grammar that constrains the reply.
-import { EngineError } from "./errors.ts";
+import { invalidRequest } from "./errors.ts";
 import type { CheckedGenerationRequest } from "./generation-request.ts";
 import { textOf, type ContentPart, type Message } from "./messages.ts";
 import type { NativeChat, NativeMessage, NativeModelInfo, NativeReply } from "./native.ts";
 import { contentRules } from "./response-format.ts";
-import { keptRules } from "./structured/kept-rules.ts";
-import { eitherRules, SchemaError, wholeGrammarOf } from "./structured/rules.ts";
+import { keptRules, eitherRules, SchemaError, wholeGrammarOf } from "./structured/rules.ts";
 import { refuseLostReferences, safeParameters } from "./structured/tool-parameters.ts";
 import {
   callsBegin,
@@ -98,15 +97,17 @@ export function plainChat(messages: readonly Message[], addGenerationPrompt: boo
 function toolsFor({ tools = [], toolChoice, responseFormat }: ChatRequest): readonly Tool[] {
   if (toolChoice === "none") return [];
   if (tools.length > 0 && responseFormat.type === "grammar") {
-    throw refused(
+    throw invalidRequest(
       "responseFormat",
-      "a grammar constrains the whole reply, so no tools can be called; use toolChoice none, or leave one out",
+      "a grammar constrains the whole reply, so no tools can be called; use toolChoice none, or leave one out.",
     );
   }
-  if (tools.length === 0 && toolChoice !== "auto") throw refused("toolChoice", "there are no tools to call");
+  if (tools.length === 0 && toolChoice !== "auto")
+    throw invalidRequest("toolChoice", "there are no tools to call.");
   if (typeof toolChoice === "string") return tools;
   const tool = tools.find(({ name }) => name === toolChoice.name);
-  if (tool === undefined) throw refused("toolChoice", `there is no tool ${JSON.stringify(toolChoice.name)}`);
+  if (tool === undefined)
+    throw invalidRequest("toolChoice", `there is no tool ${JSON.stringify(toolChoice.name)}.`);
   return [tool];
 }
 
@@ -154,11 +155,7 @@ function ofTools<Result>(read: () => Result): Result {
   try {
     return read();
   } catch (error) {
-    if (error instanceof SchemaError) throw refused("tools", error.message, error);
+    if (error instanceof SchemaError) throw invalidRequest("tools", `${error.message}.`, error);
     throw error;
   }
-}
-
-function refused(param: string, reason: string, cause?: unknown): EngineError {
-  return new EngineError("invalid_request", `${param}: ${reason}.`, { cause, details: { param } });
 }

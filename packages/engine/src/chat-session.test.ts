@@ -9,7 +9,7 @@ async function say(session: ChatSession, content: string, signal?: AbortSignal):
 }
 
 describe("a chat session", () => {
-  it("answers each message with all that was said before", async () => {
+  it("replies to each message with all earlier ones in mind", async () => {
     const { model, log } = await scriptedModel({ pieces: ["Yes", "."] });
     const session = new ChatSession(model, { system: "Be brief." });
     expect(await say(session, "One?")).toBe("Yes.");
@@ -26,7 +26,7 @@ describe("a chat session", () => {
     expect(session.messages).toEqual([{ role: "system", content: "Be brief." }]);
   });
 
-  it("stays as it was when an answer is aborted or left", async () => {
+  it("stays the same when a reply is aborted or left", async () => {
     const { model, log } = await scriptedModel({ pieces: ["a", "b", "c"], delayMs: 5 });
     const session = new ChatSession(model);
     await expect(say(session, "One?", AbortSignal.timeout(2))).rejects.toThrow(/time/i);
@@ -39,7 +39,7 @@ describe("a chat session", () => {
     expect(await say(session, "Three?")).toBe("abc");
   });
 
-  it("refuses a second message while it answers", async () => {
+  it("refuses a second message while it replies", async () => {
     const { model } = await scriptedModel({ delayMs: 2 });
     const session = new ChatSession(model);
     const first = say(session, "One?");

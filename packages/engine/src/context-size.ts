@@ -1,5 +1,5 @@
 // The default size of a context, and smaller sizes that need less memory.
-import { EngineError } from "./errors.ts";
+import { invalidRequest } from "./errors.ts";
 
 /** The default number of requests computed at the same time. */
 export const parallelDefault = 8;
@@ -52,9 +52,6 @@ export function contextSizes(
 /** Throws `invalid_request` if the requested context is longer than the model was trained for. */
 export function checkContextLength({ contextLength }: RequestedSize, contextLengthTrain: number): void {
   if (contextLength === undefined || contextLength <= contextLengthTrain) return;
-  throw new EngineError(
-    "invalid_request",
-    `contextLength: ${contextLength} is more than the ${contextLengthTrain} tokens this model was trained for.`,
-    { details: { param: "contextLength", contextLength, contextLengthTrain } },
-  );
+  const reason = `${contextLength} is more than the ${contextLengthTrain} tokens this model was trained for.`;
+  throw invalidRequest("contextLength", reason, undefined, { contextLength, contextLengthTrain });
 }

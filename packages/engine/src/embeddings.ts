@@ -1,6 +1,6 @@
 // Embeddings of texts: checks a request, and turns the engine's numbers into vectors.
 import { z } from "zod";
-import { EngineError } from "./errors.ts";
+import { EngineError, invalidRequest } from "./errors.ts";
 import { invalidOption } from "./issue-words.ts";
 import type { NativeEvent } from "./native.ts";
 
@@ -63,10 +63,9 @@ export function checkEmbeddingRequest(
   const result = EmbeddingRequest.safeParse({ inputs, dimensions, normalize });
   if (!result.success) throw invalidOption(result.error, result.error.issues[0]);
   if (dimensions !== undefined && dimensions > size) {
-    throw new EngineError(
-      "invalid_request",
-      `dimensions: ${dimensions} is more than the ${size} numbers of this model's vectors.`,
-      { details: { param: "dimensions" } },
+    throw invalidRequest(
+      "dimensions",
+      `${dimensions} is more than the ${size} numbers of this model's vectors.`,
     );
   }
   return result.data;

@@ -42,3 +42,19 @@ export class EngineError extends Error {
     return value instanceof Error && marker in value;
   }
 }
+
+/** The error for an invalid field or option: `reason` follows its name in the message. */
+export function invalidRequest(
+  param: string,
+  reason: string,
+  cause?: unknown,
+  details: EngineErrorDetails = {},
+): EngineError {
+  return new EngineError("invalid_request", `${param}: ${reason}`, { cause, details: { param, ...details } });
+}
+
+/** The code of an error of Node or of the system, such as `ENOENT`; undefined if it has none. */
+export function codeOf(error: unknown): string | undefined {
+  const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
+  return typeof code === "string" ? code : undefined;
+}

@@ -1,6 +1,5 @@
 // Finds settings with which a model fits into memory, before loading it: llama.cpp computes the layout without allocating.
 import path from "node:path";
-import prettyBytes from "pretty-bytes";
 import {
   checkContextLength,
   contextLengthDefault,
@@ -17,8 +16,16 @@ import {
   type CheckedLoadOptions,
   type LoadOptions,
 } from "./load.ts";
-import { addMemory, fitsInto, hostMemory, totalOf, type MemoryBudget, type MemoryBytes } from "./memory.ts";
-import { measureNative, type NativeLoadOptions, type NativeMeasure } from "./native.ts";
+import {
+  addMemory,
+  fitsInto,
+  hostMemory,
+  inWords,
+  totalOf,
+  type MemoryBudget,
+  type MemoryBytes,
+} from "./memory.ts";
+import { callAddon, type NativeLoadOptions, type NativeMeasure } from "./native.ts";
 import { projectorOf } from "./projector.ts";
 import { leaseWorkers } from "./workers/worker-pool.ts";
 
@@ -44,7 +51,7 @@ export interface FittedModel {
 /** The draft model's batch size; the engine uses the same. */
 const draftBatchTokens = 128;
 
-/** Computes a model's memory with a context of this size. Throws the signal's reason and what `measureNative` throws. */
+/** Computes a model's memory with a context of this size. Throws the signal's reason and the addon's errors. */
 export type Measure = (options: CheckedLoadOptions, size: ContextSize) => Promise<NativeMeasure>;
 
 /**
@@ -99,7 +106,7 @@ export async function measuring(
   const projector = await projectorOf(checked, threadsOf(checked));
   const measure: Measure = async (each, size) => {
     signal?.throwIfAborted();
-    return await measureWithDraft(file, each, { size, projector, signal });
+    return await measureWithDraft(file, each, size, { projector, signal });
   };
   return { checked, file, measure };
 }
@@ -108,27 +115,24 @@ export async function measuring(
 async function measureWithDraft(
   file: string,
   options: CheckedLoadOptions,
-  {
-    size,
-    projector,
-    signal,
-  }: { size: ContextSize; signal: AbortSignal | undefined } & Pick<NativeLoadOptions, "projector">,
+  size: ContextSize,
+  { projector, signal }: Pick<NativeLoadOptions, "projector"> & Pick<LoadOptions, "signal">,
 ): Promise<NativeMeasure> {
   using lease = options.rpc === undefined ? undefined : await leaseWorkers(options.rpc, signal);
   const workers = lease?.workers.map(({ native }) => native) ?? [];
-  const main = await measureNative(
-    { ...weightsOf(file, options), projector, workers },
-    await contextOptions(options, size),
+  const context = await contextOptions(options, size);
+  const main = await callAddon((addon) =>
+    addon.measureModel({ ...weightsOf(file, options), projector, workers }, context),
   );
-  if (options.draftModel === undefined) return main;
+  const { draftModel } = options;
+  if (draftModel === undefined) return main;
   const { contextLength } = size;
-  const draft = await measureNative(
-    { ...weightsOf(path.resolve(options.draftModel), options), projector: null, workers: [] },
-    await contextOptions(
-      { ...options, parallel: 1, batchTokens: draftBatchTokens },
-      { contextLength, cells: contextLength },
-    ),
+  const draftContext = await contextOptions(
+    { ...options, parallel: 1, batchTokens: draftBatchTokens },
+    { contextLength, cells: contextLength },
   );
+  const draftWeights = { ...weightsOf(path.resolve(draftModel), options), projector: null, workers: [] };
+  const draft = await callAddon((addon) => addon.measureModel(draftWeights, draftContext));
   return { ...main, memories: [...main.memories, ...draft.memories] };
 }
 
@@ -250,9 +254,4 @@ async function firstOf<T>(
 function shorterThan(contextLength: number): number[] {
   const half = Math.floor(contextLength / 2);
   return half < contextLengthNamedMin ? [] : [half, ...shorterThan(half)];
-}
-
-/** "4.7 GiB", "308 MiB". */
-function inWords(bytes: number): string {
-  return prettyBytes(bytes, { binary: true });
 }

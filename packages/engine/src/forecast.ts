@@ -5,7 +5,7 @@ import { fitModel, footprintOf, measuring, type Footprint, type Measure } from "
 import type { KvBits } from "./kv-cache.ts";
 import { peekFile } from "./library/model-facts.ts";
 import type { CheckedLoadOptions, LoadOptions } from "./load.ts";
-import { fitsInto, totalOf, type MemoryBudget } from "./memory.ts";
+import { fitsInto, totalOf, type MemoryBudget, type MemoryBytes } from "./memory.ts";
 
 export interface MemoryForecast {
   /** The most tokens of one request: as given, else the default, or less if the memory only allows less. */
@@ -40,17 +40,15 @@ export async function forecastMemory(
 ): Promise<MemoryForecast> {
   const { checked, file, measure } = await measuring(modelPath, options, signal);
   const { contextLengthTrain } = await measure(checked, sizeOf(contextLengthDefault));
-  const kvBytesPerToken = await bytesPerToken(measure, { checked, contextLengthTrain, file });
-  const known = { measure, budget, kvBytesPerToken };
+  const kvBytesPerToken = await bytesPerToken(measure, file, checked, contextLengthTrain);
+  const known = { budget, kvBytesPerToken };
+  const takesWith = (gpuLayers: number | undefined) => async (length: number) =>
+    footprintOf(await measure({ ...checked, gpuLayers }, sizeOf(length))).byMemory;
   try {
     const { options: fitted, isReduced, footprint } = await fitModel(modelPath, options, { budget, signal });
     const { contextLength, gpuLayers } = fitted;
-    const bounds = { low: contextLength, high: contextLengthTrain };
-    const contextLengthMax = await longestContext({
-      ...known,
-      ...bounds,
-      checked: { ...checked, gpuLayers },
-    });
+    const search = { ...known, low: contextLength, high: contextLengthTrain };
+    const contextLengthMax = await longestContext(takesWith(gpuLayers), search);
     return { contextLength, contextLengthMax, kvBytesPerToken, footprint, isReduced, refusal: undefined };
   } catch (error) {
     if (!EngineError.is(error) || error.code !== "out_of_memory") throw error;
@@ -58,7 +56,8 @@ export async function forecastMemory(
     const least = sizes.at(-1) ?? sizes[0];
     const footprint = footprintOf(await measure(checked, least));
     const { contextLength } = least;
-    const contextLengthMax = await longestContext({ ...known, low: 0, high: contextLength, checked });
+    const search = { ...known, low: 0, high: contextLength };
+    const contextLengthMax = await longestContext(takesWith(checked.gpuLayers), search);
     return { contextLength, contextLengthMax, kvBytesPerToken, footprint, isReduced: true, refusal: error };
   }
 }
@@ -71,11 +70,9 @@ function sizeOf(contextLength: number) {
 /** Compares two sizes, so that memory independent of the context, such as recurrent state, does not count. */
 async function bytesPerToken(
   measure: Measure,
-  {
-    checked,
-    contextLengthTrain,
-    file,
-  }: { checked: CheckedLoadOptions; contextLengthTrain: number; file: string },
+  file: string,
+  checked: CheckedLoadOptions,
+  contextLengthTrain: number,
 ): Promise<number> {
   const half = Math.floor(Math.min(contextLengthTrain, contextLengthDefault) / 2 / cellsStep) * cellsStep;
   if (half === 0) return await bytesByHeader(file, checked);
@@ -95,24 +92,19 @@ async function bytesByHeader(
   return Math.round((cacheBytesPerToken * (bitsInAll[kvBitsK] + bitsInAll[kvBitsV])) / 2 / 16);
 }
 
-/** Nearly the longest context between `low`, which fits, and `high`; never one that does not fit. */
-async function longestContext({
-  measure,
-  checked,
-  budget,
-  kvBytesPerToken,
-  low,
-  high,
-}: {
-  measure: Measure;
-  checked: CheckedLoadOptions;
+interface ContextSearch {
   budget: MemoryBudget;
   kvBytesPerToken: number;
   low: number;
   high: number;
-}): Promise<number> {
+}
+
+/** Nearly the longest context between `low`, which fits, and `high`; never one that does not fit. */
+async function longestContext(
+  takes: (contextLength: number) => Promise<MemoryBytes>,
+  { budget, kvBytesPerToken, low, high }: ContextSearch,
+): Promise<number> {
   if (high <= low) return low;
-  const takes = async (length: number) => footprintOf(await measure(checked, sizeOf(length))).byMemory;
   const most = await takes(high);
   if (fitsInto(most, budget)) return high;
   const available = Math.min(budget.totalBytes ?? Infinity, totalOf(budget.byMemory));

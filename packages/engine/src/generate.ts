@@ -1,5 +1,5 @@
 // generate() and streamGenerate(): the library interface for programs that want a text and nothing else.
-import { EngineError } from "./errors.ts";
+import { EngineError, invalidRequest } from "./errors.ts";
 import type { Generation } from "./generation.ts";
 import type { GenerationRequest } from "./generation-request.ts";
 import { imageNotSupported } from "./image-prompt.ts";
@@ -67,11 +67,7 @@ async function requestFor(
   }
   if (images === undefined) return request;
   if (model.processor === null) throw imageNotSupported("images");
-  throw new EngineError(
-    "invalid_request",
-    "images: the processor reads pictures; pass it instead of the tokenizer.",
-    { details: { param: "images" } },
-  );
+  throw invalidRequest("images", "the processor reads images; pass it instead of the tokenizer.");
 }
 
 async function promptText(tokenizer: Tokenizer, prompt: GenerateParameters["prompt"]): Promise<string> {

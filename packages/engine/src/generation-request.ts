@@ -1,7 +1,7 @@
 // The request of a generation and its rules.
 import { z } from "zod";
 import { invalidOption } from "./issue-words.ts";
-import { imagesMax, RgbImage } from "./images/rgb-image.ts";
+import { imagesMax, RgbImage } from "./images/image-limits.ts";
 import { countImages, Message } from "./messages.ts";
 import { ResponseFormat } from "./response-format.ts";
 import { Limits, Sampling } from "./sampling.ts";

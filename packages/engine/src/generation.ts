@@ -263,9 +263,7 @@ export class Generation
   }
 
   #toResult(event: NativeFinishEvent, reason: "stop" | "length"): GenerationResult {
-    const { promptTokens, completionTokens, cachedTokens, droppedTokens, draftedTokens, acceptedTokens } =
-      event;
-    const { queueMs, promptMs, predictedMs } = event;
+    const { id: _id, type: _type, reason: _reason, stop, queueMs, promptMs, predictedMs, ...usage } = event;
     const { reasoning = "", toolCalls = [] } = this.#reader?.sure ?? {};
     const logprobs = this.#chunks.flatMap((chunk) => chunk.logprobs ?? []);
     const reasoningTokens = this.#chunks.reduce(
@@ -278,16 +276,8 @@ export class Generation
       toolCalls: [...toolCalls],
       ...(this.#hasLogprobs ? { logprobs } : {}),
       finishReason: reason === "stop" && toolCalls.length > 0 ? "tool_calls" : reason,
-      ...(this.#stops.includes(event.stop) ? { stop: event.stop } : {}),
-      usage: {
-        promptTokens,
-        completionTokens,
-        reasoningTokens,
-        cachedTokens,
-        droppedTokens,
-        draftedTokens,
-        acceptedTokens,
-      },
+      ...(this.#stops.includes(stop) ? { stop } : {}),
+      usage: { ...usage, reasoningTokens },
       timings: { queueMs, promptMs, predictedMs },
     };
   }

@@ -1,6 +1,6 @@
 // A text prompt with images: markers show where they go.
-import { EngineError } from "./errors.ts";
-import type { RgbImage } from "./images/rgb-image.ts";
+import { EngineError, invalidRequest } from "./errors.ts";
+import type { RgbImage } from "./images/image-limits.ts";
 import { fromNative, type NativeModel, type NativePrompt } from "./native.ts";
 import { promptTokens, type PlainPrompt } from "./prompt-tokens.ts";
 import type { Tokenizer } from "./tokenizer.ts";
@@ -33,7 +33,7 @@ export async function imagePrompt(
     return { tokens: await promptTokens(request, tokenizer, info), images: null };
   if (images.length > 0 && !info.readsImages) throw imageNotSupported("images");
   if (typeof prompt !== "string" || (images.length > 0 && suffix !== ""))
-    throw refused("they need a prompt that is a text, without a suffix");
+    throw invalidRequest("images", "they need a prompt that is a text, without a suffix.");
   checkMarkers(prompt, info.imageMarker, images.length);
   if (images.length === 0) return { tokens: await promptTokens(request, tokenizer, info), images: null };
   return fromNative(native.prepareImages({ text: prompt, images }));
@@ -42,15 +42,8 @@ export async function imagePrompt(
 function checkMarkers(prompt: string, marker: string, images: number): void {
   const markers = countMarkers(prompt, marker);
   if (markers === images) return;
-  throw refused(
+  const reason =
     `there are ${images}, but the prompt has ${markers} markers (${marker}); ` +
-      'applyChatTemplate(processor, messages) writes one for every { type: "image" }',
-    { images, markers },
-  );
-}
-
-function refused(reason: string, numbers: Record<string, number> = {}): EngineError {
-  return new EngineError("invalid_request", `images: ${reason}.`, {
-    details: { param: "images", ...numbers },
-  });
+    'applyChatTemplate(processor, messages) writes one for every { type: "image" }.';
+  throw invalidRequest("images", reason, undefined, { images, markers });
 }

@@ -6,7 +6,7 @@ export { EngineError, type EngineErrorCode, type EngineErrorDetails } from "./er
 export { fitModel, type FittedModel, type Footprint } from "./fit.ts";
 export { forecastMemory, type MemoryForecast } from "./forecast.ts";
 export { generate, streamGenerate, type GenerateParameters, type PromptReader } from "./generate.ts";
-export { dataUrlBytes } from "./images/data-url.ts";
+export { dataUrlBytes } from "./images/image-bytes.ts";
 export {
   decodeImage,
   decodeImages,
@@ -16,7 +16,7 @@ export {
 export { imageBytes, ImageSource, type ImageBytesOptions } from "./images/image-bytes.ts";
 export { readImageHeader } from "./images/image-header.ts";
 export { imageLimits, type ImageFormat, type ImageHeader, type ImageLimits } from "./images/image-limits.ts";
-export { RgbImage } from "./images/rgb-image.ts";
+export { RgbImage } from "./images/image-limits.ts";
 export {
   Generation,
   type FinishReason,
@@ -35,17 +35,11 @@ export {
   type PassedOver,
 } from "./library/default-model.ts";
 export { freeBytesOn } from "./library/disk-space.ts";
-export {
-  ensureStarterModel,
-  fetchModel,
-  getModel,
-  type EnsureModelOptions,
-  type FetchOptions,
-} from "./library/fetch-model.ts";
+export { ensureStarterModel, fetchModel, getModel } from "./library/fetch-model.ts";
 export type { HubSearchResult } from "./library/hub/hub-api.ts";
 export { importModels, registerModel, type ImportOptions } from "./library/import-model.ts";
 export { listModels, noteUse, projectorInstalledWith, type InstalledModel } from "./library/installed.ts";
-export type { LibraryOptions } from "./library/library-options.ts";
+export type { FetchOptions, LibraryOptions } from "./library/library-options.ts";
 export { locateModel, type HubModel, type LocatedModel } from "./library/locate.ts";
 export { memoryNeed, peekFile, type ModelFacts } from "./library/model-facts.ts";
 export { modelTraits, type ModelTraits } from "./library/model-traits.ts";
@@ -67,7 +61,7 @@ export {
   type OfferedModel,
   type OfferedRepository,
 } from "./library/search-hub.ts";
-export { starterModel } from "./library/starter.ts";
+export { starterModel } from "./library/npm-model.ts";
 export {
   kvBlockTokens,
   type KvBlockFollower,
@@ -115,7 +109,7 @@ export { ResponseFormat } from "./response-format.ts";
 export { Limits, Sampling } from "./sampling.ts";
 export { ChatTemplateOptions, Tokenizer, type EncodeOptions } from "./tokenizer.ts";
 export { Tool } from "./tools.ts";
-export { isReadableByOthers } from "./key-file-rights.ts";
+export { isReadableByOthers } from "./workers/worker-key.ts";
 export type { OfferedDevice } from "./workers/hello.ts";
 export { WorkerHost, type WorkerEvent, type WorkerHostOptions } from "./workers/worker-host.ts";
 export {

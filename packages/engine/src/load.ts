@@ -2,19 +2,8 @@
 import { createHash } from "node:crypto";
 import path from "node:path";
 import { z } from "zod";
-import { abortedWith } from "./aborted-with.ts";
-import { checkContextLength, contextSize, parallelDefault, type ContextSize } from "./context-size.ts";
-import { EngineError } from "./errors.ts";
-import { invalidOption } from "./issue-words.ts";
-import { kvBlockTokens } from "./kv-blocks.ts";
-import { KvBits, kvTypes } from "./kv-cache.ts";
-import { getModel } from "./library/fetch-model.ts";
-import { fileBytes } from "./library/file-size.ts";
-import { projectorInstalledWith } from "./library/installed.ts";
-import { parseModelSpec } from "./library/model-spec.ts";
-import { hostMemoryBytes } from "./memory.ts";
-import { Model } from "./model.ts";
 import {
+  abortedWith,
   fromNative,
   loadNative,
   type NativeContextOptions,
@@ -22,10 +11,20 @@ import {
   type NativeLoadOptions,
   type NativeModel,
 } from "./native.ts";
+import { checkContextLength, contextSize, parallelDefault, type ContextSize } from "./context-size.ts";
+import { EngineError } from "./errors.ts";
+import { invalidOption } from "./issue-words.ts";
+import { kvBlockTokens } from "./kv-blocks.ts";
+import { KvBits, kvTypes } from "./kv-cache.ts";
+import { getModel } from "./library/fetch-model.ts";
+import { fileBytes } from "./library/paths.ts";
+import { projectorInstalledWith } from "./library/installed.ts";
+import { parseModelSpec } from "./library/model-spec.ts";
+import { hostMemoryBytes, ThreadCount, threadsDefault } from "./memory.ts";
+import { Model } from "./model.ts";
 import type { Processor } from "./processor.ts";
 import { projectorOf } from "./projector.ts";
 import { stateFileIn } from "./state-file.ts";
-import { ThreadCount, threadsDefault } from "./threads.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 import { leaseWorkers, RpcOptions, type WorkersLease } from "./workers/worker-pool.ts";
 

@@ -1,5 +1,9 @@
-// The machine's memory, and the budget of it that models may use.
-import { totalmem } from "node:os";
+// The machine's memory and processors, and how much of them models may use.
+import { availableParallelism, totalmem } from "node:os";
+import prettyBytes from "pretty-bytes";
+import { z } from "zod";
+import { invalidRequest } from "./errors.ts";
+import { issueWords } from "./issue-words.ts";
 import type { DeviceInfo } from "./native.ts";
 
 /** Bytes by memory: `host` is the machine's own memory; other names are devices as listed by `buildInfo()`. */
@@ -59,4 +63,26 @@ export function totalOf(bytes: MemoryBytes): number {
 export function fitsInto(bytes: MemoryBytes, { byMemory, totalBytes }: MemoryBudget): boolean {
   const isWithin = Object.entries(bytes).every(([name, each]) => each <= (byMemory[name] ?? Infinity));
   return isWithin && totalOf(bytes) <= (totalBytes ?? Infinity);
+}
+
+/** "4.7 GiB", "308 MiB". */
+export function inWords(bytes: number): string {
+  return prettyBytes(bytes, { binary: true });
+}
+
+/** ggml's limit. */
+const threadsMax = 512;
+
+export const ThreadCount = z.int().min(1).max(threadsMax);
+
+/** One per core. */
+export function threadsDefault(): number {
+  return Math.min(availableParallelism(), threadsMax);
+}
+
+/** The given number of threads, or one per core. Throws `invalid_request`. */
+export function checkThreads(threads: number = threadsDefault()): number {
+  const result = ThreadCount.safeParse(threads);
+  if (result.success) return result.data;
+  throw invalidRequest("threads", issueWords(result.error.issues[0]), result.error);
 }

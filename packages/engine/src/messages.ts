@@ -1,6 +1,6 @@
 // The messages of a conversation, with tool calls and their results. The model's chat template formats them.
 import { z } from "zod";
-import { RgbImage } from "./images/rgb-image.ts";
+import { RgbImage } from "./images/image-limits.ts";
 
 /** A tool call that the model requested. */
 export const ToolCall = z

@@ -1,6 +1,19 @@
 // A loaded model with its engine: prepares prompts, submits requests, and passes the engine's events to them.
 import { randomInt } from "node:crypto";
-import { abortedWith } from "./aborted-with.ts";
+import {
+  abortedWith,
+  fromNative,
+  toEngineError,
+  type NativeBlocksEvent,
+  type NativeConstraint,
+  type NativeEngine,
+  type NativeEngineOptions,
+  type NativeEvent,
+  type NativeImages,
+  type NativeModel,
+  type NativeModelInfo,
+  type NativeStats,
+} from "./native.ts";
 import { EngineError } from "./errors.ts";
 import { prepareForTemplate } from "./chat-preparation.ts";
 import {
@@ -19,19 +32,6 @@ import {
 import { imagePrompt, imageNotSupported } from "./image-prompt.ts";
 import { KvBlockReports, type KvBlockFollower, type KvBlockReport } from "./kv-blocks.ts";
 import { countImages } from "./messages.ts";
-import {
-  fromNative,
-  toEngineError,
-  type NativeBlocksEvent,
-  type NativeConstraint,
-  type NativeEngine,
-  type NativeEngineOptions,
-  type NativeEvent,
-  type NativeImages,
-  type NativeModel,
-  type NativeModelInfo,
-  type NativeStats,
-} from "./native.ts";
 import { Processor } from "./processor.ts";
 import { readContent, type ReadReply } from "./reply-reader.ts";
 import { wholeGrammar } from "./response-format.ts";

@@ -3,14 +3,8 @@
 import type {
   BuildInfo,
   DeviceInfo,
-  NativeContextOptions,
-  NativeImatrixOptions,
-  NativeImatrixResult,
   NativeLoad,
   NativeLoadOptions,
-  NativeMeasure,
-  NativeQuantizeOptions,
-  NativeServeOptions,
   NativeWorker,
 } from "@ingle/engine-native";
 import { EngineError, type EngineErrorCode, type EngineErrorDetails } from "./errors.ts";
@@ -105,38 +99,12 @@ export async function attachWorker(options: {
   return { fd, worker: attached };
 }
 
-/** Computes for the peer of a socket until it disconnects. May end the process, so call it in a child process (workers/worker-child.ts). */
-export async function servePeerNative(options: NativeServeOptions): Promise<void> {
-  await fromNative((await addon()).servePeer(options));
-}
-
-/** Measures the memory that a model would need, without loading it. */
-export async function measureNative(
-  model: NativeLoadOptions,
-  context: NativeContextOptions,
-): Promise<NativeMeasure> {
-  return await fromNative((await addon()).measureModel(model, context));
-}
-
-/** The size in bytes of all tensors that a quantization would write. */
-export async function planQuantizationNative(options: NativeQuantizeOptions): Promise<number> {
-  return await fromNative((await addon()).planQuantization(options));
-}
-
-/** Cannot be aborted and may end the process, so call it in a child process (quantize/native-child.ts). */
-export async function quantizeNative(
-  options: NativeQuantizeOptions,
-  onTensor: (name: string) => void,
-): Promise<void> {
-  await fromNative((await addon()).quantizeModel(options, onTensor));
-}
-
-/** Cannot be aborted and may end the process, like `quantizeNative`. */
-export async function computeImatrixNative(
-  options: NativeImatrixOptions,
-  onChunk: (done: number, total: number) => void,
-): Promise<NativeImatrixResult> {
-  return await fromNative((await addon()).computeImatrix(options, onChunk));
+/**
+ * Calls the addon and converts its errors to EngineErrors. Quantizing, computing an importance matrix and serving a peer cannot be
+ * aborted and may end the process: call them in a child process.
+ */
+export async function callAddon<T>(call: (addon: Addon) => Promise<T>): Promise<T> {
+  return await fromNative(call(await addon()));
 }
 
 /**
@@ -189,5 +157,35 @@ export async function fromNative<T>(pending: Promise<T>): Promise<T> {
     return await pending;
   } catch (thrown) {
     throw toEngineError(thrown);
+  }
+}
+
+/** The abort functions of all pending work. */
+const abortions = new Set<() => void>();
+
+function abortAll(): void {
+  for (const abort of abortions) abort();
+}
+
+/** Awaits work. If the signal is aborted, calls `abort`, which must end the work, and rejects with the signal's reason. */
+export async function abortedWith<T>(
+  signal: AbortSignal | undefined,
+  abort: () => void,
+  pending: Promise<T>,
+): Promise<T> {
+  // process.exit() waits for the addon's threads without running the addon's cleanup hooks.
+  if (abortions.size === 0) process.once("exit", abortAll);
+  abortions.add(abort);
+  signal?.addEventListener("abort", abort, { once: true });
+  if (signal?.aborted) abort();
+  try {
+    return await pending;
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
+  } finally {
+    signal?.removeEventListener("abort", abort);
+    abortions.delete(abort);
+    if (abortions.size === 0) process.off("exit", abortAll);
   }
 }

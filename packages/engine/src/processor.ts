@@ -1,9 +1,9 @@
 // Formats conversations with images as prompts, in which markers stand for the images. A processor belongs to a Model that was loaded
 // with a projector, and lives as long as the model.
 import { z } from "zod";
-import { EngineError } from "./errors.ts";
+import { EngineError, invalidRequest } from "./errors.ts";
 import { countMarkers, imageNotSupported } from "./image-prompt.ts";
-import type { RgbImage } from "./images/rgb-image.ts";
+import type { RgbImage } from "./images/image-limits.ts";
 import { countImages, Message } from "./messages.ts";
 import type { ChatTemplateOptions, Tokenizer } from "./tokenizer.ts";
 
@@ -62,11 +62,10 @@ export class Processor {
         "The model's chat template leaves out an image of this conversation.",
       );
     }
-    throw new EngineError(
-      "invalid_request",
-      `messages: ${this.imageMarker} is the marker of an image and cannot be part of a text here. Leave it out, or pass the ` +
+    throw invalidRequest(
+      "messages",
+      `${this.imageMarker} is the marker of an image and cannot be part of a text here. Leave it out, or pass the ` +
         "conversation to model.generate({ messages }).",
-      { details: { param: "messages" } },
     );
   }
 }

@@ -1,7 +1,7 @@
 // A model's projector, the file with which it reads images: checks its header before native code reads it.
 import { GgufError, readGguf, type GgufMetadata, type GgufTensorInfo } from "@ingle/gguf";
 import path from "node:path";
-import { EngineError } from "./errors.ts";
+import { EngineError, invalidRequest } from "./errors.ts";
 import type { NativeLoadOptions } from "./native.ts";
 
 export interface ProjectorOptions {
@@ -38,10 +38,10 @@ export async function projectorOf(
   if (mmproj === undefined || mmproj === null) {
     if (imageMinTokens === 0 && imageMaxTokens === 0) return null;
     const param = imageMinTokens > 0 ? "imageMinTokens" : "imageMaxTokens";
-    throw refused(param, "a model without a projector reads no images; give its projector as mmproj");
+    throw invalidRequest(param, "a model without a projector reads no images; give its projector as mmproj.");
   }
   if (imageMaxTokens > 0 && imageMinTokens > imageMaxTokens)
-    throw refused("imageMinTokens", "it is more than imageMaxTokens");
+    throw invalidRequest("imageMinTokens", "it is more than imageMaxTokens.");
   const file = path.resolve(mmproj);
   const { metadata, tensors } = await headerOf(file);
   const wrong = wrongWith(metadata) ?? wrongShape(metadata, tensors);
@@ -125,8 +125,4 @@ function numbersOf(metadata: GgufMetadata, key: string): readonly number[] {
   const found = metadata.get(key);
   if (found === undefined || !("values" in found)) return [];
   return found.values.filter((value) => typeof value === "number");
-}
-
-function refused(param: string, reason: string): EngineError {
-  return new EngineError("invalid_request", `${param}: ${reason}.`, { details: { param } });
 }

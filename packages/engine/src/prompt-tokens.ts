@@ -1,5 +1,5 @@
 // The tokens of a prompt that is a text, a text with a gap to fill, or token ids.
-import { EngineError } from "./errors.ts";
+import { invalidRequest } from "./errors.ts";
 import type { NativeModelInfo } from "./native.ts";
 import { toIds, type Tokenizer } from "./tokenizer.ts";
 
@@ -16,7 +16,7 @@ export async function promptTokens(
   info: NativeModelInfo,
 ): Promise<Int32Array> {
   if (typeof prompt !== "string") {
-    if (suffix !== "") throw refusedSuffix("it needs a prompt that is a text");
+    if (suffix !== "") throw invalidRequest("suffix", "it needs a prompt that is a text; leave it out.");
     return toIds(prompt, info.vocabularySize, "prompt");
   }
   if (suffix !== "") return infillTokens(prompt, suffix, tokenizer, info);
@@ -28,13 +28,7 @@ export async function promptTokens(
 function emptyPrompt({ tokens: { bos, eos } }: NativeModelInfo): Int32Array {
   const begin = bos >= 0 ? bos : eos;
   if (begin >= 0) return Int32Array.of(begin);
-  throw new EngineError(
-    "invalid_request",
-    "prompt: must not be empty, because this model has no token that starts a text.",
-    {
-      details: { param: "prompt" },
-    },
-  );
+  throw invalidRequest("prompt", "must not be empty, because this model has no token that starts a text.");
 }
 
 /** Special tokens in the texts around the gap are treated as text. */
@@ -46,16 +40,10 @@ async function infillTokens(
 ): Promise<Int32Array> {
   const { bos, infillPrefix, infillSuffix, infillMiddle } = tokens;
   if (infillPrefix < 0 || infillSuffix < 0 || infillMiddle < 0)
-    throw refusedSuffix("this model has no tokens for a text with a gap");
+    throw invalidRequest("suffix", "this model has no tokens for a text with a gap; leave it out.");
   const asText = { addSpecial: false, parseSpecial: false };
   const before = await tokenizer.encode(prefix, asText);
   const after = await tokenizer.encode(suffix, asText);
   const begin = addsBos ? [bos] : [];
   return Int32Array.from([...begin, infillPrefix, ...before, infillSuffix, ...after, infillMiddle]);
-}
-
-function refusedSuffix(reason: string): EngineError {
-  return new EngineError("invalid_request", `suffix: ${reason}; leave it out.`, {
-    details: { param: "suffix" },
-  });
 }

@@ -1,10 +1,9 @@
 // The required form of a reply's text, and the grammar that enforces it.
 import { z } from "zod";
-import { EngineError } from "./errors.ts";
-import { depthOf } from "./structured/json-depth.ts";
+import { invalidRequest } from "./errors.ts";
+import { depthOf } from "./structured/schema-keywords.ts";
 import { jsonObjectRules, schemaRules } from "./structured/json-schema.ts";
-import { keptRules } from "./structured/kept-rules.ts";
-import { SchemaError, wholeGrammarOf } from "./structured/rules.ts";
+import { keptRules, SchemaError, wholeGrammarOf } from "./structured/rules.ts";
 
 /** The most UTF-16 units of a grammar, or of a schema as JSON. */
 export const formatLengthMax = 256 * 1024;
@@ -41,10 +40,11 @@ export function contentRules(format: ResponseFormat): string {
   if (format.type === "json") return jsonObjectRules();
   if (format.type !== "json_schema") return "";
   // JSON.stringify recurses.
-  if (depthOf(format.schema) > schemaDepthMax) throw refused("the schema is nested too deeply");
+  if (depthOf(format.schema) > schemaDepthMax)
+    throw invalidRequest("responseFormat", "the schema is nested too deeply.");
   const schema = JSON.stringify(format.schema);
   if (schema.length > formatLengthMax)
-    throw refused(`the schema has more than ${formatLengthMax} characters`);
+    throw invalidRequest("responseFormat", `the schema has more than ${formatLengthMax} characters.`);
   return keptRules(`${format.strict}${schema}`, () => rulesOf(format.schema, format.strict));
 }
 
@@ -52,14 +52,7 @@ function rulesOf(schema: unknown, isStrict: boolean): string {
   try {
     return schemaRules(schema, isStrict);
   } catch (error) {
-    if (error instanceof SchemaError) throw refused(error.message, error);
+    if (error instanceof SchemaError) throw invalidRequest("responseFormat", `${error.message}.`, error);
     throw error;
   }
-}
-
-function refused(reason: string, cause?: unknown): EngineError {
-  return new EngineError("invalid_request", `responseFormat: ${reason}.`, {
-    cause,
-    details: { param: "responseFormat" },
-  });
 }

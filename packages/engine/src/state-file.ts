@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { mkdir, open } from "node:fs/promises";
 import path from "node:path";
-import { EngineError } from "./errors.ts";
+import { invalidRequest } from "./errors.ts";
 import { buildInfo, type BuildInfo, type NativeEngineOptions } from "./native.ts";
 
 /** Counts up when the native engine writes a state in another way (engine-native's src/llama/context/context.cpp, host_memory.h). */
@@ -28,10 +28,7 @@ export async function stateFileIn(
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw new EngineError("invalid_request", `cacheDir: ${folder} cannot be created.`, {
-      cause: error,
-      details: { param: "cacheDir" },
-    });
+    throw invalidRequest("cacheDir", `${folder} cannot be created.`, error);
   }
   return { stateFile: path.join(folder, `${key.toString("hex").slice(0, 32)}.state`), stateKey: key };
 }

@@ -1,6 +1,6 @@
 // Converts text to tokens and back, and formats conversations with the model's chat template. Usable until its model is disposed.
 import { z } from "zod";
-import { EngineError } from "./errors.ts";
+import { EngineError, invalidRequest } from "./errors.ts";
 import { Message } from "./messages.ts";
 import { plainChat } from "./chat-preparation.ts";
 import { fromNative, type NativeModel } from "./native.ts";
@@ -90,9 +90,7 @@ export function toIds(tokens: Iterable<number>, vocabularySize: number, param: s
   const given = tokens instanceof Int32Array ? tokens : [...tokens];
   for (const token of given) {
     if (Number.isInteger(token) && token >= 0 && token < vocabularySize) continue;
-    throw new EngineError("invalid_request", `${param}: token ${token} is outside this model's vocabulary.`, {
-      details: { param },
-    });
+    throw invalidRequest(param, `token ${token} is outside this model's vocabulary.`);
   }
   return given instanceof Int32Array ? given : Int32Array.from(given);
 }

@@ -1,6 +1,6 @@
 // The tools of a request, and which of them the model may call.
 import { z } from "zod";
-import { depthOf } from "./structured/json-depth.ts";
+import { depthOf } from "./structured/schema-keywords.ts";
 
 /** The most levels of a tool's parameters: the native code that reads them recurses. */
 const parametersDepthMax = 64;

@@ -2,10 +2,9 @@
 // channel. It runs on the main thread, so it yields to the event loop between bands of rows.
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 
-import { readBmpHeader } from "./bmp-header.ts";
-import type { BmpHeader } from "./bmp-header.ts";
+import { readBmpHeader, type BmpHeader } from "./bmp-header.ts";
 import { brokenImage } from "./image-header.ts";
-import type { RgbImage } from "./rgb-image.ts";
+import type { RgbImage } from "./image-limits.ts";
 
 /** Pixels between two yields: a few milliseconds. */
 const BAND_PIXELS = 250_000;

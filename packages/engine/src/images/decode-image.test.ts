@@ -1,11 +1,10 @@
 // Images of every format decode to what was drawn; damaged, truncated and malicious files give a clear error.
-import { drawImage, encodeBmp, encodePng, imageFiles, seededRandom } from "@ingle/fixtures";
-import type { ImageFile } from "@ingle/fixtures";
+import { drawImage, encodeBmp, encodePng, imageFiles, seededRandom, type ImageFile } from "@ingle/fixtures";
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { EngineError } from "../errors.ts";
 import { decodeImage, decodeImages } from "./decode-image.ts";
-import type { RgbImage } from "./rgb-image.ts";
+import type { RgbImage } from "./image-limits.ts";
 
 let files: ImageFile[] = [];
 beforeAll(async () => {

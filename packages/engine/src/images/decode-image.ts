@@ -5,9 +5,17 @@ import type { Sharp, SharpOptions } from "sharp";
 import { EngineError } from "../errors.ts";
 import { decodeBmp } from "./decode-bmp.ts";
 import { brokenImage, readImageHeader } from "./image-header.ts";
-import { checkBytes, checkImages, checkSize, checkTotalPixels, imageLimits } from "./image-limits.ts";
-import type { ImageFormat, ImageHeader, ImageLimits } from "./image-limits.ts";
-import type { RgbImage } from "./rgb-image.ts";
+import {
+  checkBytes,
+  checkImages,
+  checkSize,
+  checkTotalPixels,
+  imageLimits,
+  type ImageFormat,
+  type ImageHeader,
+  type ImageLimits,
+  type RgbImage,
+} from "./image-limits.ts";
 
 export interface DecodeImageOptions extends Pick<ImageLimits, "maxBytes" | "maxPixels" | "maxSide"> {
   signal?: AbortSignal | undefined;

@@ -6,8 +6,7 @@ import { pathToFileURL } from "node:url";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { dataUrlBytes } from "./data-url.ts";
-import { imageBytes } from "./image-bytes.ts";
+import { dataUrlBytes, imageBytes } from "./image-bytes.ts";
 
 const bytes = Buffer.from([0, 1, 2, 250, 251, 252, 253]);
 const base64 = "AAEC+vv8/Q==";

@@ -1,11 +1,10 @@
 // Reads and decodes the images of one request.
 import { z } from "zod";
 
-import { EngineError } from "../errors.ts";
+import { invalidRequest } from "../errors.ts";
 import { decodeImages, withIndex } from "./decode-image.ts";
 import { imageBytes, ImageSource } from "./image-bytes.ts";
-import { checkImages } from "./image-limits.ts";
-import type { RgbImage } from "./rgb-image.ts";
+import { checkImages, type RgbImage } from "./image-limits.ts";
 
 const ImageSources = z.union([z.array(ImageSource), ImageSource.transform((one) => [one])]);
 
@@ -19,10 +18,10 @@ export async function readImages(
 ): Promise<RgbImage[]> {
   const sources = ImageSources.safeParse(images);
   if (!sources.success) {
-    throw new EngineError(
-      "invalid_request",
-      "images: must be a path, a file: or data: URL, a Buffer or Uint8Array, or a Blob, or an array of those.",
-      { cause: sources.error, details: { param: "images" } },
+    throw invalidRequest(
+      "images",
+      "must be a path, a file: or data: URL, a Buffer or Uint8Array, or a Blob, or an array of those.",
+      sources.error,
     );
   }
   checkImages(sources.data.length, {});

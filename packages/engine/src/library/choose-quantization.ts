@@ -1,6 +1,6 @@
 // Chooses one of a repository's models: the named one, else Q4_K_M, else the best that fits into memory.
-import prettyBytes from "pretty-bytes";
 import { EngineError } from "../errors.ts";
+import { inWords } from "../memory.ts";
 import type { FileGroup, ListedFile } from "./gguf-files.ts";
 import { quantizationDefault } from "./quantization.ts";
 
@@ -83,8 +83,8 @@ function nothing(repo: string): EngineError {
 function tooLarge(repo: string, smallest: FileGroup<ListedFile>, memoryBytes: number): EngineError {
   const name = smallest.quantization ?? smallest.stem;
   const message =
-    `The smallest model of ${repo}, ${name}, has ${prettyBytes(smallest.sizeBytes, { binary: true })}, and this machine has ` +
-    `${prettyBytes(memoryBytes, { binary: true })} of memory. Choose a smaller model, or name its quantization (${repo}:${name}) to try anyway.`;
+    `The smallest model of ${repo}, ${name}, has ${inWords(smallest.sizeBytes)}, and this machine has ` +
+    `${inWords(memoryBytes)} of memory. Choose a smaller model, or name its quantization (${repo}:${name}) to try anyway.`;
   return new EngineError("out_of_memory", message, {
     details: { repo, sizeBytes: smallest.sizeBytes, memoryBytes },
   });

@@ -9,7 +9,7 @@ import { getModel } from "./fetch-model.ts";
 import { importModels } from "./import-model.ts";
 import { updateManifest } from "./manifest.ts";
 import { libraryPaths } from "./paths.ts";
-import { starterModel } from "./starter.ts";
+import { starterModel } from "./npm-model.ts";
 import { fakeGguf, type FakeGgufOptions } from "./testing/fake-gguf.ts";
 import { FakeHub } from "./testing/fake-hub.ts";
 
@@ -185,7 +185,7 @@ describe("the starter model is chosen", () => {
 
   test("if the hub describes the model, but does not send its bytes", async () => {
     hub.interceptBytes = () => true;
-    expect(await chosen({ hubAnswerMaxMs: 1500 })).toMatchObject({
+    expect(await chosen({ hubResponseMaxMs: 1500 })).toMatchObject({
       insteadOf: { why: "silent" },
       located: starter,
     });
@@ -196,7 +196,7 @@ describe("the starter model is chosen", () => {
     await using closed = await FakeHub.start();
     const env = { ...optionsOf().env, HF_ENDPOINT: closed.url };
     await closed[Symbol.asyncDispose]();
-    expect(await chosen({ env, hubAnswerMaxMs: 300 })).toMatchObject({
+    expect(await chosen({ env, hubResponseMaxMs: 300 })).toMatchObject({
       insteadOf: { why: "silent" },
       located: starter,
     });

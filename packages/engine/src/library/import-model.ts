@@ -3,13 +3,13 @@ import { constants } from "node:fs";
 import { copyFile, mkdir, rename, rm, stat } from "node:fs/promises";
 import path from "node:path";
 import { readGguf } from "@ingle/gguf";
-import { isMlxFolder, type ConversionReport } from "@ingle/mlx";
+import { isMlxFolder } from "@ingle/mlx";
 import { EngineError } from "../errors.ts";
 import { checkDiskSpace, diskFailure, spareBytes } from "./disk-space.ts";
-import { fileBytes } from "./file-size.ts";
+import { fileBytes, libraryPaths, makeFolders, syncFolder, type LibraryPaths } from "./paths.ts";
 import { groupGgufFiles, partNames, type FileGroup, type ListedFile } from "./gguf-files.ts";
 import { listModels, takenIds, type InstalledModel } from "./installed.ts";
-import type { LibraryOptions } from "./library-options.ts";
+import type { FetchOptions, LibraryOptions } from "./library-options.ts";
 import { noGguf } from "./locate.ts";
 import {
   readManifest,
@@ -20,21 +20,16 @@ import {
   type ManifestModel,
 } from "./manifest.ts";
 import { listFiles } from "./model-folders.ts";
-import { folderId } from "./mlx/folder-id.ts";
+import { folderId } from "./mlx/mlx-model.ts";
 import { damagedModel, factsOf } from "./model-facts.ts";
 import { checkAlias, isGgufName } from "./model-spec.ts";
-import { libraryPaths, makeFolders, syncFolder, type LibraryPaths } from "./paths.ts";
-import type { OnProgress } from "./progress.ts";
 
-export interface ImportOptions extends LibraryOptions {
+/** Those of `FetchOptions` are for folders in MLX's format, which are converted. */
+export interface ImportOptions extends FetchOptions {
   /** Copies the files into Ingle's folder instead of using them in place. Default false. */
   copy?: boolean | undefined;
   /** An alias for the model. Only if the folder has one model. */
   alias?: string | undefined;
-  /** As in `fetchModel`, for folders in MLX's format, which are converted. */
-  onProgress?: OnProgress | undefined;
-  exact?: boolean | undefined;
-  onConverted?: ((report: ConversionReport) => void) | undefined;
 }
 
 interface Candidate {

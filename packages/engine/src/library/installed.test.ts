@@ -10,7 +10,7 @@ import { locateModel } from "./locate.ts";
 import { readManifest, updateManifest } from "./manifest.ts";
 import { libraryPaths } from "./paths.ts";
 import { pruneLibrary, removeModel } from "./remove-model.ts";
-import { starterModel } from "./starter.ts";
+import { starterModel } from "./npm-model.ts";
 import { fakeGguf } from "./testing/fake-gguf.ts";
 import { failure } from "./testing/failure.ts";
 

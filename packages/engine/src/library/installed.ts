@@ -1,6 +1,6 @@
 // The installed models: those of the manifest, other files in Ingle's folder, and those of other programs.
 import path from "node:path";
-import { fileBytes } from "./file-size.ts";
+import { fileBytes, libraryPaths, type LibraryPaths } from "./paths.ts";
 import type { ListedFile } from "./gguf-files.ts";
 import {
   readManifest,
@@ -12,8 +12,7 @@ import {
 import { EngineError } from "../errors.ts";
 import { scanForeign, scanRepositories, type FoundModel, type Place } from "./model-folders.ts";
 import type { LibraryOptions } from "./library-options.ts";
-import { libraryPaths, type LibraryPaths } from "./paths.ts";
-import { starterModel } from "./starter.ts";
+import { starterModel } from "./npm-model.ts";
 
 /** A model that can be loaded without network access. */
 export interface InstalledModel {

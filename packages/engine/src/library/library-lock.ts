@@ -1,6 +1,6 @@
 // A lock file: only one process at a time downloads a model or changes the manifest; others wait.
 import lockfile from "proper-lockfile";
-import { EngineError } from "../errors.ts";
+import { codeOf, EngineError } from "../errors.ts";
 import { pause, type Wait } from "./retry.ts";
 
 export interface LockOptions {
@@ -12,8 +12,13 @@ export interface LockOptions {
 
 /** Held with `await using`. */
 export interface LibraryLock extends AsyncDisposable {
-  /** Aborted with `library_locked` if another process took the lock, for example after a long sleep of this machine. */
+  /**
+   * Aborted with `library_locked` if another process took the lock, for example after a long sleep of this machine, and with the
+   * signal of the options.
+   */
   signal: AbortSignal;
+  /** Whether another process took the lock. */
+  isLost: () => boolean;
 }
 
 /** A lock that was not updated for this long belongs to a dead process. */
@@ -26,14 +31,14 @@ export async function lockFile(path: string, options: LockOptions = {}): Promise
   const { onWait, wait = pause, signal } = options;
   for (;;) {
     signal?.throwIfAborted();
-    const lock = await tryLock(path);
+    const lock = await tryLock(path, signal);
     if (lock !== undefined) return lock;
     await onWait?.();
     await wait(pollMs, { signal });
   }
 }
 
-async function tryLock(path: string): Promise<LibraryLock | undefined> {
+async function tryLock(path: string, signal: AbortSignal | undefined): Promise<LibraryLock | undefined> {
   const lost = new AbortController();
   try {
     const release = await lockfile.lock(path, {
@@ -47,9 +52,13 @@ async function tryLock(path: string): Promise<LibraryLock | undefined> {
     const dispose = async (): Promise<void> => {
       if (!lost.signal.aborted) await release();
     };
-    return { signal: lost.signal, [Symbol.asyncDispose]: dispose };
+    return {
+      signal: signal === undefined ? lost.signal : AbortSignal.any([lost.signal, signal]),
+      isLost: () => lost.signal.aborted,
+      [Symbol.asyncDispose]: dispose,
+    };
   } catch (error) {
-    if (error instanceof Error && Reflect.get(error, "code") === "ELOCKED") return undefined;
+    if (codeOf(error) === "ELOCKED") return undefined;
     throw error;
   }
 }

@@ -1,7 +1,8 @@
-// The options of every library call: environment, and functions that tests replace.
+// The options of library calls: environment, functions that tests replace, and what is reported of downloads and conversions.
 import { hostMemoryBytes } from "../memory.ts";
+import type { ConversionReport } from "@ingle/mlx";
 import type { FreeBytes } from "./disk-space.ts";
-import { isOffline } from "./hub/hub-settings.ts";
+import type { OnProgress } from "./progress.ts";
 import type { Wait } from "./retry.ts";
 
 export interface LibraryOptions {
@@ -19,12 +20,26 @@ export interface LibraryOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** The options of calls that download or convert a missing model. An abort keeps the downloaded part for the next call. */
+export interface FetchOptions extends LibraryOptions {
+  /** Called at most about ten times a second during a download or conversion; never if the model is already there. */
+  onProgress?: OnProgress | undefined;
+  /**
+   * For a model in MLX's format: uses 16-bit floats if no block type of ggml holds the weights exactly. Default: the value of an
+   * earlier conversion of the same folder, else false.
+   */
+  exact?: boolean | undefined;
+  /** Called with a report after a model in MLX's format was converted. */
+  onConverted?: ((report: ConversionReport) => void) | undefined;
+}
+
 /** How the library identifies itself to registries and hubs. */
 export const ingleAgent = `ingle node/${process.version}`;
 
-/** Whether network requests are forbidden. */
-export function mustStayOffline({ env = process.env, isOffline: given }: LibraryOptions): boolean {
-  return given === true || isOffline(env);
+/** Whether network requests are forbidden: by the option, or by Ingle's or the hub's variable. */
+export function mustStayOffline({ env = process.env, isOffline = false }: LibraryOptions): boolean {
+  const variables = [env["INGLE_OFFLINE"], env["HF_HUB_OFFLINE"]];
+  return isOffline || variables.some((value = "") => /^(1|true|yes|on)$/i.test(value));
 }
 
 /** The machine's memory, or a container's limit. */

@@ -8,14 +8,12 @@ import { groupGgufFiles, partNames, type FileGroup } from "./gguf-files.ts";
 import { readRepository, type HubFile, type HubRepository } from "./hub/hub-api.ts";
 import { hubSettings } from "./hub/hub-settings.ts";
 import { HubHttp } from "./hub/http.ts";
-import { listModels, type InstalledModel } from "./installed.ts";
+import { findInstalled, listModels, type InstalledModel } from "./installed.ts";
 import { memoryOf, mustStayOffline, type LibraryOptions } from "./library-options.ts";
-import { folderId } from "./mlx/folder-id.ts";
-import { mlxChoice, mlxRepository, type MlxRepository } from "./mlx/mlx-repository.ts";
+import { folderId, mlxChoice, mlxRepository, type MlxRepository } from "./mlx/mlx-model.ts";
 import { listFiles } from "./model-folders.ts";
 import { isGgufName, parseModelSpec, type ModelSpec } from "./model-spec.ts";
-import type { NpmModel } from "./npm-model.ts";
-import { starterModel } from "./starter.ts";
+import { type NpmModel, starterModel } from "./npm-model.ts";
 
 /** A model and its source. `id` is its name in requests. */
 export type LocatedModel =
@@ -110,7 +108,7 @@ async function locateOnHub(
   options: LibraryOptions,
 ): Promise<LocatedModel> {
   const here = installedOf(spec, await listModels(options), memoryOf(options));
-  if (here !== undefined) return { kind: "file", id: here.id, path: here.path, isListed: true };
+  if (here !== undefined) return listed(here);
   if (mustStayOffline(options))
     throw offline(spec.choice === undefined ? spec.repo : `${spec.repo}:${spec.choice}`);
   using http = new HubHttp(hubSettings(options.env ?? process.env));
@@ -215,7 +213,7 @@ async function locatePackage(
 ): Promise<LocatedModel> {
   const id = `npm:${name}@${version}`;
   const here = (await listModels(options)).find((model) => model.id === id);
-  if (here !== undefined) return { kind: "file", id, path: here.path, isListed: true };
+  if (here !== undefined) return listed(here);
   if (mustStayOffline(options)) throw offline(id);
   const { describePackage } = await import("./npm-package.ts");
   return { kind: "npm", id, model: await describePackage({ name, version }, options) };
@@ -223,14 +221,17 @@ async function locatePackage(
 
 /** An installed model by alias or id, or the starter model. */
 async function locateByName(name: string, options: LibraryOptions): Promise<LocatedModel> {
-  const models = await listModels(options);
-  const here = models.find(({ id }) => id === name) ?? models.find(({ aliases }) => aliases.includes(name));
-  if (here !== undefined) return { kind: "file", id: here.id, path: here.path, isListed: true };
+  const here = await findInstalled(name, options);
+  if (here !== undefined) return listed(here);
   if (name === starterModel.id) {
     if (mustStayOffline(options)) throw offline(name);
     return { kind: "npm", id: name, model: starterModel };
   }
   throw missing(`There is no model called "${name}" here. \`ingle list\` shows the installed ones.`);
+}
+
+function listed({ id, path: file }: InstalledModel): LocatedModel {
+  return { kind: "file", id, path: file, isListed: true };
 }
 
 function missing(what: string): EngineError {

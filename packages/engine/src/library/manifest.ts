@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { z } from "zod";
-import { EngineError } from "../errors.ts";
+import { codeOf, EngineError } from "../errors.ts";
 import { diskFailure } from "./disk-space.ts";
 import { lockFile } from "./library-lock.ts";
 import type { LibraryPaths } from "./paths.ts";
@@ -131,8 +131,7 @@ async function textOf(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, "utf8");
   } catch (error) {
-    const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
-    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    if (["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "")) return undefined;
     throw error;
   }
 }

@@ -6,6 +6,7 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
+import { codeOf } from "../errors.ts";
 import { choiceName } from "./choose-quantization.ts";
 import { groupGgufFiles, type ListedFile } from "./gguf-files.ts";
 import { isGgufName } from "./model-spec.ts";
@@ -137,8 +138,7 @@ async function entriesIn(folder: string, budget: { left: number }) {
     budget.left -= kept.length;
     return kept;
   } catch (error) {
-    const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
-    if (code === "ENOENT" || code === "ENOTDIR" || code === "EACCES" || code === "EPERM") return [];
+    if (["ENOENT", "ENOTDIR", "EACCES", "EPERM"].includes(codeOf(error) ?? "")) return [];
     throw error;
   }
 }

@@ -54,7 +54,7 @@ async function failure(name?: string, env?: NodeJS.ProcessEnv, version?: string)
   return expect.fail("the registry should have failed");
 }
 
-function answerAll(status: number, body = "{}"): void {
+function respondToAll(status: number, body = "{}"): void {
   registry.intercept = (_request, response) => {
     response.writeHead(status).end(body);
     return true;
@@ -94,7 +94,7 @@ test("a scope's own registry is used only for its packages", async () => {
 test("requests go through the proxy of the npm settings", async () => {
   const elsewhere = "http://registry.invalid/";
   await writeNpmrc("user", `registry=${elsewhere}`, `proxy=${registry.url}`);
-  answerAll(404);
+  respondToAll(404);
   await failure();
   expect(registry.requests[0]?.url).toBe(`${elsewhere}fake-model`);
 });
@@ -102,7 +102,7 @@ test("requests go through the proxy of the npm settings", async () => {
 test("a mirror serves the tarballs that it lists under the public registry's address", async () => {
   const { publicHost } = await loadNpmSettings(environment(), folder);
   const dist = { tarball: `https://${publicHost}/fake-model/-/fake.tgz` };
-  answerAll(200, JSON.stringify({ versions: { "1.0.0": { dist } } }));
+  respondToAll(200, JSON.stringify({ versions: { "1.0.0": { dist } } }));
   const mirror = `${registry.url}npm/`;
   const { url } = await resolve("fake-model", environment({ npm_config_registry: mirror }));
   expect(url).toBe(`${mirror}fake-model/-/fake.tgz`);
@@ -133,7 +133,7 @@ test("an unreachable registry is named, with advice", async () => {
 });
 
 test.each([401, 403])("a %d gives the advice to check the token", async (status) => {
-  answerAll(status);
+  respondToAll(status);
   const error = await failure("fake-model", environment({ npm_config_registry: registry.url }));
   expect(error.code).toBe("download_failed");
   expect(error.details["status"]).toBe(status);
@@ -147,9 +147,9 @@ test("an unknown package and an unknown version are model_not_found", async () =
 });
 
 test.each(["<html>Sign in</html>", "[]", '{"versions":{"1.0.0":{"dist":{"tarball":"here"}}}}'])(
-  "an answer that is no package document is download_failed: %s",
+  "a response that is no package document is download_failed: %s",
   async (body) => {
-    answerAll(200, body);
+    respondToAll(200, body);
     const error = await failure("fake-model", environment({ npm_config_registry: registry.url }));
     expect(error.code).toBe("download_failed");
     expect(error.message).toContain("does not respond like an npm registry");

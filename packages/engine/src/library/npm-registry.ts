@@ -6,6 +6,7 @@ import { EngineError } from "../errors.ts";
 import { loadNpmSettings, type NpmSettings } from "./npm-settings.ts";
 import { registryFailure, type RegistryQuestion } from "./registry-failure.ts";
 import { ingleAgent } from "./library-options.ts";
+import { fileStream, readBody, readDocument, type FileStream, type HttpResponse } from "./response.ts";
 
 /** The address of a version's tarball, and the registry's checksum of it, if any. */
 export interface TarballAddress {
@@ -13,15 +14,9 @@ export interface TarballAddress {
   integrity: string | undefined;
 }
 
-/** Hold it with `using`: leaving the block ends the request, read or not. */
-export interface TarballStream extends Disposable {
-  /** The offset of the first byte: the requested one, or 0 if the registry sends the whole tarball. */
-  offset: number;
-  /** Size of the whole tarball, if the registry gives it. */
-  totalBytes: number | undefined;
+export interface TarballStream extends FileStream {
   /** The version of the bytes for `If-Range`; undefined if the registry gives no strong one. */
   etag: string | undefined;
-  body: AsyncIterable<Buffer>;
 }
 
 export interface OpenTarballOptions {
@@ -32,8 +27,6 @@ export interface OpenTarballOptions {
 
 /** A silent connection is closed and retried after this time. */
 const silenceMaxMs = 60_000;
-/** Documents of large packages are a few MiB. */
-const documentBytesMax = 32 * 1024 * 1024;
 
 const rangeNotSatisfiable = 416;
 
@@ -47,12 +40,6 @@ interface RequestOptions {
   headers: Record<string, string>;
   question: RegistryQuestion;
   signal?: AbortSignal | undefined;
-}
-
-interface Answer extends Disposable {
-  status: number;
-  header: (key: string) => string | undefined;
-  body: AsyncIterable<Buffer>;
 }
 
 export class NpmRegistry {
@@ -96,13 +83,13 @@ export class NpmRegistry {
   ): Promise<TarballAddress> {
     const question = { registry: this.addressFor(name), wanted: `${name}@${version}` };
     const headers = { accept: "application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8, */*" };
-    using answer = await this.#request(`/${name.replace("/", "%2f")}`, {
+    using response = await this.#request(`/${name.replace("/", "%2f")}`, {
       name,
       headers,
       question,
       ...options,
     });
-    const document = PackageDocument.safeParse(await readJson(answer.body, question));
+    const document = PackageDocument.safeParse(await readJson(response.body, question));
     if (!document.success) throw notARegistry(question, document.error);
     const found = document.data.versions[version];
     if (found === undefined) {
@@ -136,7 +123,7 @@ export class NpmRegistry {
     return await this.openTarball(url, name, { offset: 0, signal });
   }
 
-  async #request(uri: string, { name, headers, question, signal }: RequestOptions): Promise<Answer> {
+  async #request(uri: string, { name, headers, question, signal }: RequestOptions): Promise<HttpResponse> {
     signal?.throwIfAborted();
     const reading = new AbortController();
     try {
@@ -156,7 +143,7 @@ export class NpmRegistry {
       response.body.on("error", () => {});
       const { status } = response;
       const header = (key: string): string | undefined => response.headers.get(key) ?? undefined;
-      const body = readBody(response.body, question, signal);
+      const body = readBody(response.body, signal, (error) => registryFailure(error, question));
       return { status, header, body, [Symbol.dispose]: () => reading.abort() };
     } catch (error) {
       signal?.throwIfAborted();
@@ -181,44 +168,16 @@ export class NpmRegistry {
   }
 }
 
-function toTarballStream(answer: Answer): TarballStream {
-  const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(answer.header("content-range") ?? "");
-  const isPartial = answer.status === 206;
-  const start = isPartial ? Number(range?.[1]) : 0;
-  const total = Number(isPartial ? range?.[2] : answer.header("content-length"));
-  const etag = answer.header("etag");
-  return {
-    offset: start,
-    totalBytes: Number.isSafeInteger(total) ? total : undefined,
-    etag: etag?.startsWith('"') === true ? etag : undefined,
-    body: answer.body,
-    [Symbol.dispose]: () => answer[Symbol.dispose](),
-  };
-}
-
-async function* readBody(
-  body: NodeJS.ReadableStream,
-  question: RegistryQuestion,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<Buffer> {
-  try {
-    for await (const chunk of body) yield typeof chunk === "string" ? Buffer.from(chunk) : chunk;
-  } catch (error) {
-    signal?.throwIfAborted();
-    throw registryFailure(error, question);
-  }
+function toTarballStream(response: HttpResponse): TarballStream {
+  const etag = response.header("etag");
+  return { ...fileStream(response), etag: etag?.startsWith('"') === true ? etag : undefined };
 }
 
 async function readJson(body: AsyncIterable<Buffer>, question: RegistryQuestion): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > documentBytesMax) throw notARegistry(question);
-    chunks.push(chunk);
-  }
+  const text = await readDocument(body);
+  if (text === undefined) throw notARegistry(question);
   try {
-    return JSON.parse(Buffer.concat(chunks).toString("utf8"));
+    return JSON.parse(text);
   } catch (error) {
     throw notARegistry(question, error);
   }

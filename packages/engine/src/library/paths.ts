@@ -1,7 +1,8 @@
-// The library's folders and files.
-import { mkdir, open } from "node:fs/promises";
+// The library's folders and files, and the sizes of files, by which it tells whether one exists and is complete.
+import { stat, mkdir, open } from "node:fs/promises";
 import path from "node:path";
 import envPaths from "env-paths";
+import { codeOf } from "../errors.ts";
 import { diskFailure } from "./disk-space.ts";
 
 export interface LibraryPaths {
@@ -50,4 +51,24 @@ export async function syncFolder(folder: string): Promise<void> {
   if (process.platform === "win32") return;
   await using handle = await open(folder, "r");
   await handle.sync();
+}
+
+/** Bytes of the file, or undefined if there is none. */
+export async function fileBytes(file: string): Promise<number | undefined> {
+  try {
+    const found = await stat(file);
+    return found.isFile() ? found.size : undefined;
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR", "ENAMETOOLONG"].includes(codeOf(error) ?? "")) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Whether a finished file of the library exists. It gets its name only after a full check, so its size, or its existence if the
+ * size is unknown, is enough.
+ */
+export async function isWhole(file: string, sizeBytes: number | undefined): Promise<boolean> {
+  const bytes = await fileBytes(file);
+  return bytes !== undefined && bytes === (sizeBytes ?? bytes);
 }

@@ -1,5 +1,5 @@
 // Turns failed requests to an npm registry into errors that say what to do, and decides which are temporary.
-import { EngineError } from "../errors.ts";
+import { codeOf, EngineError } from "../errors.ts";
 import { certificateProblem, isLaterStatus, parseRetryAfter, TemporaryFailure } from "./retry.ts";
 
 /** A request, as error messages describe it. */
@@ -14,13 +14,23 @@ export interface RegistryQuestion {
 export function registryFailure(error: unknown, question: RegistryQuestion): unknown {
   if (!(error instanceof Error) || error instanceof EngineError || error instanceof TemporaryFailure)
     return error;
-  const status = numberIn(error, "statusCode");
-  if (status !== undefined) return statusFailure(error, status, question);
-  const code = textIn(error, "code") ?? textIn(error, "type");
-  if (code === undefined) return error;
-  return certificateProblem(code)
-    ? certificateFailure(error, code, question)
-    : new TemporaryFailure(unreachable(error, code, question));
+  // npm-registry-fetch gives a status, or a code or type of the connection's error.
+  const { statusCode, type } = error as Error & { statusCode?: unknown; type?: unknown };
+  if (typeof statusCode === "number") return statusFailure(error, statusCode, question);
+  const code = codeOf(error) ?? type;
+  if (typeof code !== "string") return error;
+  const { registry, wanted } = question;
+  const options = { cause: error, details: { ...question, reason: code } };
+  if (certificateProblem(code)) {
+    const advice = "If your network has its own certificate, set its file with `npm config set cafile PATH`.";
+    const message = `The certificate of the npm registry ${registry} is not trusted (${code}). ${advice}`;
+    return new EngineError("download_failed", message, options);
+  }
+  const advice =
+    "Check the network, `npm config get registry` and npm's proxy settings (`npm config get https-proxy`). " +
+    "The next attempt continues where this one stopped.";
+  const message = `The npm registry ${registry} could not be reached for ${wanted} (${code}). ${advice}`;
+  return new TemporaryFailure(new EngineError("download_failed", message, options));
 }
 
 function statusFailure(
@@ -52,26 +62,6 @@ function statusFailure(
   return new EngineError("download_failed", message, options);
 }
 
-function unreachable(error: Error, code: string, question: RegistryQuestion): EngineError {
-  const advice =
-    "Check the network, `npm config get registry` and npm's proxy settings (`npm config get https-proxy`). " +
-    "The next attempt continues where this one stopped.";
-  const message = `The npm registry ${question.registry} could not be reached for ${question.wanted} (${code}). ${advice}`;
-  return new EngineError("download_failed", message, {
-    cause: error,
-    details: { ...question, reason: code },
-  });
-}
-
-function certificateFailure(error: Error, code: string, question: RegistryQuestion): EngineError {
-  const advice = "If your network has its own certificate, set its file with `npm config set cafile PATH`.";
-  const message = `The certificate of the npm registry ${question.registry} is not trusted (${code}). ${advice}`;
-  return new EngineError("download_failed", message, {
-    cause: error,
-    details: { ...question, reason: code },
-  });
-}
-
 /** npm-registry-fetch has headers as arrays. */
 function retryAfterMs(error: Error): number | undefined {
   const headers: unknown = Reflect.get(error, "headers");
@@ -79,14 +69,4 @@ function retryAfterMs(error: Error): number | undefined {
   const value: unknown = Reflect.get(headers, "retry-after");
   const text: unknown = Array.isArray(value) ? value[0] : value;
   return typeof text === "string" ? parseRetryAfter(text) : undefined;
-}
-
-function numberIn(error: Error, key: string): number | undefined {
-  const value: unknown = Reflect.get(error, key);
-  return typeof value === "number" ? value : undefined;
-}
-
-function textIn(error: Error, key: string): string | undefined {
-  const value: unknown = Reflect.get(error, key);
-  return typeof value === "string" ? value : undefined;
 }

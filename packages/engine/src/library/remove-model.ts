@@ -1,14 +1,13 @@
 // Removes models, and prunes leftovers of downloads and conversions.
 import { readdir, rm, rmdir, stat } from "node:fs/promises";
 import path from "node:path";
-import { EngineError } from "../errors.ts";
+import { codeOf, EngineError } from "../errors.ts";
 import { diskFailure } from "./disk-space.ts";
-import { fileBytes } from "./file-size.ts";
+import { fileBytes, libraryPaths, type LibraryPaths } from "./paths.ts";
 import { absolutePath, findInstalled, listModels, type InstalledModel } from "./installed.ts";
 import { isLockHeld } from "./library-lock.ts";
 import type { LibraryOptions } from "./library-options.ts";
 import { readManifest, updateManifest, withoutModel } from "./manifest.ts";
-import { libraryPaths, type LibraryPaths } from "./paths.ts";
 
 /** Something that was removed, or would be. */
 export interface Removal {
@@ -210,7 +209,7 @@ async function namesIn(folder: string): Promise<string[]> {
   try {
     return (await readdir(folder)).toSorted();
   } catch (error) {
-    if (error instanceof Error && Reflect.get(error, "code") === "ENOENT") return [];
+    if (codeOf(error) === "ENOENT") return [];
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 // Computes the importance matrix of a model: the activations that each column of its matrices is multiplied by while the model
 // reads a text. Quantizations with few bits per weight need it.
-import { EngineError } from "../errors.ts";
-import { checkThreads } from "../threads.ts";
+import { invalidRequest } from "../errors.ts";
+import { checkThreads } from "../memory.ts";
 import { openModelFiles } from "./model-files.ts";
 import { runTask } from "./native-process.ts";
 import { chooseOutput, writeWhole, type OutputOptions } from "./output-file.ts";
@@ -85,9 +85,8 @@ function chunkLength(wanted: number | undefined, trainedFor: number | undefined)
   const max = trainedFor ?? contextLengthDefault;
   if (wanted === undefined) return Math.min(contextLengthDefault, max);
   if (Number.isInteger(wanted) && wanted >= contextLengthMin && wanted <= max) return wanted;
-  throw new EngineError(
-    "invalid_request",
-    `contextLength: ${wanted} must be from ${contextLengthMin} to ${max}, the training context of this model.`,
-    { details: { param: "contextLength" } },
+  throw invalidRequest(
+    "contextLength",
+    `${wanted} must be from ${contextLengthMin} to ${max}, the training context of this model.`,
   );
 }

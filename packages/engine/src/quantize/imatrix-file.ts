@@ -2,7 +2,7 @@
 // llama.cpp's tools write two formats: GGUF, and an older one.
 import { open, type FileHandle } from "node:fs/promises";
 import { GgufError, readGguf, type GgufHeader, type GgufTensorInfo } from "@ingle/gguf";
-import { EngineError } from "../errors.ts";
+import { codeOf, type EngineError, invalidRequest } from "../errors.ts";
 
 /** The number of values for each tensor, by name. */
 type Counts = Map<string, number>;
@@ -103,12 +103,11 @@ function elementsOf(shape: readonly number[]): number {
 }
 
 function missingOr(error: unknown, file: string): unknown {
-  const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
+  const code = codeOf(error);
   if (code === "ENOENT") return wrong(`There is no file ${file}.`, file, error);
   return code === "EISDIR" ? wrong(`${file} is a folder.`, file, error) : error;
 }
 
 function wrong(message: string, file: string, cause?: unknown): EngineError {
-  const details = { param: "imatrix", path: file };
-  return new EngineError("invalid_request", `imatrix: ${message}`, { cause, details });
+  return invalidRequest("imatrix", message, cause, { path: file });
 }

@@ -1,5 +1,5 @@
 // The quantizations that a file can be written in.
-import { EngineError } from "../errors.ts";
+import { invalidRequest } from "../errors.ts";
 import { fileTypes, quantizationDefault } from "../library/quantization.ts";
 
 export interface QuantizationLevel {
@@ -43,6 +43,8 @@ export function parseLevel(text: string = quantizationDefault): QuantizationLeve
   const level = quantizationLevels.find((one) => one.name === (shortNames.get(name) ?? name));
   if (level !== undefined) return level;
   const names = quantizationLevels.map((one) => one.name).join(", ");
-  const message = `to: unknown quantization "${text}". Use one of ${names}; ${quantizationDefault} suits most purposes.`;
-  throw new EngineError("invalid_request", message, { details: { param: "to" } });
+  throw invalidRequest(
+    "to",
+    `unknown quantization "${text}". Use one of ${names}; ${quantizationDefault} suits most purposes.`,
+  );
 }

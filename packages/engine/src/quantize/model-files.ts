@@ -2,7 +2,7 @@
 // before native code reads them.
 import path from "node:path";
 import { readGguf, type GgufHeader, type GgufTensorInfo } from "@ingle/gguf";
-import { fileBytes } from "../library/file-size.ts";
+import { fileBytes } from "../library/paths.ts";
 import { fetchModel } from "../library/fetch-model.ts";
 import { partNames } from "../library/gguf-files.ts";
 import type { LibraryOptions } from "../library/library-options.ts";

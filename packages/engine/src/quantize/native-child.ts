@@ -1,17 +1,19 @@
 // The program of the child process of native-process.ts: runs one task and exits.
 import { rmSync } from "node:fs";
 import { EngineError } from "../errors.ts";
-import { computeImatrixNative, planQuantizationNative, quantizeNative, toEngineError } from "../native.ts";
+import { callAddon, toEngineError } from "../native.ts";
 import type { TaskCommand, TaskName, TaskReport } from "./native-process.ts";
 
 async function work(command: TaskCommand, onProgress: (progress: unknown) => void): Promise<unknown> {
   switch (command.name) {
     case "plan":
-      return await planQuantizationNative(command.options);
+      return await callAddon((addon) => addon.planQuantization(command.options));
     case "quantize":
-      return await quantizeNative(command.options, onProgress);
+      return await callAddon((addon) => addon.quantizeModel(command.options, onProgress));
     case "imatrix":
-      return await computeImatrixNative(command.options, (done, total) => onProgress({ done, total }));
+      return await callAddon((addon) =>
+        addon.computeImatrix(command.options, (done, total) => onProgress({ done, total })),
+      );
   }
 }
 

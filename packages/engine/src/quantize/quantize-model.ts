@@ -2,12 +2,12 @@
 // the report after it.
 import path from "node:path";
 import { readGguf, type GgufTensorInfo } from "@ingle/gguf";
-import { EngineError } from "../errors.ts";
+import { EngineError, invalidRequest } from "../errors.ts";
 import { checkDiskSpace, spareBytes } from "../library/disk-space.ts";
-import { fileBytes } from "../library/file-size.ts";
+import { fileBytes } from "../library/paths.ts";
 import { withQuantization } from "../library/quantization.ts";
 import type { NativeQuantizeOptions } from "../native.ts";
-import { checkThreads } from "../threads.ts";
+import { checkThreads } from "../memory.ts";
 import { checkImatrix } from "./imatrix-file.ts";
 import { parseLevel, type QuantizationLevel } from "./levels.ts";
 import { openModelFiles, type ModelFiles } from "./model-files.ts";
@@ -82,10 +82,11 @@ export async function quantizeModel(model: string, options: QuantizeOptions = {}
 
 function refuseWithoutImatrix({ name, needsImatrix }: QuantizationLevel, imatrix: string | undefined): void {
   if (!needsImatrix || imatrix !== undefined) return;
-  const message =
-    `to: ${name} has too few bits to be useful without an importance matrix. ` +
-    "Make one from a text (ingle imatrix MODEL --text FILE) and pass it (--imatrix FILE).";
-  throw new EngineError("invalid_request", message, { details: { param: "to" } });
+  throw invalidRequest(
+    "to",
+    `${name} has too few bits to be useful without an importance matrix. ` +
+      "Make one from a text (ingle imatrix MODEL --text FILE) and pass it (--imatrix FILE).",
+  );
 }
 
 /** ggml's numbers of the types without blocks: F32, F16, the integers, F64 and BF16. */

@@ -1,8 +1,8 @@
 // Converts a JSON schema to a grammar that generates only values of it, for structured output. Schemas come from untrusted
 // clients: their depth and size are bounded. The grammar may be narrower than the schema (an object has only its named
 // properties), but not wider, except for the unenforced keywords of schema-keywords.ts, which `strict` refuses.
-import { formatOf } from "./formats.ts";
 import {
+  formatOf,
   anyArray,
   anyBoolean,
   anyInteger,

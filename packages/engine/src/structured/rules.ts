@@ -1,4 +1,4 @@
-// Collects the rules of a GBNF grammar under unique names, and limits the work on them.
+// Collects the rules of a GBNF grammar under unique names, limits the work on them, and caches them.
 
 /** Why a schema cannot be converted to a grammar. `cannot_enforce`: it is valid, but a grammar cannot enforce a part of it. */
 export type SchemaErrorKind = "wrong" | "cannot_enforce";
@@ -122,4 +122,26 @@ export function repeated(item: string, min: number, max: number | undefined): st
   if (min === 1 && max === undefined) return `${item}+`;
   if (min === 0 && max === 1) return `${item}?`;
   return `${item}{${min},${max ?? ""}}`;
+}
+
+/** UTF-16 units of all keys and rules: enough for a hundred usual schemas, or a few of the largest. */
+const lengthMax = 16 * 1024 * 1024;
+
+/** Least recently used first. */
+const kept = new Map<string, string>();
+let length = 0;
+
+/** The cached result of `write` for this key, or a new one; `key` must contain everything that the rules depend on. */
+export function keptRules(key: string, write: () => string): string {
+  const known = kept.get(key);
+  const rules = known ?? write();
+  kept.delete(key);
+  kept.set(key, rules);
+  if (known === undefined) length += key.length + rules.length;
+  for (const [oldest, its] of kept) {
+    if (length <= lengthMax) break;
+    kept.delete(oldest);
+    length -= oldest.length + its.length;
+  }
+  return rules;
 }

@@ -1,4 +1,4 @@
-// Reads, checks and merges the keywords of a JSON schema.
+// Reads, checks and merges the keywords of a JSON schema, and measures how deep it is nested.
 import type { Bound } from "./number-range.ts";
 import { type Rules, SchemaError } from "./rules.ts";
 
@@ -174,4 +174,22 @@ function boundOf(schema: Schema, keyword: string, isOpen: boolean): Bound | unde
 function tighter(closed: Bound | undefined, open: Bound | undefined, direction: 1 | -1): Bound | undefined {
   if (closed === undefined || open === undefined) return closed ?? open;
   return open.value * direction >= closed.value * direction ? open : closed;
+}
+
+/** 0 for a simple value, 1 for an object or array of simple values, and so on. */
+export function depthOf(value: unknown): number {
+  let level = isContainer(value) ? [value] : [];
+  for (let depth = 0; ; depth++) {
+    if (level.length === 0) return depth;
+    const below: object[] = [];
+    for (const container of level) {
+      const values: unknown[] = Array.isArray(container) ? container : Object.values(container);
+      for (const each of values) if (isContainer(each)) below.push(each);
+    }
+    level = below;
+  }
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
 }

@@ -1,9 +1,10 @@
 // Connects a server to one worker: opens the tunnel, exchanges hellos, and attaches the worker's devices to the engine.
+import { isIPv6, Socket } from "node:net";
+import { z } from "zod";
 import { once } from "node:events";
-import { Socket } from "node:net";
 import { hostname } from "node:os";
 import { connect, type TLSSocket } from "node:tls";
-import { EngineError } from "../errors.ts";
+import { codeOf, EngineError } from "../errors.ts";
 import {
   attachWorker,
   buildInfo,
@@ -21,7 +22,6 @@ import {
 } from "./hello.ts";
 import { hasProvedKey, peerTls } from "./tunnel-tls.ts";
 import { patienceDefault, Tunnel, type Patience } from "./tunnel.ts";
-import { addressText, type WorkerAddress } from "./worker-address.ts";
 import type { WorkerKey } from "./worker-key.ts";
 
 /** For the name lookup, TCP, TLS and hello. On a local network, they take milliseconds; a worker that is starting its GPU needs seconds. */
@@ -125,12 +125,12 @@ async function shakeHands(
   let giveUp = (): void => {};
   let onHello: (hello: WorkerHello) => void = () => {};
   const tunnel = new Tunnel(peer, (payload) => onHello(parseHello(WorkerHello, payload)), patience);
-  const answered = new Promise<WorkerHello>((resolve, reject) => {
+  const received = new Promise<WorkerHello>((resolve, reject) => {
     onHello = resolve;
     giveUp = () => reject(new Error("aborted", { cause: signal.reason }));
     void tunnel.closed.then((reason) => reject(new Error(reason)));
   });
-  answered.catch(() => {}); // the error reaches the code that awaits the promise, if any still does
+  received.catch(() => {}); // the error reaches the code that awaits the promise, if any still does
   signal.addEventListener("abort", giveUp, { once: true });
   try {
     const { version, llamaCpp } = await buildInfo();
@@ -141,9 +141,9 @@ async function shakeHands(
       host: hostname().slice(0, 200),
     };
     tunnel.hello(own);
-    const answer = await answered;
-    if (answer.kind === "refusal") throw refused(address, answer.reason);
-    return await attach(tunnel, peer, address, answer.devices);
+    const response = await received;
+    if (response.kind === "refusal") throw refused(address, response.reason);
+    return await attach(tunnel, peer, address, response.devices);
   } catch (error) {
     tunnel.close("the server failed to set up the connection");
     throw error;
@@ -170,11 +170,7 @@ async function attach(
 
 /** Whether the error is one of OpenSSL: the connection was established, but the handshake failed. */
 function isTlsFailure(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    "code" in error &&
-    /^(ERR_SSL|EPROTO|ERR_TLS|CERT_|DEPTH_|SELF_|UNABLE_)/.test(String(error.code))
-  );
+  return /^(ERR_SSL|EPROTO|ERR_TLS|CERT_|DEPTH_|SELF_|UNABLE_)/.test(codeOf(error) ?? "");
 }
 
 const refusedKey =
@@ -194,4 +190,30 @@ function unreachable(address: string, why: unknown, cause: unknown = why): Engin
     `The worker ${address} cannot be reached: ${words}. Start \`ingle worker\` there, and allow its port in the firewall.`,
     { cause, details: { worker: address } },
   );
+}
+
+/** The default port, the same as of ggml's rpc-server. */
+export const workerPortDefault = 50_052;
+/** The maximum number of workers of one model: ggml's own limit. */
+export const workersMax = 16;
+
+const pattern = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9_.-]{1,253}))(?::(\d{1,5}))?$/i;
+
+export interface WorkerAddress {
+  host: string;
+  port: number;
+}
+
+export const WorkerAddress = z.string().transform((text, context): WorkerAddress => {
+  const [, bracketed, name, digits] = pattern.exec(text.trim()) ?? [];
+  const host = bracketed ?? name;
+  const port = digits === undefined ? workerPortDefault : Number(digits);
+  if (host !== undefined && (bracketed === undefined || isIPv6(bracketed)) && port >= 1 && port <= 65_535)
+    return { host, port };
+  context.addIssue({ code: "custom", message: "must be host:port, such as 192.168.1.20:50052" });
+  return z.NEVER;
+});
+
+export function addressText({ host, port }: WorkerAddress): string {
+  return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
 }

@@ -1,5 +1,5 @@
 // Selects the devices that a worker offers, and how much of their memory.
-import { EngineError } from "../errors.ts";
+import { invalidRequest } from "../errors.ts";
 import { hostMemoryBytes } from "../memory.ts";
 import type { DeviceInfo } from "../native.ts";
 import type { OfferedDevice } from "./hello.ts";
@@ -33,9 +33,7 @@ function chosen(all: readonly DeviceInfo[], names: readonly string[] | undefined
     const found = all.find((device) => device.name.toLowerCase() === name.toLowerCase());
     if (found !== undefined) return found;
     const known = all.map((device) => device.name).join(", ");
-    throw new EngineError("invalid_request", `device: this machine has no ${name}. It has: ${known}.`, {
-      details: { param: "device" },
-    });
+    throw invalidRequest("device", `this machine has no ${name}. It has: ${known}.`);
   });
 }
 

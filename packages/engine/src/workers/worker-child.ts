@@ -1,6 +1,6 @@
 // The program of the child process that computes for one server. Hostile input can at worst crash this process: the parent then reports
 // the crash to the server and starts another process. Its only socket comes from the parent; it listens nowhere.
-import { buildInfo, servePeerNative, toEngineError, type DeviceInfo } from "../native.ts";
+import { buildInfo, callAddon, toEngineError, type DeviceInfo } from "../native.ts";
 
 /** The file descriptor of the socket from the parent. */
 const socketFd = 3;
@@ -24,7 +24,7 @@ function send(report: ChildReport): Promise<void> {
 async function serve({ devices, threads }: ServeOrder): Promise<void> {
   let fault = "";
   try {
-    await servePeerNative({ fd: socketFd, devices, threads });
+    await callAddon((addon) => addon.servePeer({ fd: socketFd, devices, threads }));
   } catch (error) {
     const known = toEngineError(error);
     fault = known instanceof Error ? known.message : String(known);

@@ -1,8 +1,8 @@
 // A worker: offers this machine's devices to one server at a time, through a tunnel that requires the shared key.
 import { once } from "node:events";
 import { createServer, type Server, type TLSSocket } from "node:tls";
-import { EngineError } from "../errors.ts";
-import { threadsDefault } from "../threads.ts";
+import { codeOf, EngineError } from "../errors.ts";
+import { threadsDefault } from "../memory.ts";
 import { buildInfo, type BuildInfo, type DeviceInfo } from "../native.ts";
 import { mismatch, parseHello, ServerHello, type OfferedDevice, type WorkerHello } from "./hello.ts";
 import { offeredDevices } from "./offered-devices.ts";
@@ -74,7 +74,10 @@ export class WorkerHost implements AsyncDisposable {
     this.#server.on("connection", (socket) => socket.setNoDelay(true));
     this.#server.on("tlsClientError", (error, socket) => {
       socket.destroy();
-      this.#refused(socket, `the handshake with this worker's key failed (${codeOf(error)})`);
+      this.#refused(
+        socket,
+        `the handshake with this worker's key failed (${codeOf(error) ?? error.message})`,
+      );
     });
     this.#server.on("secureConnection", (socket) => this.#accept(socket));
     void first.ended.then((reason) => this.#processEnded(first, reason));
@@ -206,8 +209,4 @@ export class WorkerHost implements AsyncDisposable {
 /** The peer's address, with IPv4 in its usual notation even on a dual-stack socket. */
 function peerOf({ remoteAddress = "" }: TLSSocket): string {
   return remoteAddress.replace(/^::ffff:/, "");
-}
-
-function codeOf(error: Error): string {
-  return "code" in error ? String(error.code) : error.message;
 }

@@ -2,8 +2,14 @@ import { chmod, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { makeWorkerKey, parseWorkerKey, readWorkerKey, saveWorkerKey } from "./worker-key.ts";
-import { WorkerAddress } from "./worker-address.ts";
+import {
+  isReadableByOthers,
+  makeWorkerKey,
+  parseWorkerKey,
+  readWorkerKey,
+  saveWorkerKey,
+} from "./worker-key.ts";
+import { WorkerAddress } from "./connect-worker.ts";
 
 let folder = "";
 beforeAll(async () => (folder = await mkdtemp(path.join(tmpdir(), "ingle-key-"))));
@@ -66,4 +72,22 @@ describe("a worker's address", () => {
     "is not %j",
     (text) => expect(WorkerAddress.safeParse(text).success).toBe(false),
   );
+});
+
+describe("others can read a file of keys", () => {
+  const user = 1000;
+
+  it("when its owner lets a group or everybody read it", () => {
+    const isReadable = (mode: number): boolean => isReadableByOthers({ mode, uid: user }, user);
+    expect([0o600, 0o640, 0o604, 0o644].map(isReadable)).toEqual([false, true, true, true]);
+  });
+
+  it("only when everybody may read it, where its owner is somebody else and the group is how this user reads it", () => {
+    const isReadable = (mode: number): boolean => isReadableByOthers({ mode, uid: 0 }, user);
+    expect([0o440, 0o640, 0o444].map(isReadable)).toEqual([false, false, true]);
+  });
+
+  it("never where there are no such rights, as on Windows", () => {
+    expect(isReadableByOthers({ mode: 0o666, uid: 0 }, undefined)).toBe(false);
+  });
 });

@@ -1,10 +1,10 @@
 // The secret that servers and workers share: only machines with the secret can connect. One machine creates it, it is copied to the
 // others once, and each keeps it in a file that only its owner may read.
+import type { Stats } from "node:fs";
 import { createHash, randomBytes } from "node:crypto";
 import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { EngineError } from "../errors.ts";
-import { isReadableByOthers } from "../key-file-rights.ts";
+import { codeOf, EngineError } from "../errors.ts";
 import { libraryPaths } from "../library/paths.ts";
 
 /** Identifies a key, for people and for secret scanners. */
@@ -68,15 +68,11 @@ export async function readWorkerKey(file: string): Promise<WorkerKey & { isOpenT
       "invalid_request",
       `No worker key can be read from ${file}. ` +
         "Run `ingle worker --pair` on one of the two machines, and the command that it prints on the other one.",
-      { cause, details: { isMissing: isMissing(cause) ? 1 : 0 } },
+      { cause, details: { isMissing: codeOf(cause) === "ENOENT" ? 1 : 0 } },
     );
   }
   const line = text.split("\n").find((each) => each.trim() !== "" && !each.startsWith("#"));
   return { ...parseWorkerKey(line ?? ""), isOpenToOthers };
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
 
 /** Writes a key to a file that only its owner can read. Throws `invalid_request` for an invalid key. */
@@ -85,4 +81,21 @@ export async function saveWorkerKey(file: string, text: WorkerKeyText): Promise<
   await mkdir(path.dirname(file), { recursive: true });
   await writeFile(file, `${text.trim()}\n`, { mode: 0o600 });
   await chmod(file, 0o600); // `mode` does not apply to an existing file
+}
+
+/** Permission bits that let someone other than the owner read a file: members of its group, and everyone. */
+const readable = { byGroup: 0o040, byAll: 0o004 };
+
+/**
+ * Whether users other than `user` (`process.getuid?.()`) can read a file. A file that someone else owns is readable only through its group, as the
+ * Secrets of Kubernetes are, so the group's permission is expected there. Always false on Windows, which has no such permissions and no
+ * user ids.
+ */
+export function isReadableByOthers(
+  { mode, uid }: Pick<Stats, "mode" | "uid">,
+  user: number | undefined,
+): boolean {
+  if (user === undefined) return false;
+  const rights = uid === user ? readable.byGroup | readable.byAll : readable.byAll;
+  return (mode & rights) !== 0;
 }

@@ -1,9 +1,14 @@
 // The connections of this process to workers. A worker serves one process at a time, so all models of the process share one connection.
 // It stays open for a moment after its last use, because a model is measured before it is loaded.
 import { z } from "zod";
-import { EngineError } from "../errors.ts";
-import { connectWorker, type ConnectedWorker } from "./connect-worker.ts";
-import { addressText, WorkerAddress, workersMax } from "./worker-address.ts";
+import { EngineError, invalidRequest } from "../errors.ts";
+import {
+  connectWorker,
+  type ConnectedWorker,
+  addressText,
+  WorkerAddress,
+  workersMax,
+} from "./connect-worker.ts";
 import { readWorkerKey, workerKeyFile } from "./worker-key.ts";
 import type { DeviceInfo } from "../native.ts";
 
@@ -87,8 +92,7 @@ export async function workerDevices(
 function checkRpc(options: z.input<typeof RpcOptions>): RpcOptions {
   const result = RpcOptions.safeParse(options);
   if (result.success) return result.data;
-  const message = `rpc: ${result.error.issues[0]?.message ?? "invalid value"}.`;
-  throw new EngineError("invalid_request", message, { cause: result.error, details: { param: "rpc" } });
+  throw invalidRequest("rpc", `${result.error.issues[0]?.message ?? "invalid value"}.`, result.error);
 }
 
 function leave(name: string, shared: Shared): void {

@@ -7,7 +7,7 @@ import path from "node:path";
 import { EngineError } from "../../errors.ts";
 import { checkDiskSpace, diskFailure, spareBytes } from "../disk-space.ts";
 import { lockFile } from "../library-lock.ts";
-import type { LibraryOptions } from "../library-options.ts";
+import type { FetchOptions, LibraryOptions } from "../library-options.ts";
 import { libraryPaths, makeFolders, syncFolder, type LibraryPaths } from "../paths.ts";
 import { throttleProgress, type OnProgress } from "../progress.ts";
 import { retry, smallFailuresMax } from "../retry.ts";
@@ -18,9 +18,7 @@ import { HubHttp } from "./http.ts";
 import { bytesInLog, logPathOf, type RangedContent } from "./ranged-file.ts";
 import { RemoteFile } from "./remote-file.ts";
 
-export interface HubSourceOptions extends LibraryOptions, Pick<FileDownload, "connections" | "pieceBytes"> {
-  onProgress?: OnProgress | undefined;
-}
+export interface HubSourceOptions extends FetchOptions, Pick<FileDownload, "connections" | "pieceBytes"> {}
 
 /** Files to download, and their paths. */
 export interface RepositoryFiles {
@@ -41,11 +39,7 @@ interface Download {
   path: string;
 }
 
-/**
- * Downloads the missing files, then calls `finish` while still holding the repository's lock. Throws `download_failed`,
- * `model_not_found`, `integrity_failed`, `disk_full`, `library_locked`, `library_invalid`, `invalid_request` or the signal's
- * reason; downloaded parts that are not wrong stay for the next call.
- */
+/** Downloads the missing files, then calls `finish` while still holding the repository's lock. Throws as `fetchModel`. */
 export async function downloadFiles(
   wanted: RepositoryFiles,
   options: HubSourceOptions,
@@ -61,7 +55,7 @@ export async function downloadFiles(
     wait: options.wait,
     signal: options.signal,
   });
-  const signal = options.signal === undefined ? lock.signal : AbortSignal.any([lock.signal, options.signal]);
+  const { signal } = lock;
   const missing = await wanted.missing(wanted.files);
   if (missing.length > 0) {
     using http = new HubHttp(hubSettings(options.env ?? process.env));

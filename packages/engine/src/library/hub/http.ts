@@ -5,6 +5,7 @@ import http, { type IncomingMessage } from "node:http";
 import https from "node:https";
 import type { Agent } from "@npmcli/agent";
 import { ingleAgent } from "../library-options.ts";
+import { readBody, type HttpResponse } from "../response.ts";
 import { hubFailure, type HubQuestion } from "./hub-failure.ts";
 import type { HubSettings } from "./hub-settings.ts";
 
@@ -14,14 +15,6 @@ export interface HubRequest {
   /** For the error message. */
   question: HubQuestion;
   signal?: AbortSignal | undefined;
-}
-
-/** A response with an unread body. Hold it with `using`: leaving the block ends the request, read or not. */
-export interface HubAnswer extends Disposable {
-  status: number;
-  header: (name: string) => string | undefined;
-  /** Throws TemporaryFailure when the connection breaks, or the signal's reason. */
-  body: AsyncIterable<Buffer>;
 }
 
 /** A silent connection is closed and retried after this time. */
@@ -40,7 +33,7 @@ export class HubHttp implements Disposable {
   async request(
     url: string,
     { method = "GET", headers = {}, question, signal }: HubRequest,
-  ): Promise<HubAnswer> {
+  ): Promise<HttpResponse> {
     signal?.throwIfAborted();
     const target = new URL(url);
     try {
@@ -48,7 +41,7 @@ export class HubHttp implements Disposable {
       return {
         status: message.statusCode ?? 0,
         header: (name) => textOf(message.headers[name]),
-        body: readBody(message, question, signal),
+        body: readBody(message, signal, (error) => hubFailure(error, question)),
         [Symbol.dispose]: () => message.destroy(),
       };
     } catch (error) {
@@ -109,20 +102,6 @@ export class HubHttp implements Disposable {
     });
     this.#agents.set(protocol, agent);
     return agent;
-  }
-}
-
-async function* readBody(
-  message: IncomingMessage,
-  question: HubQuestion,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<Buffer> {
-  try {
-    const chunks: AsyncIterable<Buffer> = message;
-    yield* chunks;
-  } catch (error) {
-    signal?.throwIfAborted();
-    throw hubFailure(error, question);
   }
 }
 

@@ -137,7 +137,7 @@ describe("a refusal says what to do", () => {
   });
 
   test.each(["<html>Sign in</html>", "[1, 2]", '{"id": 5}', "null", '{"id": "a/b", "sha": "../.."}'])(
-    "for an answer that is not a hub's: %s",
+    "for a response that is not a hub's: %s",
     async (body) => {
       hub.intercept = (_request, response) => {
         response.writeHead(200, { "content-type": "application/json" }).end(body);

@@ -6,7 +6,8 @@ import { EngineError } from "../../errors.ts";
 import type { ListedFile } from "../gguf-files.ts";
 import { retry, smallFailuresMax, TemporaryFailure, type Wait } from "../retry.ts";
 import { refusal, type HubQuestion } from "./hub-failure.ts";
-import type { HubAnswer, HubHttp } from "./http.ts";
+import { readDocument, type HttpResponse } from "../response.ts";
+import type { HubHttp } from "./http.ts";
 
 export interface HubFile extends ListedFile {
   /** Undefined for small files, which the hub stores in git. */
@@ -39,8 +40,6 @@ export interface HubCallOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** A page of a thousand files is about a MiB. */
-const documentBytesMax = 32 * 1024 * 1024;
 /** The largest repositories of models have some hundred. */
 const filesMax = 10_000;
 const redirectsMax = 5;
@@ -122,9 +121,9 @@ export function questionFor({ settings }: HubHttp, wanted: string): HubQuestion 
 }
 
 /** The target of a redirect; undefined if the response is none. */
-export function redirectOf(answer: HubAnswer, url: string): string | undefined {
-  const location = answer.header("location");
-  const isRedirect = answer.status >= 300 && answer.status < 400 && location !== undefined;
+export function redirectOf(response: HttpResponse, url: string): string | undefined {
+  const location = response.header("location");
+  const isRedirect = response.status >= 300 && response.status < 400 && location !== undefined;
   return isRedirect && URL.canParse(location, url) ? new URL(location, url).href : undefined;
 }
 
@@ -176,27 +175,22 @@ function hubFetch(http: HubHttp, question: HubQuestion, signal: AbortSignal | un
     let url = input instanceof Request ? input.url : String(input);
     for (let hops = 0; hops <= redirectsMax; hops += 1) {
       const headers = { accept: "application/json", "accept-encoding": "identity" };
-      using answer = await http.request(url, { headers, question, signal });
-      const next = redirectOf(answer, url);
-      if (next === undefined) return await toResponse(answer, question);
+      using response = await http.request(url, { headers, question, signal });
+      const next = redirectOf(response, url);
+      if (next === undefined) return await toResponse(response, question);
       url = next;
     }
     throw notAHub(question);
   };
 }
 
-async function toResponse(answer: HubAnswer, question: HubQuestion): Promise<Response> {
-  if (answer.status !== 200) throw refusal(answer, question);
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of answer.body) {
-    bytes += chunk.length;
-    if (bytes > documentBytesMax) throw notAHub(question);
-    chunks.push(chunk);
-  }
-  const link = answer.header("link");
+async function toResponse(response: HttpResponse, question: HubQuestion): Promise<Response> {
+  if (response.status !== 200) throw refusal(response, question);
+  const text = await readDocument(response.body);
+  if (text === undefined) throw notAHub(question);
+  const link = response.header("link");
   const headers: Record<string, string> = link === undefined ? {} : { link };
-  return new Response(Buffer.concat(chunks).toString("utf8"), { headers });
+  return new Response(text, { headers });
 }
 
 /** The hub sends `false`, `"auto"` or `"manual"`. */

@@ -1,5 +1,6 @@
 // Turns failed requests to the hub into errors that say what to do, and decides which are temporary.
-import { EngineError } from "../../errors.ts";
+import { codeOf, EngineError } from "../../errors.ts";
+import type { HttpResponse } from "../response.ts";
 import { certificateProblem, isLaterStatus, parseRetryAfter, TemporaryFailure } from "../retry.ts";
 
 /** A request, as error messages describe it. */
@@ -11,18 +12,12 @@ export interface HubQuestion {
   hasToken: boolean;
 }
 
-/** The parts of a response that say what is wrong. */
-export interface RefusedAnswer {
-  status: number;
-  header: (name: string) => string | undefined;
-}
-
 /** The error for a failed connection: temporary, except for a certificate. Other errors are returned unchanged. */
 export function hubFailure(error: unknown, question: HubQuestion): unknown {
   if (!(error instanceof Error) || error instanceof EngineError || error instanceof TemporaryFailure)
     return error;
-  const code: unknown = Reflect.get(error, "code");
-  if (typeof code !== "string") return error;
+  const code = codeOf(error);
+  if (code === undefined) return error;
   const { endpoint, wanted } = question;
   const options = { cause: error, details: { endpoint, wanted, reason: code } };
   if (certificateProblem(code)) {
@@ -40,16 +35,19 @@ export function hubFailure(error: unknown, question: HubQuestion): unknown {
 }
 
 /** The error for an unsuccessful response. */
-export function refusal(answer: RefusedAnswer, question: HubQuestion): EngineError | TemporaryFailure {
-  const { status } = answer;
+export function refusal(
+  response: Pick<HttpResponse, "status" | "header">,
+  question: HubQuestion,
+): EngineError | TemporaryFailure {
+  const { status } = response;
   const { endpoint, wanted } = question;
   const details = { endpoint, wanted, status };
   if (isLaterStatus(status)) {
     const message = `${endpoint} responds with ${status} for ${wanted}. Try again later.`;
     const final = new EngineError("download_failed", message, { details });
-    return new TemporaryFailure(final, parseRetryAfter(answer.header("retry-after")));
+    return new TemporaryFailure(final, parseRetryAfter(response.header("retry-after")));
   }
-  const reason = answer.header("x-error-code");
+  const reason = response.header("x-error-code");
   if (status === 404 || reason === "RepoNotFound" || reason === "EntryNotFound") {
     return new EngineError("model_not_found", notFound(question), { details });
   }

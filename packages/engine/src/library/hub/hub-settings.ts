@@ -26,11 +26,6 @@ export function hubSettings(env: NodeJS.ProcessEnv): HubSettings {
   };
 }
 
-/** Whether Ingle's or the hub's variable forbids network requests. */
-export function isOffline(env: NodeJS.ProcessEnv): boolean {
-  return ["INGLE_OFFLINE", "HF_HUB_OFFLINE"].some((name) => /^(1|true|yes|on)$/i.test(env[name] ?? ""));
-}
-
 /** By convention, the lower-case name takes precedence. */
 function proxy(env: NodeJS.ProcessEnv, name: string): string | undefined {
   return address(name, nonEmpty(env[name.toLowerCase()]) ?? env[name]);

@@ -5,7 +5,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:f
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { fetchModel, type FetchOptions } from "../fetch-model.ts";
+import { fetchModel } from "../fetch-model.ts";
+import type { FetchOptions } from "../library-options.ts";
 import { listModels } from "../installed.ts";
 import { locateModel } from "../locate.ts";
 import type { LibraryProgress } from "../progress.ts";
@@ -194,13 +195,13 @@ describe("a broken connection", () => {
 
 describe("a busy hub", () => {
   test("is retried after a 500 of the API or of the host of the bytes", async () => {
-    let answers = 0;
+    let responses = 0;
     const everySecond = (
       _request: unknown,
       response: { writeHead: (status: number) => { end: () => void } },
     ): boolean => {
-      answers += 1;
-      if (answers % 2 === 0) return false;
+      responses += 1;
+      if (responses % 2 === 0) return false;
       response.writeHead(500).end();
       return true;
     };

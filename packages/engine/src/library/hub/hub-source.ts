@@ -1,17 +1,12 @@
 // Downloads a model of the hub to models/<org>/<repo>, and adds it to the manifest.
 import path from "node:path";
-import { fileBytes } from "../file-size.ts";
+import { fileBytes, libraryPaths, type LibraryPaths } from "../paths.ts";
 import type { HubModel } from "../locate.ts";
 import { readManifest, updateManifest, withModel, type ManifestFile } from "../manifest.ts";
-import { libraryPaths, type LibraryPaths } from "../paths.ts";
 import { downloadFiles, type HubSourceOptions } from "./download-files.ts";
 import type { HubFile } from "./hub-api.ts";
 
-/**
- * Returns the path of the model's first file. One process downloads from a repository at a time; others wait. Throws
- * `download_failed`, `model_not_found`, `integrity_failed`, `disk_full`, `library_locked`, `library_invalid`, `invalid_request` or
- * the signal's reason; downloaded parts that are not wrong stay for the next call.
- */
+/** Returns the path of the model's first file. One process downloads from a repository at a time; others wait. Throws as `fetchModel`. */
 export async function downloadFromHub(
   id: string,
   found: HubModel,

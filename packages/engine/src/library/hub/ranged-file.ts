@@ -9,7 +9,7 @@ import { createHash } from "node:crypto";
 import { open, readFile, rm, type FileHandle } from "node:fs/promises";
 import path from "node:path";
 import { diskFailure } from "../disk-space.ts";
-import { fileBytes } from "../file-size.ts";
+import { fileBytes } from "../paths.ts";
 
 /** The expected contents. */
 export interface RangedContent {

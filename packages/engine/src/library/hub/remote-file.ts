@@ -1,10 +1,11 @@
 // One file of a repository, read in ranges. The hub redirects to an address on another host, which is valid for a limited
 // time, and gives the file's size and checksum in headers.
 import { EngineError } from "../../errors.ts";
+import { fileStream, type FileStream } from "../response.ts";
 import { TemporaryFailure } from "../retry.ts";
 import { notAHub, questionFor, redirectOf } from "./hub-api.ts";
 import { refusal, type HubQuestion } from "./hub-failure.ts";
-import type { HubAnswer, HubHttp } from "./http.ts";
+import type { HubHttp } from "./http.ts";
 
 export interface RemoteAddress {
   url: string;
@@ -12,15 +13,6 @@ export interface RemoteAddress {
   sha256: string | undefined;
   /** Whether the address comes from a redirect and may expire. */
   isElsewhere: boolean;
-}
-
-/** Hold it with `using`: leaving the block ends the request, read or not. */
-export interface RangeStream extends Disposable {
-  /** The offset of the first byte: the requested one, or 0 if the server sends the whole file. */
-  offset: number;
-  /** Size of the whole file, if the server gives it. */
-  totalBytes: number | undefined;
-  body: AsyncIterable<Buffer>;
 }
 
 export interface RangeOptions {
@@ -62,17 +54,18 @@ export class RemoteFile {
    * Requests a range. Throws `download_failed`, `model_not_found`, a TemporaryFailure or the signal's reason; reading the body
    * throws the last two.
    */
-  async open({ start, end, signal }: RangeOptions): Promise<RangeStream> {
+  async open({ start, end, signal }: RangeOptions): Promise<FileStream> {
     const asked = this.address(signal);
     const { url, isElsewhere } = await asked;
     const headers = { "accept-encoding": "identity", range: `bytes=${start}-${end - 1}` };
-    const answer = await this.#http.request(url, { headers, question: this.#question, signal });
-    const stream = toRangeStream(answer);
-    if (stream !== undefined && (stream.offset === start || answer.status === 200)) return stream;
-    answer[Symbol.dispose]();
+    const response = await this.#http.request(url, { headers, question: this.#question, signal });
+    const isFile = response.status === 200 || response.status === 206;
+    const stream = isFile ? fileStream(response) : undefined;
+    if (stream !== undefined && (stream.offset === start || response.status === 200)) return stream;
+    response[Symbol.dispose]();
     if (stream !== undefined) throw notAHub(this.#question);
-    const failure = refusal(answer, this.#question);
-    if (!isElsewhere || !expiredStatuses.has(answer.status) || failure instanceof TemporaryFailure)
+    const failure = refusal(response, this.#question);
+    if (!isElsewhere || !expiredStatuses.has(response.status) || failure instanceof TemporaryFailure)
       throw failure;
     // The address has expired: the next attempt requests a new one.
     this.#address = undefined;
@@ -84,17 +77,17 @@ export class RemoteFile {
     let url = this.#url;
     let sha256: string | undefined;
     for (let hops = 0; hops <= redirectsMax; hops += 1) {
-      using answer = await this.#http.request(url, {
+      using response = await this.#http.request(url, {
         method: "HEAD",
         headers: { "accept-encoding": "identity" },
         question: this.#question,
         signal,
       });
-      sha256 ??= checksumIn(answer.header("x-linked-etag"));
-      const next = redirectOf(answer, url);
+      sha256 ??= checksumIn(response.header("x-linked-etag"));
+      const next = redirectOf(response, url);
       if (next === undefined) {
-        if (answer.status !== 200) throw refusal(answer, this.#question);
-        sha256 ??= checksumIn(answer.header("etag"));
+        if (response.status !== 200) throw refusal(response, this.#question);
+        sha256 ??= checksumIn(response.header("etag"));
         return { url, sha256, isElsewhere: false };
       }
       url = next;
@@ -120,19 +113,6 @@ export async function readRange(
     if (at >= range.end) break;
   }
   return Buffer.concat(chunks).subarray(0, range.end - range.start);
-}
-
-function toRangeStream(answer: HubAnswer): RangeStream | undefined {
-  if (answer.status !== 206 && answer.status !== 200) return undefined;
-  const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(answer.header("content-range") ?? "");
-  const isPartial = answer.status === 206;
-  const total = Number(isPartial ? range?.[2] : answer.header("content-length"));
-  return {
-    offset: isPartial ? Number(range?.[1]) : 0,
-    totalBytes: Number.isSafeInteger(total) ? total : undefined,
-    body: answer.body,
-    [Symbol.dispose]: () => answer[Symbol.dispose](),
-  };
 }
 
 /** The tag of a large file is its sha256, in quotes and sometimes weak; git's object ids are shorter. */

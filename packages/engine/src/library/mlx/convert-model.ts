@@ -12,24 +12,15 @@ import {
   MlxError,
   type ConversionReport,
 } from "@ingle/mlx";
-import { EngineError } from "../../errors.ts";
+import { codeOf, EngineError } from "../../errors.ts";
 import { checkDiskSpace, diskFailure, spareBytes } from "../disk-space.ts";
-import { fileBytes } from "../file-size.ts";
+import { fileBytes, libraryPaths, makeFolders, type LibraryPaths } from "../paths.ts";
 import { absolutePath } from "../installed.ts";
 import { lockFile } from "../library-lock.ts";
-import type { LibraryOptions } from "../library-options.ts";
+import type { FetchOptions } from "../library-options.ts";
 import { readManifest, updateManifest, withModel, type ManifestModel } from "../manifest.ts";
 import { peekFile } from "../model-facts.ts";
-import { libraryPaths, makeFolders, type LibraryPaths } from "../paths.ts";
 import { throttleProgress, type OnProgress } from "../progress.ts";
-
-export interface ConvertModelOptions extends LibraryOptions {
-  onProgress?: OnProgress | undefined;
-  /** As in `FetchOptions`. */
-  exact?: boolean | undefined;
-  /** Called with a report after a conversion; not called if the file already exists. */
-  onConverted?: ((report: ConversionReport) => void) | undefined;
-}
 
 /** A folder to convert. */
 export interface MlxModel {
@@ -50,7 +41,7 @@ const digestLetters = 12;
  * The path of the model's GGUF file. Throws `model_invalid` (the folder is damaged), `model_unsupported`, `disk_full`,
  * `download_failed` (not writable), `library_locked`, `library_invalid` or the signal's reason.
  */
-export async function convertModel(model: MlxModel, options: ConvertModelOptions = {}): Promise<string> {
+export async function convertModel(model: MlxModel, options: FetchOptions = {}): Promise<string> {
   const folders = libraryPaths(options.env);
   const { look, sizeBytes } = await looking(model);
   const known = await convertedFrom(model, folders);
@@ -63,7 +54,7 @@ export async function convertModel(model: MlxModel, options: ConvertModelOptions
     wait: options.wait,
     signal: options.signal,
   });
-  const signal = options.signal === undefined ? lock.signal : AbortSignal.any([lock.signal, options.signal]);
+  const { signal } = lock;
   return await convertOnce(model, look, folders, { ...options, onProgress, signal });
 }
 
@@ -71,7 +62,7 @@ async function convertOnce(
   model: MlxModel,
   look: string,
   folders: LibraryPaths,
-  options: ConvertModelOptions & { onProgress: OnProgress; signal: AbortSignal },
+  options: FetchOptions & { onProgress: OnProgress; signal: AbortSignal },
 ): Promise<string> {
   const { onProgress, signal } = options;
   // The process that held the lock before may have converted the same download and deleted it.
@@ -112,7 +103,7 @@ async function make(
   model: MlxModel,
   { look, sizeBytes, digest }: { look: string; sizeBytes: number; digest: string },
   folders: LibraryPaths,
-  options: ConvertModelOptions & { onProgress: OnProgress },
+  options: FetchOptions & { onProgress: OnProgress },
 ): Promise<Omit<ManifestModel, "id" | "source">> {
   await checkDiskSpace(folders.home, sizeBytes * growth + spareBytes, options.freeBytes);
   const suffix = options.exact === true ? "-exact" : "";
@@ -129,7 +120,7 @@ async function make(
   return { quantization, files: [file], mmproj: null, addedAt: new Date().toISOString() };
 }
 
-function isAsked({ exact }: { exact: boolean }, options: ConvertModelOptions): boolean {
+function isAsked({ exact }: { exact: boolean }, options: FetchOptions): boolean {
   return options.exact === undefined || options.exact === exact;
 }
 
@@ -145,7 +136,7 @@ function pathOf({ files: [file] }: Pick<ManifestModel, "files">, folders: Librar
 async function write(
   model: MlxModel,
   target: string,
-  { exact, onProgress, onConverted, signal }: ConvertModelOptions & { onProgress: OnProgress },
+  { exact, onProgress, onConverted, signal }: FetchOptions & { onProgress: OnProgress },
 ): Promise<ConversionReport> {
   const converting = (bytes: number, totalBytes: number): void =>
     onProgress({ phase: "convert", bytes, totalBytes });
@@ -192,9 +183,7 @@ async function reading<T>(model: MlxModel, task: () => Promise<T>): Promise<T> {
   try {
     return await task();
   } catch (error) {
-    const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
-    if (!(error instanceof Error) || typeof code !== "string" || !systemCode.test(code))
-      throw ours(model, error);
+    if (!(error instanceof Error) || !systemCode.test(codeOf(error) ?? "")) throw ours(model, error);
     const message = `${model.folder} cannot be read: ${error.message}.`;
     throw new EngineError("model_invalid", message, { cause: error, details: { path: model.folder } });
   }

@@ -6,16 +6,15 @@ import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { EngineError } from "../../errors.ts";
 import { diskFailure } from "../disk-space.ts";
-import { fileBytes } from "../file-size.ts";
+import { fileBytes, libraryPaths } from "../paths.ts";
 import { downloadFiles, flatName, type HubSourceOptions } from "../hub/download-files.ts";
 import type { HubFile, HubRepository } from "../hub/hub-api.ts";
 import { hubSettings } from "../hub/hub-settings.ts";
 import { HubHttp } from "../hub/http.ts";
 import { readRange, RemoteFile } from "../hub/remote-file.ts";
-import { libraryPaths } from "../paths.ts";
 import { retry, smallFailuresMax, TemporaryFailure } from "../retry.ts";
-import { checkModel, convertModel, type ConvertModelOptions } from "./convert-model.ts";
-import type { MlxRepository } from "./mlx-repository.ts";
+import { checkModel, convertModel } from "./convert-model.ts";
+import type { MlxRepository } from "./mlx-model.ts";
 
 /** The hub stores files of up to 10 MB in git; tokenizers are the largest. */
 const smallBytesMax = 32 * 1024 * 1024;
@@ -26,7 +25,7 @@ const smallBytesMax = 32 * 1024 * 1024;
 export async function convertFromHub(
   id: string,
   { repository, files }: MlxRepository,
-  options: HubSourceOptions & ConvertModelOptions = {},
+  options: HubSourceOptions = {},
 ): Promise<string> {
   const { downloadsDir } = libraryPaths(options.env);
   const { repo, commit } = repository;

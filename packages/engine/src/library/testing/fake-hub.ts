@@ -65,10 +65,10 @@ export class FakeHub implements AsyncDisposable {
     this.#api = api;
     this.#bytes = bytes;
     api.on("request", (request: IncomingMessage, response: ServerResponse) =>
-      this.#answer(request, response),
+      this.#respond(request, response),
     );
     bytes.on("request", (request: IncomingMessage, response: ServerResponse) => {
-      this.#answerBytes(request, response).catch(() => response.destroy());
+      this.#sendBytes(request, response).catch(() => response.destroy());
     });
   }
 
@@ -88,7 +88,7 @@ export class FakeHub implements AsyncDisposable {
   }
 
   /**
-   * Sends no byte of the file at or after `bytes` from now on, in any answer, until the returned function is called. Answers wait
+   * Sends no byte of the file at or after `bytes` from now on, in any response, until the returned function is called. Responses wait
    * meanwhile, with their connections open.
    */
   hold(repo: string, path: string, bytes: number): () => void {
@@ -120,7 +120,7 @@ export class FakeHub implements AsyncDisposable {
     }
   }
 
-  #answer(request: IncomingMessage, response: ServerResponse): void {
+  #respond(request: IncomingMessage, response: ServerResponse): void {
     this.requests.push(request);
     if (this.intercept(request, response)) return;
     const { pathname, searchParams } = new URL(request.url ?? "", this.url);
@@ -200,7 +200,7 @@ export class FakeHub implements AsyncDisposable {
     response.end();
   }
 
-  async #answerBytes(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #sendBytes(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.byteRequests.push(request);
     if (this.interceptBytes(request, response)) return;
     const { pathname, search } = new URL(request.url ?? "", this.bytesUrl);

@@ -39,7 +39,7 @@ export class FakeRegistry implements AsyncDisposable {
   private constructor(server: Server) {
     this.#server = server;
     server.on("request", (request: IncomingMessage, response: ServerResponse) =>
-      this.#answer(request, response),
+      this.#respond(request, response),
     );
   }
 
@@ -69,7 +69,7 @@ export class FakeRegistry implements AsyncDisposable {
     await once(this.#server, "close");
   }
 
-  #answer(request: IncomingMessage, response: ServerResponse): void {
+  #respond(request: IncomingMessage, response: ServerResponse): void {
     this.requests.push(request);
     if (this.intercept(request, response)) return;
     const [, escapedName = "", separator] = (request.url ?? "").split("/");

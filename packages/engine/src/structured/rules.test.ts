@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { keptRules } from "./kept-rules.ts";
+import { keptRules } from "./rules.ts";
 
 const mebibyte = 1024 * 1024;
 

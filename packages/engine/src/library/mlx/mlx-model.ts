@@ -1,9 +1,30 @@
-// The id of the model in a folder in MLX's format, known before it is converted.
+// Models in MLX's format before they are converted: their files in a repository of the hub, and the id of one in a folder.
 import { createHash } from "node:crypto";
 import path from "node:path";
-import { lookAtContents } from "@ingle/mlx";
+import { lookAtContents, isModelFile } from "@ingle/mlx";
 import { readManifest, type ManifestModel } from "../manifest.ts";
 import { libraryPaths } from "../paths.ts";
+import type { HubFile, HubRepository } from "../hub/hub-api.ts";
+
+export interface MlxRepository {
+  repository: HubRepository;
+  /** Weights, settings and tokenizer. */
+  files: HubFile[];
+  sizeBytes: number;
+}
+
+/** The part of such a model's id after the colon, where other models have their quantization. */
+export const mlxChoice = "MLX";
+
+/** Undefined for a repository without the tag `mlx`, or without a required file. */
+export function mlxRepository(repository: HubRepository): MlxRepository | undefined {
+  const files = repository.files.filter((file) => !file.path.includes("/") && isModelFile(file.path));
+  const isComplete =
+    files.some((file) => file.path === "config.json") &&
+    files.some((file) => /^model.*\.safetensors$/.test(file.path));
+  if (!repository.isMlx || !isComplete) return undefined;
+  return { repository, files, sizeBytes: files.reduce((sum, file) => sum + file.sizeBytes, 0) };
+}
 
 /** Enough to distinguish folders of the same name. */
 const digestLetters = 6;
