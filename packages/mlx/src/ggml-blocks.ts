@@ -1,8 +1,8 @@
-// Writes affine weights in ggml's types (ggml-common.h: block_q4_1, block_q5_1, block_q8_0) and measures the errors.
+// Writes affine weights in ggml's types (ggml-common.h: block_q4_1, block_q5_1, block_q8_0), and adds up the errors against the
+// source meanwhile.
 import { halfBits } from "@ingle/gguf";
 
 import { affineValues, type AffineRows } from "./affine.ts";
-import type { ErrorTally } from "./error-tally.ts";
 import { halfValues, readFloats, writeFloats, type FloatType } from "./floats.ts";
 
 /** Weights per block of all three types. */
@@ -197,4 +197,31 @@ function addErrors(tally: ErrorTally, squares: number, largest: number): void {
 
 function asHalf(value: number): number {
   return halfValues[halfBits(value)] ?? 0;
+}
+
+export interface ErrorTally {
+  /** Number of weights. */
+  weights: number;
+  /** Sum of the squared errors. */
+  squares: number;
+  /** Sum, over the weights, of the squared step of their group: the difference of two neighbouring codes. */
+  stepSquares: number;
+  /** The largest error of a single weight. */
+  largest: number;
+}
+
+export function noErrors(): ErrorTally {
+  return { weights: 0, squares: 0, stepSquares: 0, largest: 0 };
+}
+
+export function addTally(total: ErrorTally, part: ErrorTally): void {
+  total.weights += part.weights;
+  total.squares += part.squares;
+  total.stepSquares += part.stepSquares;
+  total.largest = Math.max(total.largest, part.largest);
+}
+
+/** The root mean square of the errors, in steps of the source; 0 if nothing was lost. */
+export function errorInSteps({ squares, stepSquares }: ErrorTally): number {
+  return squares === 0 ? 0 : Math.sqrt(squares / stepSquares);
 }

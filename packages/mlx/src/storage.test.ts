@@ -3,7 +3,7 @@ import { halfBits } from "@ingle/gguf";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { errorInSteps, noErrors, type ErrorTally } from "./error-tally.ts";
+import { errorInSteps, noErrors, type ErrorTally } from "./ggml-blocks.ts";
 import type { Dtype } from "./safetensors.ts";
 import type { RawRows, ReadyTensor } from "./sources.ts";
 import { isGoodEnough, storagesOf, type StoredType } from "./storage.ts";

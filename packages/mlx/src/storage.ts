@@ -1,9 +1,17 @@
 // Chooses ggml's type for a tensor: the candidates depend on the folder's quantization, smallest first, and the first one with
 // a small enough error is used.
-import { addTally, noErrors, type ErrorTally } from "./error-tally.ts";
+import {
+  addTally,
+  noErrors,
+  type ErrorTally,
+  encodeFloats,
+  encodeQ41,
+  encodeQ51,
+  encodeQ80,
+  type AffineEncoder,
+} from "./ggml-blocks.ts";
 import { unpackCodes } from "./affine.ts";
 import { isFloatType, readFloats, writeFloats, type FloatType } from "./floats.ts";
-import { encodeFloats, encodeQ41, encodeQ51, encodeQ80, type AffineEncoder } from "./ggml-blocks.ts";
 import {
   areNumbers,
   areNvfp4Scales,

@@ -4,7 +4,7 @@ import { stat } from "node:fs/promises";
 import { GgufWriter, tensorTypes, type GgufMetadata, type GgufValue } from "@ingle/gguf";
 
 import type { ConstantTensor, ModelPlan } from "./architectures/architecture.ts";
-import { addTally, errorInSteps, noErrors, type ErrorTally } from "./error-tally.ts";
+import { addTally, errorInSteps, noErrors, type ErrorTally } from "./ggml-blocks.ts";
 import { MlxError } from "./errors.ts";
 import { writeFloats } from "./floats.ts";
 import type { QuantizationSettings } from "./quantization.ts";

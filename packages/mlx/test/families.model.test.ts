@@ -59,7 +59,7 @@ async function loadExact(file: string): Promise<LoadedModel> {
 }
 
 /** The likeliest tokens and their log probabilities, step by step. */
-async function answers({ model }: LoadedModel, prompt: string) {
+async function responses({ model }: LoadedModel, prompt: string) {
   const result = await model.generate({ prompt, temperature: 0, maxTokens: 4, logprobs: 5 });
   return result.logprobs ?? [];
 }
@@ -106,8 +106,8 @@ describe.each(families)("$model.architecture", (options) => {
     expect(Array.from(tokens)).toEqual(Array.from(await reference.model.tokenizer.encode(HARD_TEXT)));
     expect(tokens.length).toBeGreaterThan(100);
     const [ours, theirs] = [
-      await answers(imported, "river copper"),
-      await answers(reference, "river copper"),
+      await responses(imported, "river copper"),
+      await responses(reference, "river copper"),
     ];
     expect(ours).toHaveLength(4);
     // Blocks of 4 and 5 bits are multiplied by vectors rounded to 8 bits, each rounding by at most 1/254 of the largest of 32;

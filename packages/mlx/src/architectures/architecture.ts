@@ -1,6 +1,6 @@
 // The interface of a family of models: the names of its tensors and settings in GGUF. Each family is one file of this
 // folder.
-import type { GgufMetadata } from "@ingle/gguf";
+import type { GgufMetadata, GgufValue } from "@ingle/gguf";
 
 import type { MlxConfig } from "../config.ts";
 
@@ -57,4 +57,28 @@ export interface TensorPlan {
    * are always F32. Default: the type closest to the source's storage.
    */
   readonly type?: "f32";
+}
+
+/** A key without the architecture's prefix. */
+export type Entry = readonly [key: string, value: GgufValue];
+
+export function uint32(value: number): GgufValue {
+  return { type: "uint32", value };
+}
+
+export function float32(value: number): GgufValue {
+  return { type: "float32", value: Math.fround(value) };
+}
+
+export function text(value: string): GgufValue {
+  return { type: "string", value };
+}
+
+/** `architecture` is llama.cpp's name. If two entries have the same key, the later one counts. */
+export function modelMetadata(architecture: string, entries: readonly Entry[]): GgufMetadata {
+  return new Map<string, GgufValue>([
+    ["general.architecture", text(architecture)],
+    ["general.type", text("model")],
+    ...entries.map(([key, value]): [string, GgufValue] => [`${architecture}.${key}`, value]),
+  ]);
 }

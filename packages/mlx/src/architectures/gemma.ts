@@ -2,70 +2,63 @@
 // names in llama.cpp's conversion/gemma.py.
 import { z } from "zod";
 
-import { readFields } from "../config.ts";
 import { MlxError } from "../errors.ts";
-import type { Architecture, TensorPlan } from "./architecture.ts";
-import { uint32, float32, modelMetadata } from "./metadata.ts";
-import type { Entry } from "./metadata.ts";
+import { float32, uint32, type Entry } from "./architecture.ts";
 import { ropeKeys, ropeOf } from "./rope.ts";
 import {
   epsilon,
   heads,
   optional,
-  shapeOf,
   tokenCount,
   Transformer,
   vocabularySize,
   width,
+  type Shape,
 } from "./settings.ts";
-import type { Shape } from "./settings.ts";
-import { TensorList } from "./tensor-list.ts";
-import { attention, feedForward, headSizeKeys, transformerKeys } from "./transformer.ts";
+import {
+  attention,
+  family,
+  feedForward,
+  headSizeKeys,
+  transformerKeys,
+  type FamilyPlan,
+} from "./transformer.ts";
 
 const NORM = { add: 1 };
 
 const Gemma = Transformer.extend({ head_dim: width, max_position_embeddings: tokenCount });
 
-export const gemma: Architecture = {
+export const gemma = family({
   modelTypes: ["gemma"],
-  plan(config, tensorNames) {
-    const settings = readFields(config, Gemma);
-    const shape = shapeOf(settings);
-    return {
-      metadata: modelMetadata("gemma", transformerKeys(shape, settings)),
-      vocabulary: shape.vocabulary,
-      tensors: tensorsOf(tensorNames, shape, { hasPostNorms: false, hasQueryNorms: false }),
-    };
-  },
-};
+  architecture: "gemma",
+  fields: Gemma,
+  plan: (settings, shape) => ({ keys: transformerKeys(shape, settings), ...tensorsOf(1, shape) }),
+});
 
 const softcap = z.number().positive().max(1e6);
 
-const Gemma2 = Gemma.extend({
-  attn_logit_softcapping: softcap,
-  final_logit_softcapping: softcap,
-  sliding_window: tokenCount,
-  query_pre_attn_scalar: optional(z.number()),
-});
-
-export const gemma2: Architecture = {
+export const gemma2 = family({
   modelTypes: ["gemma2"],
-  plan(config, tensorNames) {
-    const settings = readFields(config, Gemma2);
-    const shape = shapeOf(settings);
+  architecture: "gemma2",
+  fields: Gemma.extend({
+    attn_logit_softcapping: softcap,
+    final_logit_softcapping: softcap,
+    sliding_window: tokenCount,
+    query_pre_attn_scalar: optional(z.number()),
+  }),
+  plan(settings, shape) {
     checkScale(shape, settings.query_pre_attn_scalar, GEMMA2_27B_LAYERS);
     return {
-      metadata: modelMetadata("gemma2", [
+      keys: [
         ...transformerKeys(shape, settings),
         ["attn_logit_softcapping", float32(settings.attn_logit_softcapping)],
         ["final_logit_softcapping", float32(settings.final_logit_softcapping)],
         ["attention.sliding_window", uint32(settings.sliding_window)],
-      ]),
-      vocabulary: shape.vocabulary,
-      tensors: tensorsOf(tensorNames, shape, { hasPostNorms: true, hasQueryNorms: false }),
+      ],
+      ...tensorsOf(2, shape),
     };
   },
-};
+});
 
 // Files of vision models omit the family's defaults.
 const Gemma3 = Transformer.extend({
@@ -87,28 +80,25 @@ type Gemma3 = z.infer<typeof Gemma3>;
 const WINDOW_PATTERN = 6;
 const ROPE_BASE = 1_000_000;
 
-export const gemma3: Architecture = {
+export const gemma3 = family({
   modelTypes: ["gemma3_text", "gemma3"],
-  plan(config, tensorNames) {
-    const settings = readFields(config, Gemma3);
-    const shape = shapeOf(settings);
+  architecture: "gemma3",
+  fields: Gemma3,
+  plan(settings, shape) {
     checkScale(shape, settings.query_pre_attn_scalar, GEMMA3_27B_LAYERS);
-    const rope = ropeOf(settings, ["default", "linear"], ROPE_BASE);
+    const { final_logit_softcapping: cap } = settings;
     return {
-      metadata: modelMetadata("gemma3", [
+      keys: [
         ...transformerKeys(shape, settings),
         ...headSizeKeys(shape.headSize),
-        ...ropeKeys(rope),
-        ...(settings.final_logit_softcapping === undefined
-          ? []
-          : [["final_logit_softcapping", float32(settings.final_logit_softcapping)] as const]),
+        ...ropeKeys(ropeOf(settings, ["default", "linear"], ROPE_BASE)),
+        ...(cap === undefined ? [] : [["final_logit_softcapping", float32(cap)] as const]),
         ...windowKeys(settings),
-      ]),
-      vocabulary: shape.vocabulary,
-      tensors: tensorsOf(tensorNames, shape, { hasPostNorms: true, hasQueryNorms: true }),
+      ],
+      ...tensorsOf(3, shape),
     };
   },
-};
+});
 
 function windowKeys(settings: Gemma3): Entry[] {
   const pattern = patternOf(settings);
@@ -150,40 +140,26 @@ function checkScale(shape: Shape, given: number | undefined, largest: number): v
   );
 }
 
-interface Norms {
-  /** Whether the outputs of a layer's halves are normed once more. */
-  hasPostNorms: boolean;
-  /** Whether queries and keys are normed. */
-  hasQueryNorms: boolean;
-}
-
-function tensorsOf(names: ReadonlySet<string>, shape: Shape, norms: Norms): readonly TensorPlan[] {
-  const list = new TensorList(names);
-  list.embeddings(shape);
-  for (let index = 0; index < shape.layers; index++) layer(list, index, shape, norms);
-  list.norm("output_norm", "model.norm", shape.embedding, NORM);
-  // Older builds of Gemma 3 contain the embeddings a second time, as the output matrix.
-  if (norms.hasQueryNorms) list.output(shape, undefined);
-  return list.end();
-}
-
-function layer(list: TensorList, index: number, shape: Shape, norms: Norms): void {
-  const [block, module] = [`blk.${index}`, `model.layers.${index}`];
-  const { embedding, headSize } = shape;
-  list.norm(`${block}.attn_norm`, `${module}.input_layernorm`, embedding, NORM);
-  attention(list, block, `${module}.self_attn`, shape);
-  if (norms.hasQueryNorms) {
-    list.norm(`${block}.attn_q_norm`, `${module}.self_attn.q_norm`, headSize, NORM);
-    list.norm(`${block}.attn_k_norm`, `${module}.self_attn.k_norm`, headSize, NORM);
-  }
-  // "post_attention_layernorm" is the norm before the feed-forward in the first generation, and the norm after attention later.
-  const [afterAttention, beforeFeedForward] = norms.hasPostNorms
-    ? ["post_attention_layernorm", "pre_feedforward_layernorm"]
-    : [undefined, "post_attention_layernorm"];
-  if (afterAttention !== undefined)
-    list.norm(`${block}.post_attention_norm`, `${module}.${afterAttention}`, embedding, NORM);
-  list.norm(`${block}.ffn_norm`, `${module}.${beforeFeedForward}`, embedding, NORM);
-  feedForward(list, block, `${module}.mlp`, shape);
-  if (norms.hasPostNorms)
-    list.norm(`${block}.post_ffw_norm`, `${module}.post_feedforward_layernorm`, embedding, NORM);
+/** From the second generation on, the outputs of a layer's halves are normed once more; in the third, queries and keys are too. */
+function tensorsOf(generation: 1 | 2 | 3, shape: Shape): Pick<FamilyPlan, "layer" | "end"> {
+  const { embedding } = shape;
+  const norms = generation === 3 ? { norms: ["q_norm", "k_norm"] as const, ...NORM } : {};
+  return {
+    layer(layer) {
+      layer.norm("attn_norm", "input_layernorm", embedding, NORM);
+      attention(layer, shape, norms);
+      // "post_attention_layernorm" is the norm before the feed-forward in the first generation, and the norm after attention later.
+      const isFirst = generation === 1;
+      if (!isFirst) layer.norm("post_attention_norm", "post_attention_layernorm", embedding, NORM);
+      const beforeFeedForward = isFirst ? "post_attention_layernorm" : "pre_feedforward_layernorm";
+      layer.norm("ffn_norm", beforeFeedForward, embedding, NORM);
+      feedForward(layer, shape);
+      if (!isFirst) layer.norm("post_ffw_norm", "post_feedforward_layernorm", embedding, NORM);
+    },
+    end(list) {
+      list.norm("output_norm", "model.norm", embedding, NORM);
+      // Older builds of Gemma 3 contain the embeddings a second time, as the output matrix.
+      if (generation === 3) list.output(shape, undefined);
+    },
+  };
 }

@@ -2,17 +2,11 @@
 // conversion/phi.py. In both formats queries, keys and values are one matrix, and so are gate and up of the feed-forward.
 import { z } from "zod";
 
-import { readFields } from "../config.ts";
 import { MlxError } from "../errors.ts";
-import type { Architecture, ConstantTensor, TensorPlan } from "./architecture.ts";
-import { uint32, float32, modelMetadata } from "./metadata.ts";
-import type { Entry } from "./metadata.ts";
-import { ropeKeys, ropeOf } from "./rope.ts";
-import type { Rope } from "./rope.ts";
-import { optional, shapeOf, tokenCount, Transformer } from "./settings.ts";
-import type { Shape } from "./settings.ts";
-import { TensorList } from "./tensor-list.ts";
-import { sizeKeys } from "./transformer.ts";
+import { float32, uint32, type ConstantTensor, type Entry } from "./architecture.ts";
+import { ropeKeys, ropeOf, type Rope } from "./rope.ts";
+import { optional, tokenCount, Transformer } from "./settings.ts";
+import { family, sizeKeys } from "./transformer.ts";
 
 const Phi3 = Transformer.extend({
   max_position_embeddings: tokenCount,
@@ -25,19 +19,20 @@ type Phi3 = z.infer<typeof Phi3>;
 /** Phi 3's training context, for files that do not give it. */
 const CONTEXT = 4096;
 
-export const phi3: Architecture = {
+export const phi3 = family({
   modelTypes: ["phi3"],
-  plan(config, tensorNames) {
-    const settings = readFields(config, Phi3);
-    const shape = shapeOf(settings);
+  architecture: "phi3",
+  fields: Phi3,
+  plan(settings, shape) {
+    const { embedding, heads, kvHeads, headSize, feedForward } = shape;
     const rope = ropeOf(settings, ["default", "longrope"]);
     const part = rope.parameters.partial_rotary_factor ?? settings.partial_rotary_factor ?? 1;
-    const rotated = Math.floor(Math.floor(part * shape.embedding) / shape.heads);
+    const rotated = Math.floor(Math.floor(part * embedding) / heads);
     const long = longTexts(rope, settings, rotated);
     return {
-      metadata: modelMetadata("phi3", [
+      keys: [
         ...sizeKeys(shape, settings),
-        ["attention.head_count_kv", uint32(shape.kvHeads)],
+        ["attention.head_count_kv", uint32(kvHeads)],
         ["attention.layer_norm_rms_epsilon", float32(settings.rms_norm_eps)],
         ["rope.scaling.original_context_length", uint32(originalContext(rope, settings))],
         ["rope.dimension_count", uint32(rotated)],
@@ -45,13 +40,19 @@ export const phi3: Architecture = {
         // 0 means none to llama.cpp.
         ["attention.sliding_window", uint32(settings.sliding_window ?? 0)],
         ...long.keys,
-      ]),
-      vocabulary: shape.vocabulary,
+      ],
       constants: long.factors,
-      tensors: tensorsOf(tensorNames, shape, settings.tie_word_embeddings),
+      layer(layer) {
+        layer.norm("attn_norm", "input_layernorm", embedding);
+        layer.linear("attn_qkv", "self_attn.qkv_proj", [embedding, (heads + 2 * kvHeads) * headSize]);
+        layer.linear("attn_output", "self_attn.o_proj", [heads * headSize, embedding]);
+        layer.norm("ffn_norm", "post_attention_layernorm", embedding);
+        layer.linear("ffn_up", "mlp.gate_up_proj", [embedding, 2 * feedForward]);
+        layer.linear("ffn_down", "mlp.down_proj", [feedForward, embedding]);
+      },
     };
   },
-};
+});
 
 function originalContext({ parameters }: Rope, settings: Phi3): number {
   return parameters.original_max_position_embeddings ?? settings.original_max_position_embeddings ?? CONTEXT;
@@ -81,27 +82,4 @@ function longTexts(
       { name: "rope_factors_short.weight", values: Float32Array.from(short) },
     ],
   };
-}
-
-function tensorsOf(
-  names: ReadonlySet<string>,
-  shape: Shape,
-  isTied: boolean | undefined,
-): readonly TensorPlan[] {
-  const { embedding, heads, kvHeads, headSize, feedForward } = shape;
-  const list = new TensorList(names);
-  list.embeddings(shape);
-  for (let index = 0; index < shape.layers; index++) {
-    const [block, module] = [`blk.${index}`, `model.layers.${index}`];
-    const fused = (heads + 2 * kvHeads) * headSize;
-    list.norm(`${block}.attn_norm`, `${module}.input_layernorm`, embedding);
-    list.linear(`${block}.attn_qkv`, `${module}.self_attn.qkv_proj`, [embedding, fused]);
-    list.linear(`${block}.attn_output`, `${module}.self_attn.o_proj`, [heads * headSize, embedding]);
-    list.norm(`${block}.ffn_norm`, `${module}.post_attention_layernorm`, embedding);
-    list.linear(`${block}.ffn_up`, `${module}.mlp.gate_up_proj`, [embedding, 2 * feedForward]);
-    list.linear(`${block}.ffn_down`, `${module}.mlp.down_proj`, [feedForward, embedding]);
-  }
-  list.norm("output_norm", "model.norm", embedding);
-  list.output(shape, isTied);
-  return list.end();
 }

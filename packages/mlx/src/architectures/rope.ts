@@ -3,8 +3,7 @@
 import { z } from "zod";
 
 import { MlxError } from "../errors.ts";
-import { uint32, float32, text } from "./metadata.ts";
-import type { Entry } from "./metadata.ts";
+import { uint32, float32, text, type Entry } from "./architecture.ts";
 
 const number = z.number().positive().max(1e12).nullish();
 /** One factor per pair of a head's values. No head has as many as allowed here. */

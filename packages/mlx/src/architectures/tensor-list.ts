@@ -13,29 +13,45 @@ const UNUSED = /^(vision_tower|multi_modal_projector)\.|\.rotary_emb\.inv_freq$/
 /** An error names at most so many tensors. */
 const NAMED_MAX = 3;
 
+/** The beginnings of names, in the file and in the folder. */
+interface Prefixes {
+  readonly file: string;
+  readonly folder: string;
+}
+
 export class TensorList {
   readonly #names: ReadonlySet<string>;
-  readonly #prefix: string;
-  readonly #used = new Set<string>();
-  readonly #plans: TensorPlan[] = [];
+  #prefixes: Prefixes;
+  #used = new Set<string>();
+  #plans: TensorPlan[] = [];
 
   constructor(tensorNames: ReadonlySet<string>) {
     this.#names = tensorNames;
-    this.#prefix = tensorNames.has(`${LANGUAGE_PREFIX}model.embed_tokens.weight`) ? LANGUAGE_PREFIX : "";
+    const isPart = tensorNames.has(`${LANGUAGE_PREFIX}model.embed_tokens.weight`);
+    this.#prefixes = { file: "", folder: isPart ? LANGUAGE_PREFIX : "" };
+  }
+
+  /** The same list for names that begin with these prefixes, such as those of a layer. */
+  within(file: string, folder: string): TensorList {
+    const list = new TensorList(this.#names);
+    list.#prefixes = { file: this.#prefixes.file + file, folder: this.#prefixes.folder + folder };
+    list.#used = this.#used;
+    list.#plans = this.#plans;
+    return list;
   }
 
   has(source: string): boolean {
-    return this.#names.has(this.#prefix + source);
+    return this.#names.has(this.#prefixes.folder + source);
   }
 
-  /** Adds a tensor by its full names. Throws `mlx_missing`. */
+  /** Adds a tensor. Throws `mlx_missing`. */
   tensor(name: string, source: string, shape: readonly number[], treatment: Treatment = {}): void {
-    const found = this.#prefix + source;
+    const found = this.#prefixes.folder + source;
     if (!this.#names.has(found)) throw new MlxError("mlx_missing", `The folder has no tensor ${found}.`);
     this.#used.add(found);
     const stem = found.replace(/\.weight$/, "");
     if (stem !== found) for (const part of ["scales", "biases"]) this.#used.add(`${stem}.${part}`);
-    this.#plans.push({ name, sources: [found], shape, ...treatment });
+    this.#plans.push({ name: this.#prefixes.file + name, sources: [found], shape, ...treatment });
   }
 
   /** Adds the weight of a module, and its bias if it has one. The shape is columns, rows and the size of a stack. */

@@ -1,9 +1,63 @@
-// What plain transformers share: the keys that llama.cpp's converter writes for them (TextModel in its conversion/base.py),
-// and the tensors of their layers.
-import { uint32, float32 } from "./metadata.ts";
-import type { Entry } from "./metadata.ts";
-import type { Shape, Transformer } from "./settings.ts";
-import type { TensorList } from "./tensor-list.ts";
+// A family of transformers, and what the families share: the keys that llama.cpp's converter writes for them (TextModel in its
+// conversion/base.py), and the tensors of their layers.
+import type { z } from "zod";
+
+import { readFields } from "../config.ts";
+import {
+  float32,
+  modelMetadata,
+  uint32,
+  type Architecture,
+  type ConstantTensor,
+  type Entry,
+} from "./architecture.ts";
+import { shapeOf, type Shape, type Transformer } from "./settings.ts";
+import { TensorList } from "./tensor-list.ts";
+
+export interface Family<Settings extends Transformer> {
+  modelTypes: readonly string[];
+  /** llama.cpp's name. */
+  architecture: string;
+  /** The fields of config.json. */
+  fields: z.ZodType<Settings>;
+  /** Throws as `Architecture.plan`. */
+  plan: (settings: Settings, shape: Shape) => FamilyPlan;
+}
+
+export interface FamilyPlan {
+  keys: readonly Entry[];
+  constants?: readonly ConstantTensor[];
+  /** Adds the tensors of a layer, whose names begin with `blk.N.` in the file and `model.layers.N.` in the folder. */
+  layer: (layer: TensorList, index: number) => void;
+  /** Adds the tensors after the layers. Default: the last norm and the output matrix. */
+  end?: (list: TensorList) => void;
+}
+
+export function family<Settings extends Transformer>({
+  modelTypes,
+  architecture,
+  fields,
+  plan,
+}: Family<Settings>): Architecture {
+  return {
+    modelTypes,
+    plan(config, tensorNames) {
+      const settings = readFields(config, fields);
+      const shape = shapeOf(settings);
+      const { keys, constants = [], layer, end } = plan(settings, shape);
+      const list = new TensorList(tensorNames);
+      list.embeddings(shape);
+      for (let index = 0; index < shape.layers; index++)
+        layer(list.within(`blk.${index}.`, `model.layers.${index}.`), index);
+      if (end === undefined) {
+        list.norm("output_norm", "model.norm", shape.embedding);
+        list.output(shape, settings.tie_word_embeddings);
+      } else end(list);
+      const metadata = modelMetadata(architecture, keys);
+      return { metadata, vocabulary: shape.vocabulary, constants, tensors: list.end() };
+    },
+  };
+}
 
 /** The keys of every family. It adds those of KV heads, norms and positions itself. */
 export function sizeKeys(shape: Shape, settings: Pick<Transformer, "max_position_embeddings">): Entry[] {
@@ -35,43 +89,70 @@ export function headSizeKeys(headSize: number): Entry[] {
   ];
 }
 
-/** The four matrices of attention. `rowsOf` gives the row order of queries and keys if it differs from the folder's. */
+export interface AttentionVariant {
+  /** The folder's name of the last matrix. Default: `o_proj`. */
+  output?: string;
+  /** The folder's names of the norms of queries and keys. Default: there are none. */
+  norms?: readonly [queries: string, keys: string];
+  /** Added to the norms' values. Default: nothing. */
+  add?: number;
+  /** The row order of queries and keys. Default: the folder's. */
+  rowsOf?: (heads: number, headSize: number) => Uint32Array;
+}
+
+/** The four matrices of attention, and the norms of its queries and keys. */
 export function attention(
-  list: TensorList,
-  block: string,
-  module: string,
+  layer: TensorList,
   { embedding, heads, kvHeads, headSize }: Shape,
-  rowsOf?: (heads: number, headSize: number) => Uint32Array,
+  { output = "o_proj", norms, add, rowsOf }: AttentionVariant = {},
 ): void {
   const queries = rowsOf === undefined ? {} : { rowOrder: rowsOf(heads, headSize) };
   const keys = rowsOf === undefined ? {} : { rowOrder: rowsOf(kvHeads, headSize) };
-  list.linear(`${block}.attn_q`, `${module}.q_proj`, [embedding, heads * headSize], queries);
-  list.linear(`${block}.attn_k`, `${module}.k_proj`, [embedding, kvHeads * headSize], keys);
-  list.linear(`${block}.attn_v`, `${module}.v_proj`, [embedding, kvHeads * headSize]);
-  list.linear(`${block}.attn_output`, `${module}.o_proj`, [heads * headSize, embedding]);
+  layer.linear("attn_q", "self_attn.q_proj", [embedding, heads * headSize], queries);
+  layer.linear("attn_k", "self_attn.k_proj", [embedding, kvHeads * headSize], keys);
+  layer.linear("attn_v", "self_attn.v_proj", [embedding, kvHeads * headSize]);
+  layer.linear("attn_output", `self_attn.${output}`, [heads * headSize, embedding]);
+  if (norms === undefined) return;
+  const treatment = add === undefined ? {} : { add };
+  layer.norm("attn_q_norm", `self_attn.${norms[0]}`, headSize, treatment);
+  layer.norm("attn_k_norm", `self_attn.${norms[1]}`, headSize, treatment);
 }
 
-/** The three matrices of a gated feed-forward. */
+/** The three matrices of a gated feed-forward, whose names in the folder are given in the order gate, up, down. */
 export function feedForward(
-  list: TensorList,
-  block: string,
-  module: string,
+  layer: TensorList,
   { embedding, feedForward: inner }: Shape,
+  [gate, up, down]: readonly [string, string, string] = ["mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"],
 ): void {
-  list.linear(`${block}.ffn_gate`, `${module}.gate_proj`, [embedding, inner]);
-  list.linear(`${block}.ffn_up`, `${module}.up_proj`, [embedding, inner]);
-  list.linear(`${block}.ffn_down`, `${module}.down_proj`, [inner, embedding]);
+  layer.linear("ffn_gate", gate, [embedding, inner]);
+  layer.linear("ffn_up", up, [embedding, inner]);
+  layer.linear("ffn_down", down, [inner, embedding]);
+}
+
+/** The experts' fields of config.json. */
+export interface Experts {
+  num_experts: number;
+  num_experts_per_tok: number;
+  moe_intermediate_size: number;
+}
+
+export function expertKeys(experts: Experts): Entry[] {
+  return [
+    ["expert_count", uint32(experts.num_experts)],
+    ["expert_used_count", uint32(experts.num_experts_per_tok)],
+    ["expert_feed_forward_length", uint32(experts.moe_intermediate_size)],
+  ];
 }
 
 /** A feed-forward with experts: the router, which llama.cpp needs in F32, and the experts' matrices as stacks. */
 export function expertFeedForward(
-  list: TensorList,
-  block: string,
+  layer: TensorList,
   module: string,
-  { embedding, experts, inner }: { embedding: number; experts: number; inner: number },
+  { embedding }: Shape,
+  { num_experts: experts, moe_intermediate_size: inner }: Experts,
 ): void {
-  list.linear(`${block}.ffn_gate_inp`, `${module}.gate`, [embedding, experts], { type: "f32" });
-  list.linear(`${block}.ffn_gate_exps`, `${module}.switch_mlp.gate_proj`, [embedding, inner, experts]);
-  list.linear(`${block}.ffn_up_exps`, `${module}.switch_mlp.up_proj`, [embedding, inner, experts]);
-  list.linear(`${block}.ffn_down_exps`, `${module}.switch_mlp.down_proj`, [inner, embedding, experts]);
+  layer.linear("ffn_gate_inp", `${module}.gate`, [embedding, experts], { type: "f32" });
+  layer.linear("ffn_gate_exps", `${module}.switch_mlp.gate_proj`, [embedding, inner, experts]);
+  layer.linear("ffn_up_exps", `${module}.switch_mlp.up_proj`, [embedding, inner, experts]);
+  layer.linear("ffn_down_exps", `${module}.switch_mlp.down_proj`, [inner, embedding, experts]);
 }
