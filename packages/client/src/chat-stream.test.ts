@@ -32,7 +32,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 
 /** Streams and collects the texts; `failure` is the error that the loop threw. */
 async function collect(script: Script, options = {}): Promise<{ texts: string[]; failure: unknown }> {
-  server.answer(script);
+  server.respond(script);
   const texts: string[] = [];
   try {
     for await (const chunk of await client.chat.completions.create(body, options)) {
@@ -48,10 +48,10 @@ async function collect(script: Script, options = {}): Promise<{ texts: string[];
 function endless(): { script: Script; response: Promise<ServerResponse> } {
   let give: (response: ServerResponse) => void = () => {};
   const response = new Promise<ServerResponse>((resolve) => (give = resolve));
-  const script: Script = (answer) => {
-    beginEvents(answer);
-    answer.write(chunkEvent("first"));
-    give(answer);
+  const script: Script = (own) => {
+    beginEvents(own);
+    own.write(chunkEvent("first"));
+    give(own);
   };
   return { script, response };
 }
@@ -67,7 +67,7 @@ test("yields the same chunks wherever the connection cuts the bytes", async () =
 });
 
 test("returns the complete text and the request's id", async () => {
-  server.answer(events(chunkEvent(null), chunkEvent("Hello"), chunkEvent(", world"), done));
+  server.respond(events(chunkEvent(null), chunkEvent("Hello"), chunkEvent(", world"), done));
   const stream = await client.chat.completions.create(body);
   expect(stream.requestId).toBe("req-1");
   expect(await stream.finalText()).toBe("Hello, world");
@@ -112,7 +112,7 @@ test("a connection that breaks in the middle is an error and is not retried", as
 
 test("leaving the loop closes the connection", async () => {
   const { script, response } = endless();
-  server.answer(script);
+  server.respond(script);
   for await (const chunk of await client.chat.completions.create(body)) {
     expect(chunk.choices[0]?.delta.content).toBe("first");
     break;
@@ -122,7 +122,7 @@ test("leaving the loop closes the connection", async () => {
 
 test("abort() ends a loop that is waiting, without an error, and closes the connection", async () => {
   const { script, response } = endless();
-  server.answer(script);
+  server.respond(script);
   const stream = await client.chat.completions.create(body);
   const closed = closedByClient(await response);
   setTimeout(() => stream.abort(), 20);
@@ -135,7 +135,7 @@ test("abort() ends a loop that is waiting, without an error, and closes the conn
 
 test("the end of an await using block closes an unread stream", async () => {
   const { script, response } = endless();
-  server.answer(script);
+  server.respond(script);
   let closed: Promise<void> | undefined;
   {
     await using _stream = await client.chat.completions.create(body);
@@ -157,7 +157,7 @@ test("an abort while streaming rejects with the signal's reason and closes the c
 
 test("chunks that arrived before an abort are not yielded after it", async () => {
   const caller = new AbortController();
-  server.answer((response) => {
+  server.respond((response) => {
     beginEvents(response);
     response.write(chunkEvent("one") + chunkEvent("two"));
   });
@@ -174,7 +174,7 @@ test("chunks that arrived before an abort are not yielded after it", async () =>
 
 test("silence in the middle of a stream is a timeout, but keep-alive comments are not silence", async () => {
   const impatient = new Ingle({ baseUrl: server.url, timeoutMs: 150, maxRetries: 0 });
-  server.answer(async (response) => {
+  server.respond(async (response) => {
     beginEvents(response);
     for (let count = 0; count < 8; count += 1) {
       await pause(50);
@@ -193,7 +193,7 @@ test("silence in the middle of a stream is a timeout, but keep-alive comments ar
 
 test("a slow reader does not cause a timeout", async () => {
   const impatient = new Ingle({ baseUrl: server.url, timeoutMs: 100, maxRetries: 0 });
-  server.answer(events(chunkEvent("a"), chunkEvent("b"), done));
+  server.respond(events(chunkEvent("a"), chunkEvent("b"), done));
   let text = "";
   for await (const chunk of await impatient.chat.completions.create(body)) {
     text += chunk.choices[0]?.delta.content ?? "";
@@ -203,7 +203,7 @@ test("a slow reader does not cause a timeout", async () => {
 });
 
 test("a stream can be read once", async () => {
-  server.answer(events(chunkEvent("a"), done));
+  server.respond(events(chunkEvent("a"), done));
   const stream = await client.chat.completions.create(body);
   await stream.finalText();
   expect(() => stream[Symbol.asyncIterator]()).toThrow(IngleError);
@@ -213,14 +213,14 @@ test("a stream can be read once", async () => {
 
 test("texts() yields only the pieces of the first choice's text", async () => {
   const second = chunkEvent("other").replace('"index":0', '"index":1');
-  server.answer(events(chunkEvent(null), chunkEvent("Hel"), second, chunkEvent(""), chunkEvent("lo"), done));
+  server.respond(events(chunkEvent(null), chunkEvent("Hel"), second, chunkEvent(""), chunkEvent("lo"), done));
   const texts: string[] = [];
   for await (const text of (await client.chat.completions.create(body)).texts()) texts.push(text);
   expect(texts).toEqual(["Hel", "lo"]);
 });
 
 test("the complete text is available beside a loop and after it, any number of times", async () => {
-  server.answer(events(chunkEvent("Hel"), chunkEvent("lo"), done));
+  server.respond(events(chunkEvent("Hel"), chunkEvent("lo"), done));
   const stream = await client.chat.completions.create(body);
   const chunks = stream[Symbol.asyncIterator]();
   await chunks.next();
@@ -232,7 +232,7 @@ test("the complete text is available beside a loop and after it, any number of t
 
 test("finalText() rejects if the stream is left, and with the error that ended it", async () => {
   const { script, response } = endless();
-  server.answer(script);
+  server.respond(script);
   const left = await client.chat.completions.create(body);
   const waiting = left.finalText();
   await response;
@@ -240,7 +240,7 @@ test("finalText() rejects if the stream is left, and with the error that ended i
   await expect(waiting).rejects.toMatchObject({ name: "StreamError", code: "stream_aborted" });
   await expect(left.finalCompletion()).rejects.toMatchObject({ code: "stream_aborted" });
 
-  server.answer(events(chunkEvent("Hel")));
+  server.respond(events(chunkEvent("Hel")));
   const cut = await client.chat.completions.create(body);
   await expect(cut.finalText()).rejects.toMatchObject({ code: "stream_incomplete" });
   await expect(cut.finalText()).rejects.toMatchObject({ code: "stream_incomplete" });
@@ -250,7 +250,7 @@ test("stream() requests usage, and returns the complete completion", async () =>
   const end = `data: ${JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] })}\n\n`;
   const usage = { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3 };
   const last = `data: ${JSON.stringify({ choices: [], usage })}\n\n`;
-  server.answer(events(chunkEvent("Hi"), end, last, done));
+  server.respond(events(chunkEvent("Hi"), end, last, done));
   const { model, messages } = body;
   const stream = await client.chat.completions.stream({ model, messages });
   const { choices, ...head } = await stream.finalCompletion();
@@ -268,7 +268,7 @@ test("a connection whose stream ended normally is reused for the next request", 
   await using fresh = await startServer();
   const sockets = new Set<unknown>();
   const script = events(chunkEvent("a"), done);
-  fresh.answer((response, request) => {
+  fresh.respond((response, request) => {
     sockets.add(response.socket);
     return script(response, request);
   });

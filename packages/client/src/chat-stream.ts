@@ -1,7 +1,7 @@
 // A streamed chat completion: its chunks, its text, and the complete reply at the end.
 import type { ChatCompletion, ChatCompletionChunk, ChoiceLogprobs } from "@ingle/protocol";
 
-import { isRecord } from "./response-body.ts";
+import { hasList, isRecord } from "./response-body.ts";
 import { ChoiceStream, collectChoices, entryOf, inOrder, invalidReply } from "./choice-stream.ts";
 import type { CompletionSoFar, Totals } from "./choice-stream.ts";
 
@@ -103,7 +103,7 @@ function toToolCall({
 }
 
 function isChunk(value: unknown): value is ChatCompletionChunk {
-  return isRecord(value) && Array.isArray(value["choices"]) && value["choices"].every(isChoice);
+  return hasList(value, "choices") && value["choices"].every(isChoice);
 }
 
 function isChoice(value: unknown): boolean {

@@ -1,10 +1,10 @@
 // `client.chat.completions`: a reply, complete, as a stream, or as a value of a schema.
 import type { ChatCompletion, ChatCompletionBody } from "@ingle/protocol";
 
-import { isRecord } from "./response-body.ts";
+import { hasList } from "./response-body.ts";
 import { ChatStream } from "./chat-stream.ts";
-import { createReplyOf } from "./create-reply.ts";
-import type { CreateReply } from "./create-reply.ts";
+import { createReplyOf } from "./calls.ts";
+import type { CreateReply } from "./calls.ts";
 import type { ValueSchema } from "./schema.ts";
 import { jsonFormat, parseReply } from "./structured.ts";
 import type { FormatOptions } from "./structured.ts";
@@ -46,9 +46,7 @@ export interface ChatCompletions {
   ): Promise<ParsedReply<Value>>;
 }
 
-function isChatCompletion(value: unknown): value is ChatCompletion {
-  return isRecord(value) && Array.isArray(value["choices"]);
-}
+const isChatCompletion = (value: unknown): value is ChatCompletion => hasList(value, "choices");
 
 export function createChatCompletions(transport: Transport): ChatCompletions {
   const create: ChatCompletions["create"] = createReplyOf(

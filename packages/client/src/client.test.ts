@@ -43,14 +43,14 @@ function clientWith(options: object): Ingle {
   return new Ingle({ baseUrl: server.url, timeoutMs: 5_000, clock, ...options });
 }
 
-function answer(...scripts: Script[]): void {
+function respond(...scripts: Script[]): void {
   delays = [];
-  server.answer(...scripts);
+  server.respond(...scripts);
 }
 
 test("sends the right address, headers and body", async () => {
   for (const suffix of ["", "/", "/v1", "/v1/", "/v1//"]) {
-    answer(json(reply));
+    respond(json(reply));
     const asking = clientWith({ baseUrl: `${server.url}${suffix}`, apiKey: "secret" });
     expect(await asking.chat.completions.create(body)).toEqual(reply);
     expect(server.seen[0]).toMatchObject({ method: "POST", url: "/v1/chat/completions" });
@@ -63,14 +63,14 @@ test("sends the right address, headers and body", async () => {
 });
 
 test("keeps a path before /v1 and sends no authorization without a key", async () => {
-  answer(json({ object: "list", data: [] }));
+  respond(json({ object: "list", data: [] }));
   await clientWith({ baseUrl: `${server.url}/proxy/v1` }).models.list();
   expect(server.seen[0]?.url).toBe("/proxy/v1/models");
   expect(server.seen[0]?.headers.authorization).toBeUndefined();
 });
 
 test("sends headers of the caller's, and its own in place of theirs", async () => {
-  answer(json(reply));
+  respond(json(reply));
   const headers = { "x-session-id": "chat-1", Authorization: "Bearer other", Accept: "text/html" };
   await clientWith({ apiKey: "secret", headers }).chat.completions.create(body);
   expect(server.seen[0]?.headers).toMatchObject({
@@ -89,7 +89,7 @@ test("rejects an invalid address, key or header", () => {
 
 test("lists models and retrieves one whose id holds a slash", async () => {
   const entry = { id: "vendor/tiny", object: "model" };
-  answer(json({ object: "list", data: [entry] }), json(entry));
+  respond(json({ object: "list", data: [entry] }), json(entry));
   expect((await client.models.list()).data).toEqual([entry]);
   expect(await client.models.retrieve("vendor/tiny")).toEqual(entry);
   expect(server.seen[1]?.url).toBe("/v1/models/vendor%2Ftiny");
@@ -115,7 +115,7 @@ test("an error response becomes an ApiError with all details of the server", asy
     n_prompt_tokens: 3000,
     n_ctx: 2048,
   };
-  answer(json({ error }, 400, { "x-request-id": "req-7" }));
+  respond(json({ error }, 400, { "x-request-id": "req-7" }));
   const thrown: unknown = await client.chat.completions.create(body).catch((caught: unknown) => caught);
   expect(ApiError.is(thrown)).toBe(true);
   expect(IngleError.is(thrown)).toBe(true);
@@ -133,7 +133,7 @@ test("an error response becomes an ApiError with all details of the server", asy
 });
 
 test("an error page of something that is not our server still says what it is", async () => {
-  answer((response) => response.writeHead(404, { "content-type": "text/html" }).end("<h1>nginx</h1>"));
+  respond((response) => response.writeHead(404, { "content-type": "text/html" }).end("<h1>nginx</h1>"));
   await expect(client.models.list()).rejects.toMatchObject({
     status: 404,
     code: null,
@@ -143,7 +143,7 @@ test("an error page of something that is not our server still says what it is", 
 
 test("a success with an unexpected body is an error", async () => {
   for (const wrong of ["<html>", "[]", '{"choices":5}', ""]) {
-    answer((response) => response.writeHead(200).end(wrong));
+    respond((response) => response.writeHead(200).end(wrong));
     await expect(client.chat.completions.create(body)).rejects.toMatchObject({
       name: "ApiError",
       status: 200,
@@ -153,7 +153,7 @@ test("a success with an unexpected body is an error", async () => {
 
 test("waits as long as Retry-After says, in seconds or until a date, and succeeds", async () => {
   const full = failure("overloaded", "rate_limit_error");
-  answer(
+  respond(
     json(full, 429, { "retry-after": "2" }),
     json(full, 429, { "retry-after": "Tue, 01 Jan 2030 00:00:05 GMT" }),
     json(reply),
@@ -165,7 +165,7 @@ test("waits as long as Retry-After says, in seconds or until a date, and succeed
 test.each([408, 409, 429, 500, 503, 504])(
   "tries again after %i with doubling waits, then gives the last error",
   async (status) => {
-    answer(json(failure("internal", "server_error"), status));
+    respond(json(failure("internal", "server_error"), status));
     await expect(clientWith({ maxRetries: 6 }).chat.completions.create(body)).rejects.toMatchObject({
       status,
     });
@@ -175,13 +175,13 @@ test.each([408, 409, 429, 500, 503, 504])(
 );
 
 test.each([400, 401, 403, 404, 405, 413, 415])("does not try again after %i", async (status) => {
-  answer(json(failure("invalid_request", "invalid_request_error"), status));
+  respond(json(failure("invalid_request", "invalid_request_error"), status));
   await expect(client.chat.completions.create(body)).rejects.toMatchObject({ status });
   expect(server.seen).toHaveLength(1);
 });
 
 test("does not retry if the server asks for a wait of more than a minute", async () => {
-  answer(json(failure("model_loading", "unavailable_error"), 503, { "retry-after": "61" }));
+  respond(json(failure("model_loading", "unavailable_error"), 503, { "retry-after": "61" }));
   await expect(client.chat.completions.create(body)).rejects.toMatchObject({
     code: "model_loading",
     retryAfterMs: 61_000,
@@ -197,15 +197,15 @@ test("retries if the connection is reset before or during a response without str
     await pause(10);
     response.socket?.destroy();
   };
-  answer(reset, cut, json(reply));
+  respond(reset, cut, json(reply));
   expect(await client.chat.completions.create(body)).toEqual(reply);
-  answer(reset);
+  respond(reset);
   await expect(client.chat.completions.create(body)).rejects.toSatisfy(ConnectionError.is);
   expect(server.seen).toHaveLength(3);
 });
 
 test("retries the start of a stream too", async () => {
-  answer(json(failure("overloaded", "rate_limit_error"), 429, { "retry-after": "1" }), (response) => {
+  respond(json(failure("overloaded", "rate_limit_error"), 429, { "retry-after": "1" }), (response) => {
     beginEvents(response);
     response.end(`${chunkEvent("Hi")}data: [DONE]\n\n`);
   });
@@ -225,7 +225,7 @@ test("an unreachable server gives a ConnectionError with the cause", async () =>
 
 test("silence longer than timeoutMs is a TimeoutError, is not retried and closes the connection", async () => {
   let closed: Promise<void> | undefined;
-  answer((response) => {
+  respond((response) => {
     closed = closedByClient(response);
   });
   await expect(clientWith({ timeoutMs: 50 }).chat.completions.create(body)).rejects.toSatisfy(
@@ -236,7 +236,7 @@ test("silence longer than timeoutMs is a TimeoutError, is not retried and closes
 });
 
 test("an infinite timeout does not fire at once", async () => {
-  answer(async (response, request) => {
+  respond(async (response, request) => {
     await pause(30);
     await json(reply)(response, request);
   });
@@ -246,7 +246,7 @@ test("an infinite timeout does not fire at once", async () => {
 });
 
 test("a signal that is aborted beforehand sends nothing", async () => {
-  answer(json(reply));
+  respond(json(reply));
   const reason = new Error("too late");
   await expect(client.chat.completions.create(body, { signal: AbortSignal.abort(reason) })).rejects.toBe(
     reason,
@@ -257,7 +257,7 @@ test("a signal that is aborted beforehand sends nothing", async () => {
 test("an abort while waiting for the response rejects with the reason and closes the connection", async () => {
   const caller = new AbortController();
   let closed: Promise<void> | undefined;
-  answer((response) => {
+  respond((response) => {
     closed = closedByClient(response);
     caller.abort("changed my mind");
   });
@@ -268,7 +268,7 @@ test("an abort while waiting for the response rejects with the reason and closes
 });
 
 test("an abort while waiting for the next try rejects with the reason at once", async () => {
-  answer(json(failure("overloaded", "rate_limit_error"), 429, { "retry-after": "30" }));
+  respond(json(failure("overloaded", "rate_limit_error"), 429, { "retry-after": "30" }));
   const caller = new AbortController();
   setTimeout(() => caller.abort("changed my mind"), 50);
   const waiting = clientWith({ clock: systemClock }).chat.completions.create(body, { signal: caller.signal });
@@ -277,7 +277,7 @@ test("an abort while waiting for the next try rejects with the reason at once", 
 }, 5_000);
 
 test("a body that JSON cannot write fails as the caller's mistake, without a retry", async () => {
-  answer(json(reply));
+  respond(json(reply));
   await expect(client.chat.completions.create({ ...body, metadata: 1n })).rejects.toThrow(TypeError);
   expect(server.seen).toHaveLength(0);
   expect(delays).toEqual([]);

@@ -1,32 +1,24 @@
 // The client, for Node and the browser: its options, and all parts of the API.
-import { createChatCompletions } from "./chat.ts";
-import type { ChatCompletions } from "./chat.ts";
-import { createCompletions } from "./completions.ts";
-import type { Completions } from "./completions.ts";
-import { createEmbeddings } from "./embeddings.ts";
-import type { Embeddings } from "./embeddings.ts";
-import { createEvents, createRequests } from "./events.ts";
-import type { Events, Requests } from "./events.ts";
-import { createJobs } from "./jobs.ts";
-import type { Jobs } from "./jobs.ts";
-import { createLibrary } from "./library.ts";
-import type { Library } from "./library.ts";
-import { createModels } from "./models.ts";
-import type { Models } from "./models.ts";
-import { createResponses } from "./responses.ts";
-import type { Responses } from "./responses.ts";
-import { systemClock } from "./retry.ts";
-import type { Clock } from "./retry.ts";
-import { createServerControl } from "./server-control.ts";
-import type { ServerControls } from "./server-control.ts";
-import { createMachine, createServerState } from "./server-state.ts";
-import type { MachineState, ServerState } from "./server-state.ts";
-import { createSession } from "./session.ts";
-import type { Sessions } from "./session.ts";
-import { createDetokenize, createTokenize } from "./tokens.ts";
-import type { Detokenize, Tokenize } from "./tokens.ts";
-import { createTransport, serverUrlOf } from "./transport.ts";
-import type { Transport } from "./transport.ts";
+import { createChatCompletions, type ChatCompletions } from "./chat.ts";
+import { createCompletions, type Completions } from "./completions.ts";
+import { createEmbeddings, type Embeddings } from "./embeddings.ts";
+import { createEvents, createRequests, type Events, type Requests } from "./events.ts";
+import { createLibrary, type Library } from "./library.ts";
+import { createJobs, type Jobs, createModels, type Models } from "./models.ts";
+import { createResponses, type Responses } from "./responses.ts";
+import { systemClock, type Clock } from "./retry.ts";
+import {
+  createServerControl,
+  type ServerControls,
+  createMachine,
+  createServerState,
+  type MachineState,
+  type ServerState,
+  createSession,
+  type Sessions,
+} from "./server.ts";
+import { createDetokenize, createTokenize, type Detokenize, type Tokenize } from "./tokens.ts";
+import { createTransport, serverUrlOf, type Transport } from "./transport.ts";
 
 /** The default address of a desktop server. */
 const defaultBaseUrl = "http://127.0.0.1:1337";

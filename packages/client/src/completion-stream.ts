@@ -1,7 +1,7 @@
 // A streamed text completion: its chunks, its text, and the complete reply at the end.
 import type { Completion, CompletionChunk, CompletionLogprobs } from "@ingle/protocol";
 
-import { isRecord } from "./response-body.ts";
+import { hasList, isRecord } from "./response-body.ts";
 import { ChoiceStream, collectChoices, invalidReply } from "./choice-stream.ts";
 import type { CompletionSoFar, Totals } from "./choice-stream.ts";
 
@@ -61,7 +61,7 @@ function toChoice(index: number, { text, logprobs, finishReason }: ChoiceSoFar):
 }
 
 function isChunk(value: unknown): value is CompletionChunk {
-  return isRecord(value) && Array.isArray(value["choices"]) && value["choices"].every(isChoice);
+  return hasList(value, "choices") && value["choices"].every(isChoice);
 }
 
 function isChoice(value: unknown): boolean {

@@ -28,7 +28,7 @@ function chunk(text: string, rest: Partial<Choice> = {}, more: object = {}): str
 
 test("returns a complete completion or a stream, by the body's stream field", async () => {
   const whole = { ...head, choices: [{ index: 0, text: " a time", finish_reason: "length" }] };
-  server.answer(json(whole));
+  server.respond(json(whole));
   expect(await client.completions.create(body)).toEqual(whole);
   expect(server.seen[0]).toMatchObject({ method: "POST", url: "/v1/completions" });
   const { create } = client.completions;
@@ -53,7 +53,7 @@ test("a stream's texts are those of the first choice, and it ends as a completio
     `data: ${JSON.stringify({ ...head, choices: [], usage })}\n\n`,
     done,
   );
-  server.answer(script);
+  server.respond(script);
   const stream = await client.completions.stream({ ...body, n: 2, logprobs: 1 });
   const texts: string[] = [];
   for await (const text of stream.texts()) texts.push(text);
@@ -79,7 +79,7 @@ test("a stream's texts are those of the first choice, and it ends as a completio
 });
 
 test("a stream can be forwarded and read back", async () => {
-  server.answer(events(chunk(" a"), chunk(" time"), chunk("", { finish_reason: "length" }), done));
+  server.respond(events(chunk(" a"), chunk(" time"), chunk("", { finish_reason: "length" }), done));
   const bytes = (await client.completions.stream(body)).toReadableStream();
   const again = CompletionStream.fromReadableStream(bytes);
   expectTypeOf(again).toEqualTypeOf<CompletionStream>();
@@ -87,11 +87,11 @@ test("a stream can be forwarded and read back", async () => {
 });
 
 test("a stream with other data, or without an end, is an error", async () => {
-  server.answer(events('data: {"choices":[{"index":0,"delta":{}}]}\n\n', done));
+  server.respond(events('data: {"choices":[{"index":0,"delta":{}}]}\n\n', done));
   const chat = await client.completions.stream(body);
   await expect(chat.finalText()).rejects.toMatchObject({ code: "stream_invalid" });
   for (const chunks of [[], [chunk(" a")]]) {
-    server.answer(events(...chunks, done));
+    server.respond(events(...chunks, done));
     const endless = await client.completions.stream(body);
     await expect(endless.finalCompletion()).rejects.toMatchObject({ code: "stream_invalid" });
   }

@@ -1,10 +1,10 @@
 // `client.completions`: the completion of a prompt, complete or as a stream.
 import type { Completion, CompletionBody } from "@ingle/protocol";
 
-import { isRecord } from "./response-body.ts";
+import { hasList } from "./response-body.ts";
 import { CompletionStream } from "./completion-stream.ts";
-import { createReplyOf } from "./create-reply.ts";
-import type { CreateReply } from "./create-reply.ts";
+import { createReplyOf } from "./calls.ts";
+import type { CreateReply } from "./calls.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
 export interface Completions {
@@ -17,9 +17,7 @@ export interface Completions {
   ): Promise<CompletionStream>;
 }
 
-function isCompletion(value: unknown): value is Completion {
-  return isRecord(value) && Array.isArray(value["choices"]);
-}
+const isCompletion = (value: unknown): value is Completion => hasList(value, "choices");
 
 export function createCompletions(transport: Transport): Completions {
   const create: Completions["create"] = createReplyOf(

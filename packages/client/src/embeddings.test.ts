@@ -17,9 +17,9 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-function answer(...vectors: unknown[]): void {
+function respond(...vectors: unknown[]): void {
   const data = vectors.map((embedding, index) => ({ object: "embedding", index, embedding }));
-  server.answer(json({ object: "list", model: "tiny", data, usage: { prompt_tokens: 2, total_tokens: 2 } }));
+  server.respond(json({ object: "list", model: "tiny", data, usage: { prompt_tokens: 2, total_tokens: 2 } }));
 }
 
 /** As a server encodes it: little-endian, on any machine. */
@@ -30,7 +30,7 @@ function base64Of(numbers: readonly number[]): string {
 }
 
 test("requests base64 and returns 32-bit floats, with the rest of the response unchanged", async () => {
-  answer(base64Of([0.5, -2, 1e-20]), base64Of([1, 0, 3]));
+  respond(base64Of([0.5, -2, 1e-20]), base64Of([1, 0, 3]));
   const list = await client.embeddings.create(body);
   expectTypeOf(list.data[0]!.embedding).toEqualTypeOf<Float32Array>();
   expect(list.data.map(({ embedding }) => embedding)).toEqual([
@@ -43,23 +43,23 @@ test("requests base64 and returns 32-bit floats, with the rest of the response u
 });
 
 test("returns numbers if the request says float", async () => {
-  answer([0.1, 0.2]);
+  respond([0.1, 0.2]);
   const { data } = await client.embeddings.create({ ...body, encoding_format: "float" });
   expectTypeOf(data[0]!.embedding).toEqualTypeOf<number[]>();
   expect(data[0]?.embedding).toEqual([0.1, 0.2]);
 });
 
 test("returns the requested form, whichever form the server sends", async () => {
-  answer([0.5, 2]);
+  respond([0.5, 2]);
   expect((await client.embeddings.create(body)).data[0]?.embedding).toEqual(Float32Array.of(0.5, 2));
-  answer(base64Of([0.5, 2]));
+  respond(base64Of([0.5, 2]));
   const numbers = await client.embeddings.create({ ...body, encoding_format: "float" });
   expect(numbers.data[0]?.embedding).toEqual([0.5, 2]);
 });
 
 test("an invalid vector is an error", async () => {
   for (const wrong of ["not base64!", "AAAA", 7, null]) {
-    answer(wrong);
+    respond(wrong);
     await expect(client.embeddings.create(body)).rejects.toSatisfy(IngleError.is);
   }
 });
@@ -68,7 +68,7 @@ test("every float arrives unchanged", async () => {
   const floats = fc.array(fc.float({ noNaN: true }), { maxLength: 20 });
   await fc.assert(
     fc.asyncProperty(floats, async (numbers) => {
-      answer(base64Of(numbers));
+      respond(base64Of(numbers));
       const { data } = await client.embeddings.create(body);
       expect(data[0]?.embedding).toEqual(Float32Array.from(numbers));
     }),

@@ -2,7 +2,7 @@
 // and returned as a `Float32Array`, or as numbers if the request says so.
 import type { Embedding, EmbeddingsBody, Embeddings as EmbeddingsResponse } from "@ingle/protocol";
 
-import { isRecord } from "./response-body.ts";
+import { hasList, isRecord } from "./response-body.ts";
 import { IngleError } from "./errors.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
@@ -30,7 +30,7 @@ function isEmbedding(value: unknown): boolean {
 }
 
 function isEmbeddingsResponse(value: unknown): value is EmbeddingsResponse {
-  return isRecord(value) && Array.isArray(value["data"]) && value["data"].every(isEmbedding);
+  return hasList(value, "data") && value["data"].every(isEmbedding);
 }
 
 export function createEmbeddings(transport: Transport): Embeddings {

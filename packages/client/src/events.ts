@@ -1,7 +1,7 @@
 // `client.events()` and `client.requests`: the live state of a server, and managing its requests in flight.
 import type { KeptBodies, LiveEvent, LiveRequest } from "@ingle/protocol";
 
-import { callsBelow } from "./api-calls.ts";
+import { callsBelow } from "./calls.ts";
 import { ReplyStream } from "./reply-stream.ts";
 import { hasText, isRecord } from "./response-body.ts";
 import type { CallOptions, Transport } from "./transport.ts";

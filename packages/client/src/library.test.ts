@@ -18,7 +18,11 @@ const half = { status: "download", model: "acme/tiny:Q4_0", bytes: 5, total_byte
 const done = { ...half, status: "done", bytes: 10 };
 
 test("queries are encoded, whatever characters they contain", async () => {
-  server.answer(json({ object: "list", data: [] }), json({ object: "list", data: [] }), json({ models: [] }));
+  server.respond(
+    json({ object: "list", data: [] }),
+    json({ object: "list", data: [] }),
+    json({ models: [] }),
+  );
   expect((await client.library.search("tiny & small", { limit: 3 })).data).toEqual([]);
   await client.library.search("tiny");
   await client.library.describe("acme/tiny?");
@@ -31,7 +35,7 @@ test("queries are encoded, whatever characters they contain", async () => {
 
 test("the recommended model is requested", async () => {
   const model = { model: "acme/tiny:Q4_K_M", reason: "largest_that_fits" };
-  server.answer(json(model));
+  server.respond(json(model));
   expect(await client.library.recommended()).toEqual(model);
   expect(server.seen[0]?.url).toBe("/proxy/api/v1/models/recommended");
 });
@@ -39,7 +43,7 @@ test("the recommended model is requested", async () => {
 test("management requests name the model, and contain only the given options", async () => {
   const model = { id: "a", status: "loaded" };
   const named = { id: "a", aliases: ["daily"] };
-  server.answer(json(model), json(model), json({ id: "a", removed: true }), json(named), json(named));
+  server.respond(json(model), json(model), json({ id: "a", removed: true }), json(named), json(named));
   await client.library.load("a", { wait: false });
   expect(await client.library.unload("a")).toEqual(model);
   await client.library.remove("a");
@@ -55,7 +59,7 @@ test("management requests name the model, and contain only the given options", a
 });
 
 test("a load request contains its settings", async () => {
-  server.answer(json({ id: "a", status: "loaded" }));
+  server.respond(json({ id: "a", status: "loaded" }));
   await client.library.load("a", { context_length: 4096, kv_bits: 8, kv_bits_v: 4 });
   expect(JSON.parse(server.seen[0]?.body ?? "")).toEqual({
     model: "a",
@@ -66,7 +70,7 @@ test("a load request contains its settings", async () => {
 });
 
 test("a pull reports progress, and at the end the model", async () => {
-  server.answer(events(data(half), ": still there\n\n", data(done), "data: [DONE]\n\n"));
+  server.respond(events(data(half), ": still there\n\n", data(done), "data: [DONE]\n\n"));
   const pull = await client.library.pull("acme/tiny");
   const seen: unknown[] = [];
   for await (const { status, bytes } of pull) seen.push([status, bytes]);
@@ -80,7 +84,7 @@ test("a pull reports progress, and at the end the model", async () => {
 
 test("an incomplete pull never looks complete", async () => {
   const error = { message: "The disk is full.", type: "server_error", param: null, code: "engine_failed" };
-  server.answer(
+  server.respond(
     events(data(half), data({ error })),
     events(data(half)),
     events(data(half), "data: [DONE]\n\n"),
@@ -93,7 +97,7 @@ test("an incomplete pull never looks complete", async () => {
 });
 
 test("a response of another shape is an error", async () => {
-  server.answer(json({ ok: true }));
+  server.respond(json({ ok: true }));
   const { library } = client;
   for (const asked of [
     library.search("x"),

@@ -13,7 +13,7 @@ import type {
 } from "@ingle/protocol";
 
 import { hasList, hasText, isRecord } from "./response-body.ts";
-import { callsBelow } from "./api-calls.ts";
+import { callsBelow } from "./calls.ts";
 import { StreamError } from "./errors.ts";
 import { ReplyStream } from "./reply-stream.ts";
 import type { CallOptions, Transport } from "./transport.ts";

@@ -25,7 +25,7 @@ const session = { right: "management", is_app: true };
 const model = { id: "a", status: "loaded", pinned: true };
 const estimate = { model: "a", fits: "tight", reason: "The context is shorter." };
 
-type Call = [name: string, call: () => Promise<unknown>, asked: unknown[], answer: object];
+type Call = [name: string, call: () => Promise<unknown>, asked: unknown[], response: object];
 const calls: Call[] = [
   ["jobs.list", () => client.jobs.list(), ["GET", "/jobs"], jobs],
   [
@@ -94,21 +94,21 @@ const calls: Call[] = [
   ],
 ];
 
-test.each(calls)("%s requests its route", async (_name, call, [method, path, body], answer) => {
-  server.answer(json(answer));
-  expect(await call()).toEqual(answer);
+test.each(calls)("%s requests its route", async (_name, call, [method, path, body], response) => {
+  server.respond(json(response));
+  expect(await call()).toEqual(response);
   const [seen] = server.seen;
   expect([seen?.method, seen?.url]).toEqual([method, `/proxy/api/v1${String(path)}`]);
   expect(seen?.body === "" ? undefined : JSON.parse(seen?.body ?? "")).toEqual(body);
 });
 
 test.each(calls)("%s rejects a response of another shape", async (_name, call) => {
-  server.answer(json({ ok: true }));
+  server.respond(json({ ok: true }));
   await expect(call()).rejects.toMatchObject({ name: "ApiError", status: 200 });
 });
 
 test.each(calls)("%s rejects with the server's reason", async (_name, call) => {
-  server.answer(json({ error: { message: "No.", type: "permission_error", code: "forbidden" } }, 403));
+  server.respond(json({ error: { message: "No.", type: "permission_error", code: "forbidden" } }, 403));
   await expect(call()).rejects.toMatchObject({ name: "ApiError", status: 403, code: "forbidden" });
 });
 
@@ -117,7 +117,7 @@ const state = { type: "state", jobs: [] };
 const log = { type: "log", lines: [] };
 
 test("events are yielded as they arrive, and a server that goes away is an error", async () => {
-  server.answer(events(data(state), ":\n\n", data(log)));
+  server.respond(events(data(state), ":\n\n", data(log)));
   const seen: unknown[] = [];
   const read = async () => {
     for await (const event of await client.events()) seen.push(event.type);
@@ -129,7 +129,7 @@ test("events are yielded as they arrive, and a server that goes away is an error
 
 test("leaving the loop closes the stream", async () => {
   let isClosed = false;
-  server.answer((response) => {
+  server.respond((response) => {
     response.on("close", () => (isClosed = true));
     response.writeHead(200, { "content-type": "text/event-stream" }).write(data(state));
   });
@@ -141,7 +141,7 @@ test("leaving the loop closes the stream", async () => {
 });
 
 test("a stream of other data, and a response that is not a stream, are errors", async () => {
-  server.answer(events(data({ choices: [] })), json({ ok: true }));
+  server.respond(events(data({ choices: [] })), json({ ok: true }));
   const stream = await client.events();
   await expect(stream[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: "stream_invalid" });
   await expect(client.events()).rejects.toMatchObject({ name: "ApiError" });

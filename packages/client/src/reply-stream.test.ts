@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 async function streamOf(script: Script): Promise<ChatStream> {
-  server.answer(script);
+  server.respond(script);
   return await client.chat.completions.stream(body);
 }
 

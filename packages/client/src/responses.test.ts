@@ -8,7 +8,7 @@ import { outputText, ResponseStream } from "./responses.ts";
 
 const body = { model: "tiny", input: "Hello" };
 const text = (value: string) => ({ type: "output_text", text: value, annotations: [], logprobs: [] });
-const answer = {
+const sent = {
   id: "resp_1",
   object: "response",
   status: "completed",
@@ -22,8 +22,8 @@ const answer = {
 const event = (type: string, more: object): string =>
   `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
 const delta = (value: string) => event("response.output_text.delta", { delta: value });
-const created = event("response.created", { response: { ...answer, status: "in_progress", output: [] } });
-const completed = event("response.completed", { response: answer });
+const created = event("response.created", { response: { ...sent, status: "in_progress", output: [] } });
+const completed = event("response.completed", { response: sent });
 const whole = [created, delta("Hel"), delta("lo"), completed];
 
 let server: MisbehavingServer;
@@ -36,14 +36,14 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 async function streamOf(...parts: string[]): Promise<ResponseStream> {
-  server.answer(events(...parts));
+  server.respond(events(...parts));
   return await client.responses.stream(body);
 }
 
 test("returns a complete response or a stream, by the body's stream field", async () => {
-  server.answer(json(answer));
+  server.respond(json(sent));
   const response = await client.responses.create(body);
-  expect(response).toEqual(answer);
+  expect(response).toEqual(sent);
   expect(outputText(response)).toBe("Hello");
   expect(server.seen[0]).toMatchObject({ method: "POST", url: "/v1/responses", body: JSON.stringify(body) });
   const { create } = client.responses;
@@ -63,7 +63,7 @@ test("the events of a stream have their types, and the last one has the response
     "response.output_text.delta",
     "response.completed",
   ]);
-  expect(await (await streamOf(...whole)).finalResponse()).toEqual(answer);
+  expect(await (await streamOf(...whole)).finalResponse()).toEqual(sent);
   expect(await (await streamOf(...whole)).finalText()).toBe("Hello");
 });
 
@@ -74,7 +74,7 @@ test("texts() yields only the pieces of the text", async () => {
 });
 
 test("a response that was cut by its limit is returned", async () => {
-  const cut = { ...answer, status: "incomplete", incomplete_details: { reason: "max_output_tokens" } };
+  const cut = { ...sent, status: "incomplete", incomplete_details: { reason: "max_output_tokens" } };
   const stream = await streamOf(created, event("response.incomplete", { response: cut }));
   expect(await stream.finalResponse()).toEqual(cut);
 });
@@ -82,7 +82,7 @@ test("a response that was cut by its limit is returned", async () => {
 test("leaving the loop at the last event keeps the complete response", async () => {
   const stream = await streamOf(...whole);
   for await (const each of stream) if (each.type === "response.completed") break;
-  expect(await stream.finalResponse()).toEqual(answer);
+  expect(await stream.finalResponse()).toEqual(sent);
 });
 
 test("an end without the last event is an error, and so is a [DONE] without a response", async () => {
@@ -94,7 +94,7 @@ test("an end without the last event is an error, and so is a [DONE] without a re
 
 test("an error within the stream is the server's error", async () => {
   const error = { message: "the engine stopped", type: "server_error", param: null, code: "engine_failed" };
-  const failed = event("response.failed", { response: { ...answer, status: "failed" } });
+  const failed = event("response.failed", { response: { ...sent, status: "failed" } });
   const stream = await streamOf(created, failed, event("error", { ...error, error }));
   await expect(stream.finalText()).rejects.toMatchObject({ name: "StreamError", code: "engine_failed" });
 });
@@ -109,5 +109,5 @@ test("data that are not an event are an error", async () => {
 test("is forwarded as the same bytes that the server sent, and read back from them", async () => {
   expect(await new Response((await streamOf(...whole)).toReadableStream()).text()).toBe(whole.join(""));
   const again = ResponseStream.fromReadableStream((await streamOf(...whole)).toReadableStream());
-  expect(await again.finalResponse()).toEqual(answer);
+  expect(await again.finalResponse()).toEqual(sent);
 });

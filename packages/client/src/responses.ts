@@ -1,9 +1,9 @@
 // `client.responses`: a response, complete or as a stream of typed events.
 import type { ResponseObject, ResponsesBody, ResponsesEvent } from "@ingle/protocol";
 
-import { isRecord } from "./response-body.ts";
-import { createReplyOf } from "./create-reply.ts";
-import type { CreateReply } from "./create-reply.ts";
+import { hasList, hasText, isRecord } from "./response-body.ts";
+import { createReplyOf } from "./calls.ts";
+import type { CreateReply } from "./calls.ts";
 import { StreamError } from "./errors.ts";
 import { ReplyStream } from "./reply-stream.ts";
 import type { CallOptions, Transport } from "./transport.ts";
@@ -59,7 +59,7 @@ export function outputText({ output }: Pick<ResponseObject, "output">): string {
 }
 
 function isEvent(value: unknown): value is ResponsesEvent {
-  if (!isRecord(value) || typeof value["type"] !== "string") return false;
+  if (!hasText(value, "type")) return false;
   return value["response"] === undefined || isRecord(value["response"]);
 }
 
@@ -74,9 +74,7 @@ export interface Responses {
   ): Promise<ResponseStream>;
 }
 
-function isResponse(value: unknown): value is ResponseObject {
-  return isRecord(value) && Array.isArray(value["output"]);
-}
+const isResponse = (value: unknown): value is ResponseObject => hasList(value, "output");
 
 export function createResponses(transport: Transport): Responses {
   const create: Responses["create"] = createReplyOf(

@@ -54,7 +54,7 @@ const weather = tool({
 });
 
 test("runs the called tools and sends their results until the model calls none", async () => {
-  server.answer(calls(["weather", '{"city":"Rome"}']), says("Clear."));
+  server.respond(calls(["weather", '{"city":"Rome"}']), says("Clear."));
   const texts: unknown[] = [];
   const onChunk: RunToolsOptions["onChunk"] = ({ choices }) => texts.push(choices[0]?.delta.content);
   const { text, messages, completion } = await run([weather], { onChunk });
@@ -95,7 +95,7 @@ test("runs the calls of one reply in parallel and sends their results in order",
   const parameters = z.object({});
   const first = tool({ name: "first", parameters, run: () => both.then(() => "one") });
   const second = tool({ name: "second", parameters, run: () => release() });
-  server.answer(calls(["first", "{}"], ["second", "{}"]), says("Done."));
+  server.respond(calls(["first", "{}"], ["second", "{}"]), says("Done."));
   await run([first, second]);
   expect(sent(1).slice(2)).toEqual([
     { role: "tool", tool_call_id: "call_0", content: "one" },
@@ -111,7 +111,7 @@ test("the model gets the error of a failed call and continues", async () => {
       throw new Error("the station is closed");
     },
   });
-  server.answer(
+  server.respond(
     calls(
       ["broken", "{}"],
       ["nowhere", "{}"],
@@ -131,7 +131,7 @@ test("the model gets the error of a failed call and continues", async () => {
 });
 
 test("stops at its limit of rounds with the conversation so far", async () => {
-  server.answer(calls(["weather", '{"city":"Rome"}']));
+  server.respond(calls(["weather", '{"city":"Rome"}']));
   const failure: unknown = await run([weather], { roundsMax: 3 }).catch((error: unknown) => error);
   expect(ToolRoundsError.is(failure)).toBe(true);
   expect(failure).toMatchObject({ roundsMax: 3, messages: { length: 7 } });
@@ -139,7 +139,7 @@ test("stops at its limit of rounds with the conversation so far", async () => {
 });
 
 test("requires a call only once, because otherwise the calls would never end", async () => {
-  server.answer(calls(["weather", '{"city":"Rome"}']), says("Clear."));
+  server.respond(calls(["weather", '{"city":"Rome"}']), says("Clear."));
   await runTools(client.chat.completions, { ...body, tool_choice: "required" }, [weather]);
   expect(server.seen.map((request) => JSON.parse(request.body).tool_choice)).toEqual(["required", "auto"]);
 });
@@ -148,7 +148,7 @@ test("a call that is cut off by the token limit is not run", async () => {
   let runs = 0;
   const counted = tool({ name: "weather", parameters: z.object({}), run: () => (runs += 1) });
   const cut = { tool_calls: [{ index: 0, id: "call_0", function: { name: "weather", arguments: "{" } }] };
-  server.answer(reply(cut, "length"));
+  server.respond(reply(cut, "length"));
   expect((await run([counted])).completion.choices[0].finish_reason).toBe("length");
   expect(runs).toBe(0);
 });
@@ -164,7 +164,7 @@ test("an abort ends the run with the signal's reason, within a tool too", async 
         caller.abort("enough");
       }),
   });
-  server.answer(calls(["slow", "{}"]), says("never asked"));
+  server.respond(calls(["slow", "{}"]), says("never asked"));
   await expect(run([slow], { signal: caller.signal })).rejects.toBe("enough");
   expect(server.seen).toHaveLength(1);
 });

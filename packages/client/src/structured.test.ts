@@ -26,8 +26,8 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-function answer(content: string | null, finish_reason = "stop"): void {
-  server.answer(
+function respond(content: string | null, finish_reason = "stop"): void {
+  server.respond(
     json({ choices: [{ index: 0, message: { role: "assistant", content }, finish_reason }], usage: {} }),
   );
 }
@@ -37,7 +37,7 @@ async function failureOf<Value>(schema: ValueSchema<Value>): Promise<unknown> {
 }
 
 test("returns the schema's value of the reply, with its type, and the reply itself", async () => {
-  answer('{"name":"Ada","born":"1815"}');
+  respond('{"name":"Ada","born":"1815"}');
   const { value, completion } = await client.chat.completions.parse(body, Person);
   expectTypeOf(value).toEqualTypeOf<z.infer<typeof Person>>();
   expect(value).toEqual({ name: "Ada", born: 1815 });
@@ -45,7 +45,7 @@ test("returns the schema's value of the reply, with its type, and the reply itse
 });
 
 test("sends the JSON schema of the schema's input, with the given name and strictness", async () => {
-  answer('{"name":"Ada","born":"1815"}');
+  respond('{"name":"Ada","born":"1815"}');
   await client.chat.completions.parse(body, Person, { name: "person", strict: true });
   const { json_schema } = JSON.parse(server.seen[0]?.body ?? "").response_format;
   expect(json_schema).toMatchObject({ name: "person", strict: true });
@@ -59,24 +59,24 @@ test("sends the JSON schema of the schema's input, with the given name and stric
 
 test("a reply that was cut by its token limit is an error with that code and the text", async () => {
   for (const text of ['{"name":"Ad', ""]) {
-    answer(text, "length");
+    respond(text, "length");
     const failure = await failureOf(Person);
     expect(ParseError.is(failure)).toBe(true);
     expect(failure).toMatchObject({ code: "reply_cut", text, issues: [] });
   }
   // A truncated 1815 is a number too.
-  answer("181", "length");
+  respond("181", "length");
   expect(await failureOf(z.number())).toMatchObject({ code: "reply_cut", text: "181" });
 });
 
 test("a value that was complete before the limit is returned", async () => {
-  answer('{"name":"Ada","born":"1815"}', "length");
+  respond('{"name":"Ada","born":"1815"}', "length");
   expect((await client.chat.completions.parse(body, Person)).value.name).toBe("Ada");
 });
 
 test("a reply that does not match is an error with the issues and the text", async () => {
   const text = '{"name":5,"born":"1815","address":{}}';
-  answer(text);
+  respond(text);
   const failure = await failureOf(Person);
   expect(failure).toMatchObject({ code: "reply_mismatch", text });
   expect(failure).toMatchObject({ message: expect.stringMatching(/name: .*; address\.city: /) });
@@ -88,7 +88,7 @@ test("a reply that does not match is an error with the issues and the text", asy
 
 test("a reply that is not JSON is an error with the text", async () => {
   for (const text of ["Sure! {}", "", null]) {
-    answer(text);
+    respond(text);
     expect(await failureOf(Person)).toMatchObject({ code: "reply_not_json", text: text ?? "" });
   }
 });
@@ -96,7 +96,7 @@ test("a reply that is not JSON is an error with the text", async () => {
 test("a schema that cannot be converted is combined with a JSON schema", async () => {
   const City = mini.object({ city: mini.string() });
   const joined = withJsonSchema(City, z.toJSONSchema(City));
-  answer('{"city":"Rome"}');
+  respond('{"city":"Rome"}');
   const { value } = await client.chat.completions.parse(body, joined);
   expectTypeOf(value).toEqualTypeOf<{ city: string }>();
   expect(value).toEqual({ city: "Rome" });
@@ -111,7 +111,7 @@ test("a stream's completion can be parsed as a value", async () => {
   const part = (delta: object, finish_reason: string | null) =>
     `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
   const text = ['{"name":"Ada",', '"born":"1815"}'];
-  server.answer(
+  server.respond(
     events(...text.map((content) => part({ content }, null)), part({}, "stop"), "data: [DONE]\n\n"),
   );
   const stream = await client.chat.completions.stream({ ...body, response_format: jsonFormat(Person) });

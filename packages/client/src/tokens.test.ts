@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 test("tokens are ids, or have their texts if requested", async () => {
-  server.answer(
+  server.respond(
     json({ tokens: [5, 7], count: 2, max_model_len: 9 }),
     json({ tokens: [{ id: 5, piece: "Hi" }], count: 1, max_model_len: 9 }),
   );
@@ -29,13 +29,13 @@ test("tokens are ids, or have their texts if requested", async () => {
 });
 
 test("tokens are converted back to text", async () => {
-  server.answer(json({ content: "Hi!", prompt: "Hi!" }));
+  server.respond(json({ content: "Hi!", prompt: "Hi!" }));
   expect((await client.detokenize({ tokens: [5, 7] })).content).toBe("Hi!");
   expect(server.seen[0]).toMatchObject({ url: "/v1/detokenize", body: '{"tokens":[5,7]}' });
 });
 
 test("a response of another shape is an error", async () => {
-  server.answer(json({ ok: true }));
+  server.respond(json({ ok: true }));
   await expect(client.tokenize({ content: "Hi" })).rejects.toMatchObject({ name: "ApiError" });
   await expect(client.detokenize({ tokens: [] })).rejects.toMatchObject({ name: "ApiError" });
 });

@@ -1,7 +1,7 @@
 // `client.tokenize` and `client.detokenize`: converts texts and conversations to tokens, and back.
 import type { Detokenization, DetokenizeBody, Tokenization, TokenizeBody, TokenPiece } from "@ingle/protocol";
 
-import { isRecord } from "./response-body.ts";
+import { hasList, hasText } from "./response-body.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
 export interface TokenList<Token> extends Omit<Tokenization, "tokens"> {
@@ -22,13 +22,8 @@ export interface Tokenize {
 /** Converts tokens to text. */
 export type Detokenize = (body: DetokenizeBody, options?: CallOptions) => Promise<Detokenization>;
 
-function isTokenList<Token>(value: unknown): value is TokenList<Token> {
-  return isRecord(value) && Array.isArray(value["tokens"]);
-}
-
-function isDetokenization(value: unknown): value is Detokenization {
-  return isRecord(value) && typeof value["content"] === "string";
-}
+const isTokenList = <Token>(value: unknown): value is TokenList<Token> => hasList(value, "tokens");
+const isDetokenization = (value: unknown): value is Detokenization => hasText(value, "content");
 
 export function createTokenize(transport: Transport): Tokenize {
   return <Token>(body: TokenizeBody, { signal }: CallOptions = {}) =>

@@ -59,8 +59,8 @@ describe("a bundle", () => {
        export const result = createChatCompletions(connect());`,
     );
     const texts = ["completion-stream", "completions", "tokens"];
-    const library = ["library", "jobs", "events", "server-control", "session"];
-    const others = ["embeddings", "models", "responses", "run-tools", "server-state"];
+    const library = ["library", "models", "events", "server"];
+    const others = ["embeddings", "responses", "run-tools"];
     for (const part of [...texts, ...library, ...others]) expect(chat.parts).not.toContain(part);
     expect(chat.bytes).toBeLessThan(chatBytesMax);
   });
@@ -110,7 +110,7 @@ describe("in a realm with only a browser's globals", () => {
   it("requests, streams and forwards", async () => {
     const reply = { choices: [{ index: 0, message: { role: "assistant", content: "Hi" } }] };
     const streamed = events(chunkEvent("Hel"), chunkEvent("lo"), "data: [DONE]\n\n");
-    server.answer(json(reply), streamed, streamed);
+    server.respond(json(reply), streamed, streamed);
     const result = await inBrowser(`
       const body = { model: "tiny", messages: [{ role: "user", content: "Hello" }] };
       const whole = await ingle.chat.completions.create(body);
@@ -124,7 +124,7 @@ describe("in a realm with only a browser's globals", () => {
 
   it("distinguishes errors", async () => {
     const error = { message: "no", type: "not_found_error", param: "model", code: "model_not_found" };
-    server.answer(json({ error }, 404));
+    server.respond(json({ error }, 404));
     const result = await inBrowser(`
       try { await ingle.models.retrieve("gone"); } catch (error) { return [client.ApiError.is(error), error.code]; }
     `);

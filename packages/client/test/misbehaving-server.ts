@@ -13,7 +13,7 @@ export interface MisbehavingServer extends AsyncDisposable {
   readonly url: string;
   readonly seen: SeenRequest[];
   /** Scripts the responses to the next requests, in order; the last script responds to all later ones. */
-  answer(...scripts: Script[]): void;
+  respond(...scripts: Script[]): void;
 }
 
 export type Script = (response: ServerResponse, request: SeenRequest) => unknown;
@@ -21,7 +21,7 @@ export type Script = (response: ServerResponse, request: SeenRequest) => unknown
 export async function startServer(): Promise<MisbehavingServer> {
   const seen: SeenRequest[] = [];
   let scripts: Script[] = [];
-  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     let body = "";
     for await (const bytes of request) body += String(bytes);
     const arrived = { method: request.method, url: request.url, headers: request.headers, body };
@@ -30,7 +30,7 @@ export async function startServer(): Promise<MisbehavingServer> {
     await script?.(response, arrived);
   };
   const server = createServer((request, response) => {
-    void answer(request, response); // a script that throws fails its test by the answer that never comes
+    void respond(request, response); // a script that throws fails its test by the missing response
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
@@ -38,7 +38,7 @@ export async function startServer(): Promise<MisbehavingServer> {
   return {
     url: `http://127.0.0.1:${address.port}`,
     seen,
-    answer(...next) {
+    respond(...next) {
       seen.length = 0;
       scripts = next;
     },
@@ -78,7 +78,7 @@ export function closedByClient(response: ServerResponse): Promise<void> {
     const timer = setTimeout(() => reject(new Error("the connection is still open")), 2_000);
     response.once("close", () => {
       clearTimeout(timer);
-      if (response.writableFinished) reject(new Error("the answer was sent whole"));
+      if (response.writableFinished) reject(new Error("the whole response was sent"));
       else resolve();
     });
   });

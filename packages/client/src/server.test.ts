@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 test("requests routes beside /v1, not below it", async () => {
-  server.answer(json({ status: "ok" }));
+  server.respond(json({ status: "ok" }));
   expect(await client.server.livez()).toEqual({ status: "ok" });
   await client.server.readyz();
   await client.server.health();
@@ -24,7 +24,7 @@ test("requests routes beside /v1, not below it", async () => {
 
 test("a server that is not ready is a result, not an error, and is not retried", async () => {
   const loading = { status: "loading", model: "tiny", progress: 0.5 };
-  server.answer(json(loading, 503, { "retry-after": "30" }));
+  server.respond(json(loading, 503, { "retry-after": "30" }));
   expect(await client.server.readyz()).toEqual({ ...loading, isReady: false });
   expect(server.seen).toHaveLength(1);
 });
@@ -36,14 +36,16 @@ test.each([
   ["failed", false],
   ["shutting_down", false],
 ])("%s is ready: %s", async (status, isReady) => {
-  server.answer(json({ status }, isReady ? 200 : 503));
+  server.respond(json({ status }, isReady ? 200 : 503));
   expect(await client.server.health()).toEqual({ status, isReady });
 });
 
 test("a response of another shape is an error", async () => {
-  server.answer((response) => response.writeHead(503, { "content-type": "text/html" }).end("<h1>nginx</h1>"));
+  server.respond((response) =>
+    response.writeHead(503, { "content-type": "text/html" }).end("<h1>nginx</h1>"),
+  );
   await expect(client.server.readyz()).rejects.toMatchObject({ name: "ApiError", status: 503 });
-  server.answer(json({ ok: true }));
+  server.respond(json({ ok: true }));
   await expect(client.server.livez()).rejects.toMatchObject({ name: "ApiError", status: 200 });
   expect(server.seen).toHaveLength(1);
 });

@@ -1,5 +1,6 @@
-// The `create` call of the generating endpoints: the body's `stream` decides whether it returns a stream.
-import type { CallOptions, OpenStream, Transport } from "./transport.ts";
+// Calls that several parts of the API share: `create` of the generating endpoints, whose body's `stream` decides whether it returns
+// a stream; and GET and POST requests to the routes below one path of the management API.
+import type { CallOptions, Transport, OpenStream } from "./transport.ts";
 
 export interface CreateReply<Body extends Streamable, Whole, Stream> {
   /** Resolves when the reply starts. */
@@ -29,4 +30,25 @@ export function createReplyOf<Body extends Streamable, Whole, Stream>(
     return await transport.json(request, isWhole);
   }
   return create;
+}
+
+type IsExpected<Body> = (value: unknown) => value is Body;
+
+export interface ApiCalls {
+  get: <Body>(path: string, options: CallOptions, isExpected: IsExpected<Body>) => Promise<Body>;
+  post: <Body>(
+    path: string,
+    body: object,
+    options: CallOptions,
+    isExpected: IsExpected<Body>,
+  ) => Promise<Body>;
+}
+
+export function callsBelow(transport: Transport, root: string): ApiCalls {
+  return {
+    get: (path, { signal }, isExpected) =>
+      transport.json({ method: "GET", path: root + path, signal }, isExpected),
+    post: (path, body, { signal }, isExpected) =>
+      transport.json({ method: "POST", path: root + path, body, signal }, isExpected),
+  };
 }
