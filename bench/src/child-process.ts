@@ -1,6 +1,7 @@
 // Programs that the benchmark starts: each in its own process group, with the end of its output kept for error messages,
 // and killed when the benchmark ends.
 import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { BenchError } from "./bench-error.ts";
 
 /** Characters kept of each output stream: enough for a JSON report and the last error. */
@@ -64,8 +65,8 @@ export class RunningProgram implements AsyncDisposable {
   /** An error about this program: `sentence`, then the end of its output. */
   failure(sentence: string): BenchError {
     const { stdout, stderr } = this.#output;
-    const said = `${stdout}\n${stderr}`.trim().split("\n").slice(-tailLines).join("\n  ");
-    return new BenchError(said === "" ? sentence : `${sentence} Its last words:\n  ${said}`);
+    const output = `${stdout}\n${stderr}`.trim().split("\n").slice(-tailLines).join("\n  ");
+    return new BenchError(output === "" ? sentence : `${sentence} Its last output:\n  ${output}`);
   }
 
   /** Stops the program and all its child processes. Idempotent. */
@@ -110,30 +111,14 @@ export async function runProgram(
   options.signal?.throwIfAborted();
   await using running = startProgram(program, args, options);
   const limit = AbortSignal.timeout(options.limitMs);
-  const code = await orAborted(
-    running.ended,
-    options.signal === undefined ? limit : AbortSignal.any([limit, options.signal]),
-  );
-  if (code === "aborted") {
+  const stop = options.signal === undefined ? limit : AbortSignal.any([limit, options.signal]);
+  await Promise.race([running.ended, once(stop, "abort")]);
+  if (!running.hasEnded) {
     options.signal?.throwIfAborted();
     throw running.failure(`${program} was still running after ${options.limitMs / 1000} seconds.`);
   }
-  if (code !== 0) throw running.failure(`${program} ${args[0] ?? ""} failed.`);
+  if ((await running.ended) !== 0) throw running.failure(`${program} ${args[0] ?? ""} failed.`);
   return running.stdout;
-}
-
-async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | "aborted"> {
-  let stopListening = (): void => {};
-  const aborted = new Promise<"aborted">((resolve) => {
-    const listener = (): void => resolve("aborted");
-    signal.addEventListener("abort", listener, { once: true });
-    stopListening = () => signal.removeEventListener("abort", listener);
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    stopListening();
-  }
 }
 
 /** Ignores a group that has already ended. */

@@ -4,12 +4,10 @@ import { BenchError } from "./bench-error.ts";
 import { plainEnvironment, runProgram } from "./child-process.ts";
 import { startHttpSubject } from "./http-subject.ts";
 import { llamaProgram } from "./peers.ts";
-import { makePrompts, seedOf } from "./prompts.ts";
-import { recordRound } from "./record-round.ts";
-import type { RunOptions } from "./runner.ts";
-import type { Measured, Round, Scenario } from "./scenario.ts";
-import { decodeSpeed } from "./stream-record.ts";
-import { measureTokensPerWord } from "./tokens-per-word.ts";
+import { makePrompts, seedOf, measureTokensPerWord } from "./prompts.ts";
+import { recordRound, type RunOptions } from "./runner.ts";
+import { drawn, higher, type Measured, type Round, type Scenario } from "./scenario.ts";
+import { decodeSpeed, userRequest } from "./stream-record.ts";
 
 const replyTokens = 64;
 /** llama-bench starts from an empty context; this is close to it. */
@@ -22,19 +20,8 @@ export const decodeScenario: Omit<Scenario, "cases"> = {
   meaning: `One reply of ${replyTokens} tokens over HTTP, beside llama-bench -p 0 -n ${replyTokens}.`,
   subjects: ["ingle", "llama-bench"],
   measures: [
-    {
-      key: "tokensPerSecond",
-      title: "speed as the client sees it",
-      unit: "tokens/s",
-      better: "higher",
-      isDrawn: true,
-    },
-    {
-      key: "serverTokensPerSecond",
-      title: "speed as the server tells it",
-      unit: "tokens/s",
-      better: "higher",
-    },
+    drawn(higher("tokensPerSecond", "speed as the client sees it", "tokens/s")),
+    higher("serverTokensPerSecond", "speed as the server tells it", "tokens/s"),
   ],
 };
 
@@ -60,7 +47,7 @@ async function measureIngle(seed: number, tokensPerWord: number, options: RunOpt
   const prompts = makePrompts(seed, tokensPerWord);
   await using subject = await startHttpSubject("ingle", options);
   const ask = async (maxTokens: number) =>
-    await subject.stream({ messages: [{ role: "user", content: prompts.text(promptTokens) }], maxTokens });
+    await subject.stream(userRequest(prompts.text(promptTokens), maxTokens));
   await ask(promptTokens); // llama-bench warms up too
   const record = await ask(replyTokens);
   const told = record.serverTokensPerSecond;
@@ -72,20 +59,8 @@ async function measureIngle(seed: number, tokensPerWord: number, options: RunOpt
 }
 
 async function measureLlamaBench({ model, threads, signal }: RunOptions): Promise<Measured> {
-  const args = [
-    "-m",
-    model,
-    "-p",
-    "0",
-    "-n",
-    String(replyTokens),
-    "-t",
-    String(threads),
-    "-r",
-    "1",
-    "-o",
-    "json",
-  ];
+  const sizes = ["-p", 0, "-n", replyTokens, "-t", threads, "-r", 1];
+  const args = ["-m", model, ...sizes, "-o", "json"].map(String);
   const output = await runProgram(llamaProgram("llama-bench"), args, {
     env: plainEnvironment(),
     limitMs: benchLimitMs,

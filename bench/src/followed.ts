@@ -2,21 +2,17 @@
 // that fetch /metrics every 50 ms. A standalone program:
 //
 //   npx --yes pnpm@12 exec tsx bench/src/followed.ts --model FILE [--rounds 5] [--out bench/results] [--force]
-import { mkdir, writeFile } from "node:fs/promises";
 import { Agent, get } from "node:http";
-import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { BenchError } from "./bench-error.ts";
-import { plainEnvironment, startProgram } from "./child-process.ts";
-import { httpCommand } from "./http-subject.ts";
+import { freePort, startHttpSubject } from "./http-subject.ts";
 import { assertIdle, describeMachine, describeModel } from "./machine.ts";
-import { makePrompts, type Prompts } from "./prompts.ts";
-import { readProcessUsage } from "./process-usage.ts";
+import { makePrompts, measureTokensPerWord, type Prompts } from "./prompts.ts";
+import { headLines, markdownTable, writeResults } from "./results.ts";
 import { median, percentile, sum } from "./statistics.ts";
-import { streamChat } from "./stream-client.ts";
-import { measureTokensPerWord } from "./tokens-per-word.ts";
-import { checkLength } from "./stream-record.ts";
+import type { StreamRecord, StreamRequest } from "./stream-record.ts";
 
 const modes = ["alone", "followed", "scraped"] as const;
 type Mode = (typeof modes)[number];
@@ -29,7 +25,6 @@ const questionTokens = 60;
 const replyTokens = 120;
 const scrapers = 2;
 const scrapeEveryMs = 50;
-const readyLimitMs = 60_000;
 
 interface Round {
   mode: Mode;
@@ -52,8 +47,7 @@ const { values: options } = parseArgs({
 });
 if (options.model === undefined) throw new BenchError("Name a model file with --model.");
 const model = path.resolve(options.model);
-const machine = await describeMachine();
-const described = await describeModel(model);
+const [machine, modelFile] = [await describeMachine(), await describeModel(model)];
 const busyShare = await assertIdle({ force: options.force });
 const tokensPerWord = await measureTokensPerWord(model);
 const startedAt = new Date();
@@ -65,41 +59,56 @@ for (let round = 0; round < Number(options.rounds); ++round) {
     rounds.push(measured);
   }
 }
-const report = { machine, model: described, busyShare, startedAt, rounds };
-await mkdir(options.out, { recursive: true });
-const file = path.join(options.out, `${startedAt.toISOString().slice(0, 19).replaceAll(":", "-")}-followed`);
-await writeFile(`${file}.json`, `${JSON.stringify(report, null, 2)}\n`);
-await writeFile(`${file}.md`, table());
-process.stdout.write(table());
+const conditions = {
+  startedAt,
+  machine,
+  model: modelFile,
+  threads: machine.cores,
+  seed: 0,
+  wasForced: options.force,
+};
+const lines = headLines(conditions, [
+  `medians of ${options.rounds} rounds that alternate between the modes, with the least and the most`,
+  `${Math.round(100 * busyShare)} % of the cores were busy before`,
+]);
+const markdown = `${lines.join("\n")}\n\n${markdownTable(table())}\n`;
+await writeResults(
+  options.out,
+  { name: "followed", startedAt },
+  { json: { ...conditions, busyShare, rounds }, markdown },
+);
+process.stdout.write(markdown);
 
 async function measure(mode: Mode, prompts: Prompts): Promise<Round> {
-  const [port, eventsPort] = [await freePort(), await freePort()];
-  const url = `http://127.0.0.1:${port}`;
-  const [program = "", ...args] = httpCommand("ingle", { model, threads: machine.cores, slots: clients });
+  const eventsPort = await freePort();
   const events = mode === "alone" ? [] : ["--kv-events", `tcp://127.0.0.1:${eventsPort}`];
-  const address = ["--host", "127.0.0.1", "--port", String(port), "--metrics-compat", "vllm"];
-  await using server = startProgram(program, [...args, ...address, ...events], { env: plainEnvironment() });
-  await readiness(url);
-  const follower = mode === "alone" ? undefined : await follow(eventsPort);
   const stop = new AbortController();
+  await using server = await startHttpSubject(
+    "ingle",
+    { model, threads: machine.cores, slots: clients, signal: stop.signal },
+    ["--metrics-compat", "vllm", ...events],
+  );
+  const follower = mode === "alone" ? undefined : await follow(eventsPort);
+  const scraped = new AbortController();
   const texts = Array.from({ length: systemTexts }, () => prompts.text(systemTokens));
-  await ask(url, { system: "Warm up.", question: prompts.text(20) });
-  const before = await readProcessUsage(server.pid);
-  const scraping = mode === "scraped" ? Array.from({ length: scrapers }, () => scrape(url, stop.signal)) : [];
+  await server.stream(question("Warm up.", prompts.text(20)));
+  const before = await server.usage();
+  const scraping =
+    mode === "scraped" ? Array.from({ length: scrapers }, () => scrape(server.url, scraped.signal)) : [];
   const beganMs = performance.now();
   const all = await Promise.all(
     Array.from({ length: clients }, async (_, client) => {
-      const records: Awaited<ReturnType<typeof ask>>[] = [];
+      const records: StreamRecord[] = [];
       for (let i = 0; i < requestsPerClient; ++i) {
         const system = texts[(client + i) % texts.length] ?? "";
-        records.push(await ask(url, { system, question: prompts.text(questionTokens) }));
+        records.push(await server.stream(question(system, prompts.text(questionTokens))));
       }
       return records;
     }),
   );
   const seconds = (performance.now() - beganMs) / 1000;
-  const after = await readProcessUsage(server.pid);
-  stop.abort();
+  const after = await server.usage();
+  scraped.abort();
   const scrapesMs = (await Promise.all(scraping)).flat();
   const eventBytes = follower?.bytesRead ?? 0;
   follower?.destroy();
@@ -114,13 +123,12 @@ async function measure(mode: Mode, prompts: Prompts): Promise<Round> {
   };
 }
 
-async function ask(url: string, { system, question }: { system: string; question: string }) {
+function question(system: string, text: string): StreamRequest {
   const messages = [
     { role: "system" as const, content: system },
-    { role: "user" as const, content: question },
+    { role: "user" as const, content: text },
   ];
-  const request = { messages, maxTokens: replyTokens };
-  return checkLength(await streamChat(url, model, request), request);
+  return { messages, maxTokens: replyTokens };
 }
 
 /** A ZMTP 3.0 subscriber that only reads. */
@@ -148,7 +156,7 @@ async function scrape(url: string, signal: AbortSignal): Promise<number[]> {
   while (!signal.aborted) {
     const beganMs = performance.now();
     const status = await fetchStatus(`${url}/metrics`, agent);
-    if (status !== 200) throw new BenchError(`/metrics answered ${status}.`);
+    if (status !== 200) throw new BenchError(`/metrics responded with ${status}.`);
     const ms = performance.now() - beganMs;
     took.push(ms);
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, scrapeEveryMs - ms)));
@@ -166,29 +174,7 @@ async function fetchStatus(url: string, agent: Agent): Promise<number | undefine
   });
 }
 
-async function readiness(url: string): Promise<void> {
-  const giveUpAt = performance.now() + readyLimitMs;
-  for (;;) {
-    const isReady = await fetch(`${url}/health`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-    if (isReady) return;
-    if (performance.now() > giveUpAt) throw new BenchError("The server was not ready in time.");
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  // oxlint-disable-next-line no-unsafe-type-assertion -- it listens on TCP
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
-function table(): string {
+function table(): string[][] {
   const rows = modes.map((mode) => {
     const own = rounds.filter((round) => round.mode === mode);
     const of = (value: (round: Round) => number): string => {
@@ -196,19 +182,14 @@ function table(): string {
       return `${median(all).toFixed(2)} (${Math.min(...all).toFixed(2)} to ${Math.max(...all).toFixed(2)})`;
     };
     const scrapes = own.flatMap(({ scrapesMs }) => scrapesMs);
-    const scraped =
-      scrapes.length === 0
-        ? ""
-        : `${percentile(scrapes, 50).toFixed(2)}, ${percentile(scrapes, 99).toFixed(2)}`;
-    return `| ${mode} | ${of((round) => round.tokensPerSecond)} | ${of((round) => round.cpuMsPerToken)} | ${of((round) => round.eventBytes / 1000)} | ${scraped} |`;
+    const times = [50, 99].map((percent) => percentile(scrapes, percent).toFixed(2)).join(", ");
+    return [
+      mode,
+      of(({ tokensPerSecond }) => tokensPerSecond),
+      of(({ cpuMsPerToken }) => cpuMsPerToken),
+      of(({ eventBytes }) => eventBytes / 1000),
+      scrapes.length === 0 ? "" : times,
+    ];
   });
-  return [
-    `${machine.cpu}, ${machine.cores} cores, ${machine.system}, Node ${machine.node}; ${described.name}; commit ${machine.commit}`,
-    `${options.rounds} rounds in turns, medians with the least and the most; ${Math.round(100 * busyShare)} % of the cores were busy before`,
-    "",
-    "| | tokens/s | ms of processor per token | events, kB | scrape: median, p99 in ms |",
-    "|---|---|---|---|---|",
-    ...rows,
-    "",
-  ].join("\n");
+  return [["", "tokens/s", "ms of processor per token", "events, kB", "scrape: median, p99 in ms"], ...rows];
 }

@@ -17,8 +17,8 @@ type Fractions = Pick<Prompts, "fraction">;
 
 /** The `data:` URL of the next image; equal seeds draw the same images in the same order. */
 export async function freshImage(prompts: Fractions, { format, width, height }: ImageSize): Promise<string> {
-  const picture = draw(prompts, width, height);
-  const bytes = format === "jpeg" ? await encodeJpeg(picture) : await encodePng(picture);
+  const image = draw(prompts, width, height);
+  const bytes = format === "jpeg" ? await encodeJpeg(image) : await encodePng(image);
   return `data:image/${format};base64,${bytes.toString("base64")}`;
 }
 

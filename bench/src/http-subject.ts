@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { BenchError } from "./bench-error.ts";
 import { plainEnvironment, startProgram, type RunningProgram } from "./child-process.ts";
 import { llamaProgram } from "./peers.ts";
-import { readProcessUsage } from "./process-usage.ts";
+import { readProcessUsage } from "./machine.ts";
 import { streamChat } from "./stream-client.ts";
 import { checkLength } from "./stream-record.ts";
 import { contextLength, readyLimitMs, type Subject, type SubjectOptions } from "./subject.ts";
@@ -49,16 +49,24 @@ export function httpCommand(
   return [...own[name], "--model", model, ...projector, "--threads", String(threads)];
 }
 
-/** Resolves when the server is ready. Throws BenchError if it exits or takes too long, or the signal's reason. */
-export async function startHttpSubject(name: HttpSubjectName, options: SubjectOptions): Promise<Subject> {
+/** A server that listens on a port of this machine. */
+export interface HttpSubject extends Subject {
+  readonly url: string;
+}
+
+/** Resolves when the server is ready; `flags` are added to its command. Throws BenchError if it exits or takes too long, or the signal's reason. */
+export async function startHttpSubject(
+  name: HttpSubjectName,
+  options: SubjectOptions,
+  flags: readonly string[] = [],
+): Promise<HttpSubject> {
   const { model, signal } = options;
   const [program = "", ...args] = httpCommand(name, options);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const startedAtMs = performance.now();
-  const running = startProgram(program, [...args, "--host", "127.0.0.1", "--port", String(port)], {
-    env: plainEnvironment(),
-  });
+  const address = ["--host", "127.0.0.1", "--port", String(port)];
+  const running = startProgram(program, [...args, ...address, ...flags], { env: plainEnvironment() });
   try {
     await waitUntilReady(name, url, running, signal);
   } catch (error) {
@@ -67,6 +75,7 @@ export async function startHttpSubject(name: HttpSubjectName, options: SubjectOp
   }
   return {
     name,
+    url,
     startedAtMs,
     stream: async (request, streamOptions) =>
       checkLength(await streamChat(url, model, request, { signal, ...streamOptions }), request),
@@ -105,7 +114,7 @@ async function isReady(url: string, signal: AbortSignal): Promise<boolean> {
 }
 
 /** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseCpuTimes } from "./machine.ts";
-import { parseCpuSeconds, parsePeakMb } from "./process-usage.ts";
+import { parseCpuTimes, parseCpuSeconds, parsePeakMb } from "./machine.ts";
 
 describe("parseCpuTimes", () => {
   it("counts neither idling nor waiting for a disk as busy, but what a hypervisor took", () => {

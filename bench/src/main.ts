@@ -10,7 +10,7 @@ import { httpCommand } from "./http-subject.ts";
 import { describeMachine, describeModel } from "./machine.ts";
 import { parseOptions, usageText, type BenchOptions } from "./options.ts";
 import { ensureLlamaPrograms, ensureNodeLlamaCpp, nodeLlamaCppVersion, readPin } from "./peers.ts";
-import { compareImages } from "./pictures.ts";
+import { compareImages } from "./compare-images.ts";
 import { terminalReport, writeReport, type Run } from "./report.ts";
 import { runQuality, type QualityModel } from "./quality/command.ts";
 import { runScenarios, type RunOptions } from "./runner.ts";

@@ -20,7 +20,7 @@ export interface DriverRequest {
 }
 
 /** Milliseconds since the request arrived at the driver. */
-export interface DriverAnswer {
+export interface DriverReply {
   arrivalsMs: number[];
   endedAtMs: number;
   text: string;
@@ -31,7 +31,7 @@ export interface DriverAnswer {
 
 export type DriverMessage =
   | { type: "ready" }
-  | { type: "answer"; id: number; answer: DriverAnswer }
+  | { type: "reply"; id: number; reply: DriverReply }
   | { type: "error"; id: number | undefined; message: string };
 
 // The part of node-llama-cpp's interface used here; the package is not a dependency of this workspace.
@@ -91,7 +91,7 @@ class Driver {
     return new Driver(library, model, all);
   }
 
-  async answer(request: DriverRequest): Promise<DriverAnswer> {
+  async reply(request: DriverRequest): Promise<DriverReply> {
     const startedAt = performance.now();
     const sequence =
       this.#free.pop() ?? (await new Promise<Sequence>((resolve) => this.#waiting.push(resolve)));
@@ -104,12 +104,12 @@ class Driver {
     }
   }
 
-  async #generate(sequence: Sequence, request: DriverRequest, startedAt: number): Promise<DriverAnswer> {
+  async #generate(sequence: Sequence, request: DriverRequest, startedAt: number): Promise<DriverReply> {
     const tokens = this.#tokenize(request.messages);
     await sequence.adaptStateToTokens(tokens, false);
     // At least one token is evaluated, as a starting point for generation.
     const reusedTokens = Math.min(sequence.nextTokenIndex, tokens.length - 1);
-    const answer: DriverAnswer = {
+    const reply: DriverReply = {
       arrivalsMs: [],
       endedAtMs: 0,
       text: "",
@@ -122,13 +122,13 @@ class Driver {
       yieldEogToken: true, // continues past the model's own end
     });
     for await (const token of generation) {
-      answer.text += this.#model.detokenize([token]);
-      answer.arrivalsMs.push(performance.now() - startedAt);
-      answer.completionTokens += 1;
-      if (answer.completionTokens === request.maxTokens) break;
+      reply.text += this.#model.detokenize([token]);
+      reply.arrivalsMs.push(performance.now() - startedAt);
+      reply.completionTokens += 1;
+      if (reply.completionTokens === request.maxTokens) break;
     }
-    answer.endedAtMs = performance.now() - startedAt;
-    return answer;
+    reply.endedAtMs = performance.now() - startedAt;
+    return reply;
   }
 
   #tokenize(messages: readonly ChatMessage[]): Token[] {
@@ -151,7 +151,7 @@ async function main(options: DriverOptions): Promise<void> {
   const driver = await Driver.start(options);
   const serve = async (request: DriverRequest): Promise<void> => {
     try {
-      tell({ type: "answer", id: request.id, answer: await driver.answer(request) });
+      tell({ type: "reply", id: request.id, reply: await driver.reply(request) });
     } catch (error) {
       tell({ type: "error", id: request.id, message: messageOf(error) });
     }

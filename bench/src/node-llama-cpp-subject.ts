@@ -3,9 +3,9 @@ import { fork, type ChildProcess } from "node:child_process";
 import path from "node:path";
 import { BenchError } from "./bench-error.ts";
 import { plainEnvironment, RunningProgram } from "./child-process.ts";
-import type { DriverAnswer, DriverMessage, DriverOptions, DriverRequest } from "./node-llama-cpp-driver.ts";
+import type { DriverReply, DriverMessage, DriverOptions, DriverRequest } from "./node-llama-cpp-driver.ts";
 import { nodeLlamaCppEntry } from "./peers.ts";
-import { readProcessUsage } from "./process-usage.ts";
+import { readProcessUsage } from "./machine.ts";
 import { requestLimitMs, type StreamOptions } from "./stream-client.ts";
 import { checkLength, type StreamRecord, type StreamRequest } from "./stream-record.ts";
 import { contextLength, readyLimitMs, type Subject, type SubjectOptions } from "./subject.ts";
@@ -39,7 +39,7 @@ export async function startNodeLlamaCpp(options: SubjectOptions): Promise<Subjec
 }
 
 interface Waiter {
-  resolve: (answer: DriverAnswer | undefined) => void;
+  resolve: (reply: DriverReply | undefined) => void;
   reject: (error: Error) => void;
 }
 
@@ -78,15 +78,15 @@ class DriverProcess implements AsyncDisposable {
     const message: DriverRequest = { id, messages: request.messages, maxTokens: request.maxTokens };
     const sentAtMs = performance.now();
     this.#child.send(message);
-    const answer = await this.#wait(id, requestLimitMs, signal);
-    if (answer === undefined) throw new Error("The driver answered without an answer.");
+    const reply = await this.#wait(id, requestLimitMs, signal);
+    if (reply === undefined) throw new Error("The driver sent no reply.");
     return {
-      ...answer,
+      ...reply,
       sentAtMs,
-      arrivalsMs: answer.arrivalsMs.map((ms) => sentAtMs + ms),
-      endedAtMs: sentAtMs + answer.endedAtMs,
+      arrivalsMs: reply.arrivalsMs.map((ms) => sentAtMs + ms),
+      endedAtMs: sentAtMs + reply.endedAtMs,
       hasLeft: false,
-      computedTokens: answer.promptTokens - answer.reusedTokens,
+      computedTokens: reply.promptTokens - reply.reusedTokens,
     };
   }
 
@@ -98,29 +98,21 @@ class DriverProcess implements AsyncDisposable {
     id: number,
     limitMs: number,
     signal: AbortSignal | undefined,
-  ): Promise<DriverAnswer | undefined> {
+  ): Promise<DriverReply | undefined> {
     signal?.throwIfAborted();
-    let stopWaiting = (): void => {};
-    const message = new Promise<DriverAnswer | undefined>((resolve, reject) => {
-      const abort = (): void => reject(new BenchError("The request was stopped.", { cause: signal?.reason }));
-      const limit = setTimeout(() => {
-        reject(new BenchError(`node-llama-cpp did not reply within ${limitMs / 1000} seconds.`));
-      }, limitMs);
-      signal?.addEventListener("abort", abort, { once: true });
-      this.#waiters.set(id, { resolve, reject });
-      stopWaiting = () => {
-        clearTimeout(limit);
-        signal?.removeEventListener("abort", abort);
-        this.#waiters.delete(id);
-      };
-    });
+    const limit = AbortSignal.timeout(limitMs);
+    const stop = signal === undefined ? limit : AbortSignal.any([signal, limit]);
     try {
-      return await message;
+      return await new Promise<DriverReply | undefined>((resolve, reject) => {
+        this.#waiters.set(id, { resolve, reject });
+        const late = new BenchError(`node-llama-cpp did not reply within ${limitMs / 1000} seconds.`);
+        stop.addEventListener("abort", () => reject(late), { once: true });
+      });
     } catch (error) {
       signal?.throwIfAborted();
       throw error;
     } finally {
-      stopWaiting();
+      this.#waiters.delete(id);
     }
   }
 
@@ -129,7 +121,7 @@ class DriverProcess implements AsyncDisposable {
       const error = new BenchError(`node-llama-cpp failed: ${message.message}`);
       this.#waiters.get(message.id ?? readyId)?.reject(error);
     } else if (message.type === "ready") this.#waiters.get(readyId)?.resolve(undefined);
-    else this.#waiters.get(message.id)?.resolve(message.answer);
+    else this.#waiters.get(message.id)?.resolve(message.reply);
   }
 
   #failAll(sentence: string): void {

@@ -6,6 +6,7 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import { BenchError, messageOf } from "./bench-error.ts";
 import { scenarios } from "./scenarios/all.ts";
+import type { PeerOptions } from "./peers.ts";
 import { resultsFolder } from "./workspace.ts";
 
 export type CommandName =
@@ -63,57 +64,54 @@ const roundsDefault: Record<CommandName, number> = {
   simulate: 0,
   help: 0,
 };
-/** Far more than anybody would wait for. */
-const roundsMax = 100;
-const threadsMax = 512;
-const slotsDefault = 8;
-/** As many as Ingle accepts. */
-const slotsMax = 256;
-/** About sixteen thousand tokens determine the divergence to a few percent. */
-const piecesDefault = 32;
-const piecesMax = 10_000;
-/** The usual setting of llama-perplexity. */
-const pieceTokensDefault = 512;
-const pieceTokensMax = 131_072;
-const depthDefault = 8_192;
-const depthMax = 1_048_576;
-const needleTextsDefault = 4;
-const needleTextsMax = 1_000;
-/** Head sizes of real models; rotary positions need an even one. */
-const headSizeRange = { least: 32, most: 512 };
-/** Seeds have 32 bits. */
-const seedMax = 2 ** 32 - 1;
+/** Options that are whole numbers, with their least and largest values. */
+const ranges = {
+  threads: [1, 512],
+  /** As many as Ingle accepts. */
+  slots: [1, 256],
+  /** Far more than anybody would wait for. */
+  rounds: [1, 100],
+  /** Seeds have 32 bits. */
+  seed: [0, 2 ** 32 - 1],
+  /** About sixteen thousand tokens determine the divergence to a few percent. */
+  pieces: [1, 10_000],
+  "piece-tokens": [64, 131_072],
+  depth: [0, 1_048_576],
+  needles: [0, 1_000],
+  /** Head sizes of real models. */
+  head: [32, 512],
+} as const;
 
 export const usageText = `pnpm bench <command> [options]
 
-  decode                how fast one answer streams over HTTP, beside llama-bench
-  http [scenario …]     what users feel; all scenarios, or the named ones:
+  decode                how fast one reply streams over HTTP, beside llama-bench
+  http [scenario …]     what users notice; all scenarios, or the named ones:
                         ${scenarios.map(({ name }) => name).join(", ")}
   kv [type …]           what each kind of KV cache costs and saves
   quant [level …]       the same for each level of quantization; --model is a model that is not quantized
-  pictures              whether answers about drawn pictures are those of llama-mtmd-cli
-  peers                 only build and install what Ingle is compared with
-  service-times         how long a replica takes for prompts and for crowds of replies, for simulate
-  simulate PLAN         plays days of arrivals against a cluster of replicas; bench/simulations has plans
+  pictures              whether replies about generated images are equal to those of llama-mtmd-cli
+  peers                 only build and install the programs that Ingle is compared with
+  service-times         how long a replica takes for prompts and for concurrent replies, for simulate
+  simulate PLAN         simulates days of requests to a cluster of replicas; bench/simulations has plans
 
   --peers               compare with llama-server and node-llama-cpp (http)
-  --model FILE          a .gguf file; default: the starter model, for pictures tiny ones (quant has none)
+  --model FILE          a .gguf file; default: the starter model, for pictures tiny models; required for quant
   --mmproj FILE         its projector (pictures, http vision)
   --text FILE           measure quality on this text instead of a book (kv, quant)
-  --sampled             measure it on what the model itself writes: for one that knows no English prose (kv, quant)
-  --pieces N            pieces of the text; default: 32 (kv, quant)
+  --sampled             measure it on text that the model itself generates, if it knows no English prose (kv, quant)
+  --pieces N            chunks of the text; default: 32 (kv, quant)
   --piece-tokens N      tokens of each; default: 512 (kv, quant)
-  --depth N             tokens in the context while the speed is measured; default: 8192; 0 leaves it out (kv)
-  --needles N           texts in which five facts are looked for, one at a time; default: 4; 0 for none (kv)
+  --depth N             tokens in the context while the speed is measured; default: 8192; 0 skips it (kv)
+  --needles N           texts in which five facts are searched for, one at a time; default: 4; 0 skips it (kv)
   --head N              instead of --model: a model of random weights with heads of this size (kv)
-  --tiny-model FILE     a model for the scenario bridge; default: one is made
+  --tiny-model FILE     a model for the scenario bridge; default: one is generated
   --threads N           threads that compute; default: one per core
   --slots N             requests computed at the same time (http, service-times); default: 8; with 64, parallel has
                         64 clients too
   --rounds N            default: 3 for http and service-times, 5 for decode
-  --seed N              draws the same prompts again; default: a random one, which the report shows
-  --out DIR             where the results go; default: bench/results
-  --force               measure even when the machine is busy; the report says so
+  --seed N              reproduces the prompts of a run; default: a random one, which the report shows
+  --out DIR             the folder for the results; default: bench/results
+  --force               measure even if the machine is busy; the report says so
 `;
 
 /** Throws BenchError for invalid arguments. Relative paths are resolved against `cwd`. */
@@ -140,20 +138,17 @@ export function parseOptions(args: readonly string[], cwd: string): BenchOptions
     mmproj: file(values.mmproj),
     headSize: chooseHead(command, values),
     tinyModel: file(values["tiny-model"]),
-    threads: number("--threads", values.threads, { least: 1, most: threadsMax }) ?? availableParallelism(),
-    slots: number("--slots", values.slots, { least: 1, most: slotsMax }) ?? slotsDefault,
-    rounds: number("--rounds", values.rounds, { least: 1, most: roundsMax }) ?? roundsDefault[command],
-    seed: number("--seed", values.seed, { least: 0, most: seedMax }) ?? randomInt(seedMax),
+    threads: number("threads", values) ?? availableParallelism(),
+    slots: number("slots", values) ?? 8,
+    rounds: number("rounds", values) ?? roundsDefault[command],
+    seed: number("seed", values) ?? randomInt(ranges.seed[1]),
     out: path.resolve(cwd, values.out ?? resultsFolder),
     force: values.force ?? false,
     text: chooseText(file(values.text), values.sampled ?? false),
-    pieces: number("--pieces", values.pieces, { least: 1, most: piecesMax }) ?? piecesDefault,
-    pieceTokens:
-      number("--piece-tokens", values["piece-tokens"], { least: 64, most: pieceTokensMax }) ??
-      pieceTokensDefault,
-    depth: number("--depth", values.depth, { least: 0, most: depthMax }) ?? depthDefault,
-    needleTexts:
-      number("--needles", values.needles, { least: 0, most: needleTextsMax }) ?? needleTextsDefault,
+    pieces: number("pieces", values) ?? 32,
+    pieceTokens: number("piece-tokens", values) ?? 512, // the usual setting of llama-perplexity
+    depth: number("depth", values) ?? 8_192,
+    needleTexts: number("needles", values) ?? 4,
   };
 }
 
@@ -174,7 +169,7 @@ function choosePlan(
 
 /** Throws BenchError for an impossible head size, and if a model is given too. */
 function chooseHead(command: string, values: { head?: string; model?: string }): number | undefined {
-  const size = number("--head", values.head, headSizeRange);
+  const size = number("head", values);
   if (size === undefined) return undefined;
   if (size % 2 !== 0) throw new BenchError("--head must be even, for rotary positions.");
   if (command !== "kv") throw new BenchError("Only kv takes --head.");
@@ -228,12 +223,26 @@ function chooseScenarios(names: readonly string[]): string[] {
 }
 
 function number(
-  flag: string,
-  text: string | undefined,
-  range: { least: number; most: number },
+  name: keyof typeof ranges,
+  values: { readonly [name in keyof typeof ranges]?: string },
 ): number | undefined {
+  const text = values[name];
   if (text === undefined) return undefined;
+  const [least, most] = ranges[name];
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= range.least && value <= range.most) return value;
-  throw new BenchError(`${flag} must be a whole number from ${range.least} to ${range.most}.`);
+  if (value >= least && value <= most) return value;
+  throw new BenchError(`--${name} must be a whole number from ${least} to ${most}.`);
+}
+
+/** Options of a measurement of quality (kv, quant). */
+export interface QualityOptions
+  extends
+    PeerOptions,
+    Pick<BenchOptions, "depth" | "force" | "needleTexts" | "pieceTokens" | "pieces" | "seed" | "threads"> {
+  /** A model file; for quant, the original. */
+  model: string;
+  /** Names of cache types or levels; none means the default ones. */
+  names: readonly string[];
+  /** A file of prose. */
+  text: string;
 }

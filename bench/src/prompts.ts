@@ -1,5 +1,6 @@
 // New texts from a seed: invented words in random order. Results do not depend on particular prompts, and no cache can
 // contain them.
+import { load } from "@ingle/engine";
 import { seededRandom } from "@ingle/fixtures";
 
 const wordCount = 2_000;
@@ -47,4 +48,23 @@ export function makePrompts(seed: number, tokensPerWord: number): Prompts {
 /** A seed for one part of a run, derived from the run's seed and the part's name. */
 export function seedOf(seed: number, part: string): number {
   return seededRandom(seed, part).uint32();
+}
+
+/** Enough words for a mean accurate to a few percent. */
+const sampleWords = 1_000;
+
+/** Loads the model, tokenizes a sample and frees it. Throws what `load` throws. */
+export async function measureTokensPerWord(
+  modelPath: string,
+  options: { signal?: AbortSignal } = {},
+): Promise<number> {
+  const sample = makePrompts(0, 1).text(sampleWords);
+  await using loaded = await load(modelPath, {
+    contextLength: 64,
+    parallel: 1,
+    threads: 1,
+    signal: options.signal,
+  });
+  const tokens = await loaded.tokenizer.encode(sample, { addSpecial: false });
+  return tokens.length / sampleWords;
 }

@@ -3,15 +3,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { compare, formatNumber } from "./comparison.ts";
-import {
-  comparisonTable,
-  markdownReport,
-  markdownTable,
-  terminalReport,
-  terminalTable,
-  writeReport,
-  type Run,
-} from "./report.ts";
+import { comparisonTable, markdownReport, terminalReport, writeReport, type Run } from "./report.ts";
+import { markdownTable, terminalTable } from "./results.ts";
 import type { Measure, Round } from "./scenario.ts";
 import type { SubjectName } from "./subject.ts";
 

@@ -1,28 +1,27 @@
 // Runs scenarios: every case in rounds, in every round each subject, started fresh with the same prompts.
+import { BenchError } from "./bench-error.ts";
+import { formatNumber } from "./comparison.ts";
+import { assertIdle } from "./machine.ts";
+import { type Measured, type Round, usageValues, type Scenario, type ScenarioCase } from "./scenario.ts";
+import { requestFigures, userRequest } from "./stream-record.ts";
+import type { BenchOptions } from "./options.ts";
+import type { PeerOptions } from "./peers.ts";
 import { startHttpSubject } from "./http-subject.ts";
 import { startNodeLlamaCpp } from "./node-llama-cpp-subject.ts";
-import { makePrompts, seedOf } from "./prompts.ts";
-import { recordRound } from "./record-round.ts";
-import { usageValues, type Measured, type Round, type Scenario, type ScenarioCase } from "./scenario.ts";
+import { makePrompts, seedOf, measureTokensPerWord } from "./prompts.ts";
 import type { ModelFiles, Subject, SubjectName, SubjectOptions } from "./subject.ts";
-import { measureTokensPerWord } from "./tokens-per-word.ts";
 
 /** One reply before the measured ones, so that first-time compilation and allocation are not measured. */
 const warmUp = { promptTokens: 16, replyTokens: 8 };
 
-export interface RunOptions {
+export interface RunOptions
+  extends
+    PeerOptions,
+    Pick<
+      BenchOptions,
+      "force" | "mmproj" | "rounds" | "seed" | "slots" | "threads" | "tinyModel" | "withPeers"
+    > {
   model: string;
-  mmproj: string | undefined;
-  tinyModel: string | undefined;
-  threads: number;
-  slots: number;
-  rounds: number;
-  seed: number;
-  withPeers: boolean;
-  force: boolean;
-  signal: AbortSignal;
-  /** Called before and after every run. */
-  say: (line: string) => void;
 }
 
 /** All rounds of all scenarios. Failed requests become rounds with an error; only a busy machine or an abort throws. */
@@ -81,8 +80,8 @@ async function measureOnce(task: Task, options: RunOptions): Promise<Measured> {
 }
 
 async function warm(subject: Subject, seed: number, tokensPerWord: number): Promise<void> {
-  const content = makePrompts(seedOf(seed, "warm-up"), tokensPerWord).text(warmUp.promptTokens);
-  await subject.stream({ messages: [{ role: "user", content }], maxTokens: warmUp.replyTokens });
+  const text = makePrompts(seedOf(seed, "warm-up"), tokensPerWord).text(warmUp.promptTokens);
+  await subject.stream(userRequest(text, warmUp.replyTokens));
 }
 
 async function startSubject(name: SubjectName, options: SubjectOptions): Promise<Subject> {
@@ -94,5 +93,31 @@ async function startSubject(name: SubjectName, options: SubjectOptions): Promise
       return await startNodeLlamaCpp(options);
     case "llama-bench":
       throw new Error("llama-bench serves no requests.");
+  }
+}
+
+type Head = Pick<Round, "scenario" | "case" | "round" | "seed" | "subject">;
+
+/**
+ * `measure` is the key of the figure to print. Throws BenchError if the machine is busy, the signal's reason, and bugs of
+ * this code; errors of the subject are recorded in the round.
+ */
+export async function recordRound(
+  head: Head,
+  measure: string,
+  work: () => Promise<Measured>,
+  { force, rounds, signal, say }: Pick<RunOptions, "force" | "rounds" | "signal" | "say">,
+): Promise<Round> {
+  const busyShare = await assertIdle({ force, signal });
+  const title = `${head.scenario}, ${head.case}, round ${head.round} of ${rounds}: ${head.subject}`;
+  try {
+    const { values, requests } = await work();
+    say(`${title}: ${formatNumber(values[measure] ?? Number.NaN)}`);
+    return { ...head, busyShare, values, requests: requests.map(requestFigures) };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof BenchError)) throw error;
+    say(`${title}: failed. ${error.message}`);
+    return { ...head, busyShare, values: {}, requests: [], error: error.message };
   }
 }

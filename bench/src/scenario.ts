@@ -1,6 +1,6 @@
 // What a scenario is: a name, what it measures, and one or more cases that drive a freshly started subject.
 // The files in scenarios/ define them.
-import type { ProcessUsage } from "./process-usage.ts";
+import type { ProcessUsage } from "./machine.ts";
 import type { Prompts } from "./prompts.ts";
 import type { StreamRecord } from "./stream-record.ts";
 import type { ModelFiles, Subject, SubjectName } from "./subject.ts";
@@ -15,6 +15,21 @@ export interface Measure {
   better: "higher" | "lower";
   /** Whether the scenario's chart shows it. */
   isDrawn?: boolean;
+}
+
+/** A measure of which more is better. */
+export function higher(key: string, title: string, unit: Unit): Measure {
+  return { key, title, unit, better: "higher" };
+}
+
+/** A measure of which less is better. */
+export function lower(key: string, title: string, unit: Unit): Measure {
+  return { key, title, unit, better: "lower" };
+}
+
+/** The measure, shown in the scenario's chart. */
+export function drawn(measure: Measure): Measure {
+  return { ...measure, isDrawn: true };
 }
 
 export interface CaseContext {
@@ -81,8 +96,8 @@ export interface Round {
 
 /** Figures that the runner adds to every scenario. */
 export const usageMeasures: readonly Measure[] = [
-  { key: "peakMb", title: "peak memory", unit: "MB", better: "lower" },
-  { key: "cpuSeconds", title: "processor time", unit: "s", better: "lower" },
+  lower("peakMb", "peak memory", "MB"),
+  lower("cpuSeconds", "processor time", "s"),
 ];
 
 /** The figures of `usageMeasures`: peak memory over the process's lifetime, processor time of the measured part. */

@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { BenchError } from "./bench-error.ts";
-import { readAnswer, requestBody, streamChat, type Piece } from "./stream-client.ts";
+import { readReply, requestBody, streamChat, type Piece } from "./stream-client.ts";
 import { checkLength, decodeSpeed, gaps, timeToFirstToken, type StreamRequest } from "./stream-record.ts";
 
 const request: StreamRequest = { messages: [{ role: "user", content: "hello" }], maxTokens: 3 };
@@ -26,7 +26,7 @@ const at = (atMs: number, text: string): Piece => ({ atMs, bytes: Buffer.from(te
 
 describe("readAnswer", () => {
   it("counts the first piece with text as the first token, not the opening chunk", () => {
-    const record = readAnswer(
+    const record = readReply(
       whole.map((text, index) => at(100 + index * 10, text)),
       90,
     );
@@ -37,7 +37,7 @@ describe("readAnswer", () => {
   });
 
   it("tells computed from reused prompt tokens", () => {
-    const record = readAnswer([at(1, whole.join(""))], 0);
+    const record = readReply([at(1, whole.join(""))], 0);
     expect(record).toMatchObject({
       promptTokens: 9,
       reusedTokens: 4,
@@ -49,20 +49,20 @@ describe("readAnswer", () => {
   it("puts events and characters together that arrive in parts", () => {
     const bytes = Buffer.from([chunk("ü"), ...whole.slice(1)].join(""));
     const pieces = [...bytes].map((byte, index) => ({ atMs: index, bytes: Uint8Array.of(byte) }));
-    expect(readAnswer(pieces, 0).text).toBe("üabc");
+    expect(readReply(pieces, 0).text).toBe("üabc");
   });
 
   it("refuses a stream that was cut", () => {
-    expect(() => readAnswer([at(1, whole.slice(0, -1).join(""))], 0)).toThrow(BenchError);
+    expect(() => readReply([at(1, whole.slice(0, -1).join(""))], 0)).toThrow(BenchError);
   });
 
   it("refuses a stream that ends with an error", () => {
     const error = `data: ${JSON.stringify({ error: { message: "out of memory" } })}\n\n`;
-    expect(() => readAnswer([at(1, chunk("a") + error)], 0)).toThrow(/out of memory/);
+    expect(() => readReply([at(1, chunk("a") + error)], 0)).toThrow(/out of memory/);
   });
 
   it("misses nothing when the client left", () => {
-    const record = readAnswer([at(5, chunk("a")), at(6, 'data: {"cho')], 0, 50);
+    const record = readReply([at(5, chunk("a")), at(6, 'data: {"cho')], 0, 50);
     expect(record).toMatchObject({ hasLeft: true, text: "a", endedAtMs: 50 });
     expect(gaps(record)).toEqual([45]);
   });
@@ -70,7 +70,7 @@ describe("readAnswer", () => {
 
 describe("checkLength", () => {
   it("refuses a reply shorter than requested", () => {
-    const record = readAnswer([at(1, whole.join(""))], 0);
+    const record = readReply([at(1, whole.join(""))], 0);
     expect(checkLength(record, request)).toBe(record);
     expect(() => checkLength(record, { ...request, maxTokens: 4 })).toThrow(BenchError);
   });
@@ -145,10 +145,10 @@ describe("streamChat", () => {
     const stop = new AbortController();
     const reason = new Error("stopped");
     const url = await listen(chunk("a"));
-    const answer = streamChat(url, "tiny", request, {
+    const reply = streamChat(url, "tiny", request, {
       signal: stop.signal,
       onPiece: () => stop.abort(reason),
     });
-    await expect(answer).rejects.toBe(reason);
+    await expect(reply).rejects.toBe(reason);
   });
 });

@@ -44,13 +44,13 @@ export async function streamChat(
     await exchange(url, requestBody(model, request), pieces, { signal: AbortSignal.any(given), options });
   } catch (error) {
     signal?.throwIfAborted();
-    if (leave?.aborted === true) return readAnswer(pieces, sentAtMs, performance.now());
+    if (leave?.aborted === true) return readReply(pieces, sentAtMs, performance.now());
     if (limit.aborted) throw new BenchError(`A request had no end after ${requestLimitMs / 1000} seconds.`);
     throw error instanceof BenchError
       ? error
       : new BenchError(`A request failed: ${messageOf(error)}.`, { cause: error });
   }
-  return readAnswer(pieces, sentAtMs);
+  return readReply(pieces, sentAtMs);
 }
 
 async function exchange(
@@ -61,8 +61,8 @@ async function exchange(
 ): Promise<void> {
   const response = await send(url, body, signal);
   if (response.statusCode !== 200) {
-    const answer = (await response.setEncoding("utf8").toArray()).join("").slice(0, refusalMax);
-    throw new BenchError(`A request was refused with ${response.statusCode}: ${answer}`);
+    const refusal = (await response.setEncoding("utf8").toArray()).join("").slice(0, refusalMax);
+    throw new BenchError(`A request was refused with ${response.statusCode}: ${refusal}`);
   }
   await new Promise<void>((resolve, reject) => {
     response.on("data", (bytes: Uint8Array) => {
@@ -133,7 +133,7 @@ interface Chunk {
 }
 
 /** Builds the record of a stream. With `leftAtMs` the client disconnected then, and an incomplete stream is fine. Throws BenchError. */
-export function readAnswer(pieces: readonly Piece[], sentAtMs: number, leftAtMs?: number): StreamRecord {
+export function readReply(pieces: readonly Piece[], sentAtMs: number, leftAtMs?: number): StreamRecord {
   const record: StreamRecord = {
     sentAtMs,
     arrivalsMs: [],

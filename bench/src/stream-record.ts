@@ -1,6 +1,6 @@
 // What a client received of one streamed reply, and the figures that follow from it.
+import { sum, largest, percentile } from "./statistics.ts";
 import { BenchError } from "./bench-error.ts";
-import { largest, percentile } from "./statistics.ts";
 
 export interface ChatMessage {
   role: "system" | "user" | "assistant";
@@ -17,6 +17,11 @@ export interface StreamRequest {
   schema?: object;
   /** Default: greedy. */
   sampling?: { temperature: number; topK: number; topP: number; seed: number };
+}
+
+/** A request with a single user message. */
+export function userRequest(content: string, maxTokens: number): StreamRequest {
+  return { messages: [{ role: "user", content }], maxTokens };
 }
 
 /** Times are milliseconds of this process's `performance.now()`. */
@@ -85,4 +90,15 @@ export function checkLength(record: StreamRecord, request: StreamRequest): Strea
   throw new BenchError(
     `A reply has ${record.completionTokens} tokens instead of the requested ${request.maxTokens}.`,
   );
+}
+
+/** Milliseconds from the first request to the last end. */
+export function wallTime(requests: readonly StreamRecord[]): number {
+  const start = Math.min(...requests.map(({ sentAtMs }) => sentAtMs));
+  return Math.max(...requests.map(({ endedAtMs }) => endedAtMs)) - start;
+}
+
+/** Tokens per second of all replies together, including the time for the prompts. */
+export function totalSpeed(requests: readonly StreamRecord[]): number {
+  return (sum(requests.map(({ completionTokens }) => completionTokens)) / wallTime(requests)) * 1000;
 }

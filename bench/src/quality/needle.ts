@@ -6,7 +6,7 @@ import { seededRandom } from "@ingle/fixtures";
 export interface Needle {
   prompt: string;
   /** The digits that a correct reply starts with. */
-  answer: string;
+  digits: string;
 }
 
 export interface NeedleOptions {
@@ -38,10 +38,10 @@ export function makeNeedles({ haystack, words, seed, texts }: NeedleOptions): Ne
   }).flat();
 }
 
-function needleAt(text: readonly string[], at: number, place: string, answer: string): Needle {
-  const fact = `The secret number of the ${place} is ${answer}.`;
+function needleAt(text: readonly string[], at: number, place: string, digits: string): Needle {
+  const fact = `The secret number of the ${place} is ${digits}.`;
   const hay = [...text.slice(0, at), fact, ...text.slice(at)].join(" ");
-  return { prompt: `${hay}\n\nRemember: the secret number of the ${place} is`, answer };
+  return { prompt: `${hay}\n\nRemember: the secret number of the ${place} is`, digits };
 }
 
 /** Which needles the model finds, greedily. */
@@ -51,10 +51,10 @@ export async function findNeedles(
   signal: AbortSignal,
 ): Promise<boolean[]> {
   const found: boolean[] = [];
-  for (const { prompt, answer } of needles) {
+  for (const { prompt, digits } of needles) {
     const request = { prompt, temperature: 0, maxTokens: replyTokens };
     const { text } = await model.generate(request, { signal });
-    found.push(text.trimStart().startsWith(answer));
+    found.push(text.trimStart().startsWith(digits));
   }
   return found;
 }

@@ -2,23 +2,16 @@
 // of a text, and then compares.
 import { BenchError } from "../bench-error.ts";
 import { plainEnvironment, runProgram } from "../child-process.ts";
-import { llamaTool, type ToolBuild } from "./llama-tools.ts";
+import { llamaTool, type ToolRun } from "./llama-tools.ts";
 
 const limitMs = 3 * 3_600_000;
 
-export interface TextTest {
-  model: string;
+export interface TextTest extends ToolRun {
   /** A file of prose. */
   text: string;
   /** Tokens per chunk; the first half of each is only context. */
   pieceTokens: number;
   pieces: number;
-  threads: number;
-  signal: AbortSignal;
-  /** Types of the KV cache. Default f16. */
-  kvTypeK?: string;
-  kvTypeV?: string;
-  build?: ToolBuild;
 }
 
 export interface Divergence {

@@ -6,7 +6,7 @@ import { EngineError, quantizeModel } from "@ingle/engine";
 import { assertIdle } from "../machine.ts";
 import { compareWithBase, writeBase } from "./perplexity.ts";
 import { probeModel } from "./probe.ts";
-import type { QualityOptions } from "./quality-options.ts";
+import type { QualityOptions } from "../options.ts";
 import { measureSpeed } from "./llama-tools.ts";
 import type { Column, Row } from "./table.ts";
 

@@ -7,10 +7,9 @@ import { cold } from "./cold.ts";
 import { mixed } from "./mixed.ts";
 import { multiTurn } from "./multi-turn.ts";
 import { parallel } from "./parallel.ts";
-import { sampling } from "./sampling.ts";
 import { sharedPrefix } from "./shared-prefix.ts";
 import { single } from "./single.ts";
-import { structured } from "./structured.ts";
+import { sampling, structured } from "./token-cost.ts";
 import { vision } from "./vision.ts";
 
 export const scenarios: readonly Scenario[] = [

@@ -1,6 +1,14 @@
 // `busy`: the same as `single` and `parallel` while another process burns one core. It should cost in proportion.
 import { startProgram } from "../child-process.ts";
-import { servers, type CaseContext, type Measured, type Scenario, type ScenarioCase } from "../scenario.ts";
+import {
+  drawn,
+  higher,
+  servers,
+  type CaseContext,
+  type Measured,
+  type Scenario,
+  type ScenarioCase,
+} from "../scenario.ts";
 import { runParallel } from "./parallel.ts";
 import { runSingle } from "./single.ts";
 
@@ -29,9 +37,9 @@ export const busy: Scenario = {
   meaning: "Another process burns one core: how much of the speed without it is left.",
   subjects: servers,
   measures: [
-    { key: "share", title: "speed left beside a busy process", unit: "×", better: "higher", isDrawn: true },
-    { key: "busySpeed", title: "speed beside it", unit: "tokens/s", better: "higher" },
-    { key: "idleSpeed", title: "speed without it", unit: "tokens/s", better: "higher" },
+    drawn(higher("share", "speed left beside a busy process", "×")),
+    higher("busySpeed", "speed beside it", "tokens/s"),
+    higher("idleSpeed", "speed without it", "tokens/s"),
   ],
   cases: [
     besideBurner("one client", ({ subject, prompts }) => runSingle(subject, prompts)),

@@ -1,9 +1,17 @@
 // `churn`: half of the clients disconnect. The server should stop computing for them.
 import { setTimeout as sleep } from "node:timers/promises";
 import { BenchError } from "../bench-error.ts";
-import { servers, type CaseContext, type Measured, type Scenario } from "../scenario.ts";
+import {
+  drawn,
+  higher,
+  lower,
+  servers,
+  type CaseContext,
+  type Measured,
+  type Scenario,
+} from "../scenario.ts";
 import { succeeded, type Subject } from "../subject.ts";
-import { wallTime } from "./total-speed.ts";
+import { wallTime, userRequest } from "../stream-record.ts";
 
 const clients = 32;
 const promptTokens = 100;
@@ -18,19 +26,19 @@ const idleLimitMs = 10_000;
 
 async function run({ subject, prompts, signal }: CaseContext): Promise<Measured> {
   const departures: AbortController[] = [];
-  const answers = Array.from({ length: clients }, async (_, index) => {
-    const messages = [{ role: "user" as const, content: prompts.text(promptTokens) }];
+  const replies = Array.from({ length: clients }, async (_, index) => {
+    const request = userRequest(prompts.text(promptTokens), replyTokens);
     const leavesAtMs = prompts.fraction() * leaveWithinMs;
     const departure = new AbortController();
     departures.push(departure);
     const timer = index % 2 === 0 ? undefined : setTimeout(() => departure.abort(), leavesAtMs);
     try {
-      return await subject.stream({ messages, maxTokens: replyTokens }, { leave: departure.signal });
+      return await subject.stream(request, { leave: departure.signal });
     } finally {
       clearTimeout(timer);
     }
   });
-  const requests = succeeded(await Promise.allSettled(answers), signal);
+  const requests = succeeded(await Promise.allSettled(replies), signal);
   const idle = await timeUntilIdle(subject, signal);
   const stayed = requests.filter(({ hasLeft }) => !hasLeft);
   const values = {
@@ -64,9 +72,9 @@ export const churn: Scenario = {
   meaning: `${clients} clients at once, half of which leave within ${leaveWithinMs / 1000} seconds.`,
   subjects: servers,
   measures: [
-    { key: "wallMs", title: "until the rest is answered", unit: "ms", better: "lower", isDrawn: true },
-    { key: "idleAfterMs", title: "from then until the server is idle", unit: "ms", better: "lower" },
-    { key: "left", title: "clients that left before their end", unit: "clients", better: "higher" },
+    drawn(lower("wallMs", "until the others have their replies", "ms")),
+    lower("idleAfterMs", "from then until the server is idle", "ms"),
+    higher("left", "clients that left before their end", "clients"),
   ],
   cases: [{ name: `${clients} clients`, run }],
 };

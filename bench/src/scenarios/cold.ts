@@ -1,17 +1,13 @@
 // `cold`: from the start of the process to the first token. The model file is already in the page cache.
-import { everyone, type CaseContext, type Measured, type Scenario } from "../scenario.ts";
-import { timeToFirstToken, type StreamRecord } from "../stream-record.ts";
+import { drawn, lower, everyone, type CaseContext, type Measured, type Scenario } from "../scenario.ts";
+import { timeToFirstToken, userRequest } from "../stream-record.ts";
 
 const promptTokens = 30;
 const replyTokens = 8;
 
 async function run({ subject, prompts }: CaseContext): Promise<Measured> {
-  const ask = async (): Promise<StreamRecord> => {
-    const messages = [{ role: "user" as const, content: prompts.text(promptTokens) }];
-    return await subject.stream({ messages, maxTokens: replyTokens });
-  };
-  const first = await ask();
-  const second = await ask();
+  const first = await subject.stream(userRequest(prompts.text(promptTokens), replyTokens));
+  const second = await subject.stream(userRequest(prompts.text(promptTokens), replyTokens));
   const values = {
     firstTokenMs: first.sentAtMs + timeToFirstToken(first) - subject.startedAtMs,
     readyMs: first.sentAtMs - subject.startedAtMs,
@@ -26,11 +22,11 @@ export const cold: Scenario = {
   meaning: `From the start of the process to the first token of its first reply, to a prompt of ${promptTokens} tokens.`,
   subjects: everyone,
   measures: [
-    { key: "firstTokenMs", title: "start to first token", unit: "ms", better: "lower", isDrawn: true },
-    { key: "readyMs", title: "start to ready", unit: "ms", better: "lower" },
+    drawn(lower("firstTokenMs", "start to first token", "ms")),
+    lower("readyMs", "start to ready", "ms"),
     // A warm-up of the model could gain at most the difference of these two.
-    { key: "firstRequestMs", title: "first request to its first token", unit: "ms", better: "lower" },
-    { key: "secondRequestMs", title: "second request to its first token", unit: "ms", better: "lower" },
+    lower("firstRequestMs", "first request to its first token", "ms"),
+    lower("secondRequestMs", "second request to its first token", "ms"),
   ],
   cases: [{ name: "first request", isCold: true, run }],
 };

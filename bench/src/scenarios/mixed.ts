@@ -1,8 +1,8 @@
 // `mixed`: replies are running when a long prompt arrives. The replies should not freeze during its prefill.
 import { BenchError } from "../bench-error.ts";
-import { servers, type CaseContext, type Measured, type Scenario } from "../scenario.ts";
+import { drawn, lower, servers, type CaseContext, type Measured, type Scenario } from "../scenario.ts";
 import { largest, median } from "../statistics.ts";
-import { gaps, timeToFirstToken, type StreamRecord } from "../stream-record.ts";
+import { gaps, timeToFirstToken, type StreamRecord, userRequest } from "../stream-record.ts";
 import { besideStreams } from "./running-streams.ts";
 
 const streams = 3;
@@ -13,12 +13,11 @@ const streamTokensMax = 1_200;
 const warmPieces = 16;
 /** About 900 words of English. */
 const longPromptTokens = 1_200;
-const longAnswerTokens = 16;
+const longReplyTokens = 16;
 
 async function run({ subject, prompts, signal }: CaseContext): Promise<Measured> {
   const texts = Array.from({ length: streams }, () => prompts.text(streamPromptTokens));
-  const content = prompts.text(longPromptTokens);
-  const long = { messages: [{ role: "user", content }], maxTokens: longAnswerTokens } as const;
+  const long = userRequest(prompts.text(longPromptTokens), longReplyTokens);
   const running = { texts, maxTokens: streamTokensMax, warmPieces };
   const beside = await besideStreams({ subject, signal }, running, () => subject.stream(long));
   return measure(beside.result, beside.streams);
@@ -50,22 +49,10 @@ export const mixed: Scenario = {
   meaning: `${streams} replies are running when a prompt of ${longPromptTokens} tokens arrives.`,
   subjects: servers,
   measures: [
-    {
-      key: "longestGapMs",
-      title: "longest gap of the running replies",
-      unit: "ms",
-      better: "lower",
-      isDrawn: true,
-    },
-    {
-      key: "longTtftMs",
-      title: "time to first token of the long prompt",
-      unit: "ms",
-      better: "lower",
-      isDrawn: true,
-    },
-    { key: "gapP50BeforeMs", title: "gap before it arrived, p50", unit: "ms", better: "lower" },
-    { key: "longestGapRatio", title: "longest gap to the gap before", unit: "×", better: "lower" },
+    drawn(lower("longestGapMs", "longest gap of the running replies", "ms")),
+    drawn(lower("longTtftMs", "time to first token of the long prompt", "ms")),
+    lower("gapP50BeforeMs", "gap before it arrived, p50", "ms"),
+    lower("longestGapRatio", "longest gap to the gap before", "×"),
   ],
   cases: [{ name: `${streams} streams and a long prompt`, run }],
 };

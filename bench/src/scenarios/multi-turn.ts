@@ -1,5 +1,5 @@
 // `multi-turn`: a growing chat. Each turn sends the whole chat again; only new tokens should be computed.
-import { everyone, type CaseContext, type Measured, type Scenario } from "../scenario.ts";
+import { drawn, lower, everyone, type CaseContext, type Measured, type Scenario } from "../scenario.ts";
 import { median } from "../statistics.ts";
 import { timeToFirstToken, type ChatMessage, type StreamRecord } from "../stream-record.ts";
 
@@ -36,15 +36,9 @@ export const multiTurn: Scenario = {
   meaning: `A chat of ${turns} turns: questions of ${questionTokens} tokens, replies of ${replyTokens}; medians over the turns after the first.`,
   subjects: everyone,
   measures: [
-    {
-      key: "computedTokens",
-      title: "prompt tokens computed in a turn",
-      unit: "tokens",
-      better: "lower",
-      isDrawn: true,
-    },
-    { key: "newTokens", title: "of them new in a turn", unit: "tokens", better: "lower" },
-    { key: "ttftMs", title: "time to first token", unit: "ms", better: "lower", isDrawn: true },
+    drawn(lower("computedTokens", "prompt tokens computed in a turn", "tokens")),
+    lower("newTokens", "of them new in a turn", "tokens"),
+    drawn(lower("ttftMs", "time to first token", "ms")),
   ],
   cases: [{ name: "one chat", run }],
 };

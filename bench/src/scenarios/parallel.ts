@@ -1,20 +1,24 @@
 // `parallel`: many users at once, each with a prompt of its own.
 import type { Prompts } from "../prompts.ts";
-import { everyone, type Measured, type Scenario, type ScenarioCase } from "../scenario.ts";
+import {
+  drawn,
+  higher,
+  lower,
+  everyone,
+  type Measured,
+  type Scenario,
+  type ScenarioCase,
+} from "../scenario.ts";
 import { percentile } from "../statistics.ts";
-import { gaps, timeToFirstToken, type StreamRequest } from "../stream-record.ts";
+import { gaps, timeToFirstToken, type StreamRequest, totalSpeed, userRequest } from "../stream-record.ts";
 import { streamAll, type Subject } from "../subject.ts";
-import { totalSpeed } from "./total-speed.ts";
 
 const promptTokens = 100;
 const replyTokens = 48;
 
 /** `busy` runs it beside a busy process, too. */
 export async function runParallel(subject: Subject, prompts: Prompts, clients: number): Promise<Measured> {
-  const request = (): StreamRequest => ({
-    messages: [{ role: "user", content: prompts.text(promptTokens) }],
-    maxTokens: replyTokens,
-  });
+  const request = (): StreamRequest => userRequest(prompts.text(promptTokens), replyTokens);
   const requests = await streamAll(subject, Array.from({ length: clients }, request));
   const firsts = requests.map(timeToFirstToken);
   const values = {
@@ -39,16 +43,10 @@ export const parallel: Scenario = {
   meaning: `Many users at once, each with a prompt of ${promptTokens} tokens of its own and a reply of ${replyTokens}.`,
   subjects: everyone,
   measures: [
-    {
-      key: "tokensPerSecond",
-      title: "speed of all together",
-      unit: "tokens/s",
-      better: "higher",
-      isDrawn: true,
-    },
-    { key: "ttftP50Ms", title: "time to first token, p50", unit: "ms", better: "lower" },
-    { key: "ttftP99Ms", title: "time to first token, p99", unit: "ms", better: "lower" },
-    { key: "gapP99Ms", title: "gap between tokens, p99", unit: "ms", better: "lower" },
+    drawn(higher("tokensPerSecond", "speed of all together", "tokens/s")),
+    lower("ttftP50Ms", "time to first token, p50", "ms"),
+    lower("ttftP99Ms", "time to first token, p99", "ms"),
+    lower("gapP99Ms", "gap between tokens, p99", "ms"),
   ],
   cases: [clientsCase(8), clientsCase(32), clientsCase(64, 64)],
 };

@@ -1,7 +1,7 @@
 // Replies that are running while something else arrives.
 import type { CaseContext } from "../scenario.ts";
-import type { StreamRecord } from "../stream-record.ts";
-import { succeeded, type Subject } from "../subject.ts";
+import { type StreamRecord, userRequest } from "../stream-record.ts";
+import { succeeded } from "../subject.ts";
 
 export interface RunningStreamsOptions {
   /** Their requests. */
@@ -15,11 +15,20 @@ export interface RunningStreamsOptions {
 /** Starts the streams, runs the work once all are warm, and disconnects the streams' clients. */
 export async function besideStreams<Result>(
   { subject, signal }: Pick<CaseContext, "subject" | "signal">,
-  options: RunningStreamsOptions,
+  { texts, maxTokens, warmPieces }: RunningStreamsOptions,
   work: () => Promise<Result>,
 ): Promise<{ result: Result; streams: StreamRecord[] }> {
   const leaving = new AbortController();
-  const { areWarm, settled } = startStreams(subject, options, leaving.signal);
+  let report = (): void => {};
+  const areWarm = new Promise<void>((resolve) => (report = resolve));
+  let cold = texts.length;
+  const onPiece = (count: number): void => {
+    if (count === warmPieces) cold -= 1;
+    if (cold === 0) report();
+  };
+  const settled = Promise.allSettled(
+    texts.map((text) => subject.stream(userRequest(text, maxTokens), { leave: leaving.signal, onPiece })),
+  );
   try {
     await Promise.race([areWarm, settled]);
     const result = await work();
@@ -29,30 +38,4 @@ export async function besideStreams<Result>(
     leaving.abort();
     await settled;
   }
-}
-
-interface RunningStreams {
-  /** Resolves when every stream has received this many pieces. */
-  areWarm: Promise<void>;
-  settled: Promise<PromiseSettledResult<StreamRecord>[]>;
-}
-
-function startStreams(
-  subject: Subject,
-  { texts, maxTokens, warmPieces }: RunningStreamsOptions,
-  leave: AbortSignal,
-): RunningStreams {
-  let report = (): void => {};
-  const areWarm = new Promise<void>((resolve) => {
-    report = resolve;
-  });
-  let warm = 0;
-  const onPiece = (count: number): void => {
-    if (count === warmPieces) warm += 1;
-    if (warm === texts.length) report();
-  };
-  const records = texts.map((content) =>
-    subject.stream({ messages: [{ role: "user", content }], maxTokens }, { leave, onPiece }),
-  );
-  return { areWarm, settled: Promise.allSettled(records) };
 }

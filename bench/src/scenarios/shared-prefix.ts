@@ -1,9 +1,8 @@
 // `shared-prefix`: several users of one application with the same long system prompt.
-import { everyone, type CaseContext, type Measured, type Scenario } from "../scenario.ts";
+import { drawn, lower, everyone, type CaseContext, type Measured, type Scenario } from "../scenario.ts";
 import { median, sum } from "../statistics.ts";
-import { timeToFirstToken, type StreamRequest } from "../stream-record.ts";
+import { timeToFirstToken, type StreamRequest, wallTime } from "../stream-record.ts";
 import { streamAll } from "../subject.ts";
-import { wallTime } from "./total-speed.ts";
 
 const clients = 8;
 const systemTokens = 800;
@@ -33,9 +32,9 @@ export const sharedPrefix: Scenario = {
   meaning: `${clients} users of one application arrive together: one system prompt of ${systemTokens} tokens, different questions, replies of ${replyTokens}.`,
   subjects: everyone,
   measures: [
-    { key: "wallMs", title: "until all are answered", unit: "ms", better: "lower", isDrawn: true },
-    { key: "ttftP50Ms", title: "time to first token, p50", unit: "ms", better: "lower", isDrawn: true },
-    { key: "computedTokens", title: "prompt tokens computed", unit: "tokens", better: "lower" },
+    drawn(lower("wallMs", "until all have their replies", "ms")),
+    drawn(lower("ttftP50Ms", "time to first token, p50", "ms")),
+    lower("computedTokens", "prompt tokens computed", "tokens"),
   ],
   cases: [{ name: `${clients} clients`, run }],
 };

@@ -1,22 +1,20 @@
 // `single`: one user, one reply after another.
 import type { Prompts } from "../prompts.ts";
-import { everyone, type Measured, type Scenario } from "../scenario.ts";
+import { drawn, higher, lower, everyone, type Measured, type Scenario } from "../scenario.ts";
 import { median } from "../statistics.ts";
-import { decodeSpeed, timeToFirstToken, type StreamRecord } from "../stream-record.ts";
+import { decodeSpeed, timeToFirstToken, type StreamRecord, userRequest } from "../stream-record.ts";
 import type { Subject } from "../subject.ts";
 
 const promptTokens = 200;
 const replyTokens = 64;
 /** Replies per round; the result is their median. */
-const answers = 3;
+const replies = 3;
 
 /** `busy` runs it beside a busy process, too. */
 export async function runSingle(subject: Subject, prompts: Prompts): Promise<Measured> {
   const requests: StreamRecord[] = [];
-  for (let i = 0; i < answers; i += 1) {
-    const messages = [{ role: "user" as const, content: prompts.text(promptTokens) }];
-    requests.push(await subject.stream({ messages, maxTokens: replyTokens }));
-  }
+  for (let i = 0; i < replies; i += 1)
+    requests.push(await subject.stream(userRequest(prompts.text(promptTokens), replyTokens)));
   const values = {
     tokensPerSecond: median(requests.map(decodeSpeed)),
     ttftMs: median(requests.map(timeToFirstToken)),
@@ -29,14 +27,8 @@ export const single: Scenario = {
   meaning: `One user: a prompt of ${promptTokens} tokens, a reply of ${replyTokens}.`,
   subjects: everyone,
   measures: [
-    {
-      key: "tokensPerSecond",
-      title: "speed of the reply",
-      unit: "tokens/s",
-      better: "higher",
-      isDrawn: true,
-    },
-    { key: "ttftMs", title: "time to first token", unit: "ms", better: "lower", isDrawn: true },
+    drawn(higher("tokensPerSecond", "speed of the reply", "tokens/s")),
+    drawn(lower("ttftMs", "time to first token", "ms")),
   ],
   cases: [{ name: "one client", run: ({ subject, prompts }) => runSingle(subject, prompts) }],
 };

@@ -3,9 +3,17 @@ import { tinyVisionModel } from "@ingle/fixtures";
 import { BenchError } from "../bench-error.ts";
 import { freshImage, type ImageSize } from "../fresh-images.ts";
 import type { Prompts } from "../prompts.ts";
-import { servers, type CaseContext, type Measured, type ModelChoice, type Scenario } from "../scenario.ts";
+import {
+  drawn,
+  lower,
+  servers,
+  type CaseContext,
+  type Measured,
+  type ModelChoice,
+  type Scenario,
+} from "../scenario.ts";
 import { largest, median, percentile } from "../statistics.ts";
-import { timeToFirstToken, type StreamRecord, type StreamRequest } from "../stream-record.ts";
+import { timeToFirstToken, type StreamRecord, type StreamRequest, userRequest } from "../stream-record.ts";
 import { streamAll, type ModelFiles } from "../subject.ts";
 import { besideStreams } from "./running-streams.ts";
 
@@ -22,7 +30,7 @@ const replyTokens = 16;
 
 const small = { width: 640, height: 480 };
 /** Typical images: photographs and screenshots, and one tall page. */
-const pictures: readonly ImageSize[] = [
+const images: readonly ImageSize[] = [
   ...(["jpeg", "png", "jpeg", "png", "jpeg", "png", "jpeg"] as const).map((format) => ({ ...small, format })),
   { format: "jpeg", width: 1_000, height: 3_000 },
 ];
@@ -45,7 +53,7 @@ const shape = {
 } as const;
 
 async function run({ subject, prompts, signal }: CaseContext): Promise<Measured> {
-  const requests = await Promise.all(pictures.map(async (size) => await about(size, prompts)));
+  const requests = await Promise.all(images.map(async (size) => await about(size, prompts)));
   // Keeps the first encoding out of the measurement.
   await subject.stream(await about(first, prompts));
   const texts = Array.from({ length: streams }, () => prompts.text(streamPromptTokens));
@@ -56,27 +64,24 @@ async function run({ subject, prompts, signal }: CaseContext): Promise<Measured>
 }
 
 async function about(size: ImageSize, prompts: Prompts): Promise<StreamRequest> {
-  return {
-    messages: [{ role: "user", content: prompts.text(questionTokens) }],
-    images: [await freshImage(prompts, size)],
-    maxTokens: replyTokens,
-  };
+  const request = userRequest(prompts.text(questionTokens), replyTokens);
+  return { ...request, images: [await freshImage(prompts, size)] };
 }
 
 /**
  * Gaps of the running replies before the images, and from the first image's arrival to the last one's first token. A gap that
  * reaches into that time counts fully. Throws BenchError if a stream ended before that.
  */
-export function measureRhythm(answers: readonly StreamRecord[], others: readonly StreamRecord[]): Measured {
-  const cameAt = Math.min(...answers.map(({ sentAtMs }) => sentAtMs));
-  const readAt = Math.max(...answers.map((record) => record.sentAtMs + timeToFirstToken(record)));
+export function measureRhythm(replies: readonly StreamRecord[], others: readonly StreamRecord[]): Measured {
+  const cameAt = Math.min(...replies.map(({ sentAtMs }) => sentAtMs));
+  const readAt = Math.max(...replies.map((record) => record.sentAtMs + timeToFirstToken(record)));
   if (others.some(({ arrivalsMs }) => (arrivalsMs.at(-1) ?? 0) < readAt))
     throw new BenchError("A stream ended before the images were computed; the figures would be too good.");
   const warmAt = Math.max(...others.map(({ arrivalsMs }) => arrivalsMs[warmPieces - 1] ?? cameAt));
   const all = others.flatMap(waits);
   const before = all.filter(({ fromMs, toMs }) => fromMs >= warmAt && toMs < cameAt).map(lengthOf);
   const beside = all.filter(({ fromMs, toMs }) => fromMs < readAt && toMs >= cameAt).map(lengthOf);
-  const ttfts = answers.map(timeToFirstToken);
+  const ttfts = replies.map(timeToFirstToken);
   const values = {
     longestGapMs: largest(beside),
     longestGapBeforeMs: largest(before),
@@ -86,7 +91,7 @@ export function measureRhythm(answers: readonly StreamRecord[], others: readonly
     ttftP50Ms: median(ttfts),
     ttftMaxMs: largest(ttfts),
   };
-  return { values, requests: [...answers, ...others] };
+  return { values, requests: [...replies, ...others] };
 }
 
 interface Wait {
@@ -110,40 +115,22 @@ async function modelOf({ model, mmproj, signal }: ModelChoice): Promise<ModelFil
 
 export const vision: Scenario = {
   name: "vision",
-  meaning: `${streams} replies are running when ${pictures.length} images arrive together, ${pictures.length - 1} of ${small.width} × ${small.height} and a long one; everyone has ${streams + pictures.length} places.`,
+  meaning: `${streams} replies are running when ${images.length} images arrive together, ${images.length - 1} of ${small.width} × ${small.height} and a long one; everyone has ${streams + images.length} places.`,
   subjects: servers,
   measures: [
-    {
-      key: "longestGapMs",
-      title: "longest gap of the running replies",
-      unit: "ms",
-      better: "lower",
-      isDrawn: true,
-    },
-    { key: "longestGapBeforeMs", title: "the same, undisturbed", unit: "ms", better: "lower" },
-    {
-      key: "longestGapRatio",
-      title: "longest gap to the undisturbed one",
-      unit: "×",
-      better: "lower",
-      isDrawn: true,
-    },
-    { key: "gapP99Ms", title: "gap of the running replies, p99", unit: "ms", better: "lower" },
-    { key: "gapP99BeforeMs", title: "the same, undisturbed", unit: "ms", better: "lower" },
-    {
-      key: "ttftP50Ms",
-      title: "time to first token of an image, p50",
-      unit: "ms",
-      better: "lower",
-      isDrawn: true,
-    },
-    { key: "ttftMaxMs", title: "the same, the last one", unit: "ms", better: "lower" },
+    drawn(lower("longestGapMs", "longest gap of the running replies", "ms")),
+    lower("longestGapBeforeMs", "the same, undisturbed", "ms"),
+    drawn(lower("longestGapRatio", "longest gap to the undisturbed one", "×")),
+    lower("gapP99Ms", "gap of the running replies, p99", "ms"),
+    lower("gapP99BeforeMs", "the same, undisturbed", "ms"),
+    drawn(lower("ttftP50Ms", "time to first token of an image, p50", "ms")),
+    lower("ttftMaxMs", "the same, the last one", "ms"),
   ],
   cases: [
     {
-      name: `${streams} streams and ${pictures.length} images`,
+      name: `${streams} streams and ${images.length} images`,
       model: modelOf,
-      slots: streams + pictures.length,
+      slots: streams + images.length,
       run,
     },
   ],

@@ -1,7 +1,6 @@
 // `bench simulate PLAN`: simulates each row of a plan and writes a table.
-import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { markdownTable, terminalTable } from "../report.ts";
+import { markdownTable, terminalTable, writeResults } from "../results.ts";
 import { readPlan, type PlanRow } from "./plan.ts";
 import { simulate, type Outcome } from "./simulation.ts";
 import type { ServiceTimes } from "./service-times.ts";
@@ -50,19 +49,16 @@ export async function runSimulate({
       ...columns.map(({ key, shown }) => shown(figures[key] ?? Number.NaN)),
     ]),
   ];
-  const stamp = startedAt.toISOString().slice(0, 19).replaceAll(":", "-");
-  const base = path.join(out, `${stamp}-simulate`);
   const { about, service } = plan;
   const markdown = [
     "# Simulation",
     about,
     `Service times: ${path.basename(plan.serviceFile)}. Times in seconds.`,
-    markdownTable(table),
+    `${markdownTable(table)}\n`,
   ].join("\n\n");
-  await mkdir(out, { recursive: true });
-  await writeFile(`${base}.json`, `${JSON.stringify({ startedAt, about, service, rows }, null, 2)}\n`);
-  await writeFile(`${base}.md`, `${markdown}\n`);
-  return { report: terminalTable(table), files: [`${base}.json`, `${base}.md`] };
+  const json = { startedAt, about, service, rows };
+  const files = await writeResults(out, { name: "simulate", startedAt }, { json, markdown });
+  return { report: terminalTable(table), files };
 }
 
 function play(service: ServiceTimes, row: PlanRow, say: (line: string) => void): Played {

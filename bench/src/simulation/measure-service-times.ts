@@ -1,13 +1,12 @@
 // `bench service-times`: measures one replica's times for prompts and for concurrent replies, for the simulation.
-import { mkdir, writeFile } from "node:fs/promises";
-import path from "node:path";
 import { startHttpSubject } from "../http-subject.ts";
 import { assertIdle, describeMachine, describeModel } from "../machine.ts";
 import type { BenchOptions } from "../options.ts";
-import { makePrompts, seedOf, type Prompts } from "../prompts.ts";
-import { timeToFirstToken, type StreamRequest } from "../stream-record.ts";
+import { writeResults } from "../results.ts";
+import type { PeerOptions } from "../peers.ts";
+import { makePrompts, seedOf, type Prompts, measureTokensPerWord } from "../prompts.ts";
+import { timeToFirstToken, userRequest } from "../stream-record.ts";
 import { contextLength, streamAll, type Subject } from "../subject.ts";
-import { measureTokensPerWord } from "../tokens-per-word.ts";
 import { serviceTimesOf, type PromptSample, type ReplySample, type ServiceTimes } from "./service-times.ts";
 
 /** Lengths of the prompts measured alone, in tokens. */
@@ -16,10 +15,8 @@ const promptLengths = [64, 128, 256, 512];
 const crowdPromptTokens = 8;
 const replyTokens = 96;
 
-export interface ServiceTimesRun extends BenchOptions {
+export interface ServiceTimesRun extends Omit<BenchOptions, "model">, PeerOptions {
   model: string;
-  signal: AbortSignal;
-  say: (line: string) => void;
 }
 
 /** Measures and writes `<date>-service-times.json`. Returns the file. Throws BenchError, or the signal's reason. */
@@ -32,7 +29,8 @@ export async function measureServiceTimes(run: ServiceTimesRun): Promise<string>
   await using subject = await startHttpSubject("ingle", { model, threads, slots, signal });
   const prompts: PromptSample[] = [];
   const replies: ReplySample[] = [];
-  await streamAll(subject, [ask(makePrompts(seedOf(seed, "warm-up"), tokensPerWord), 16, 4)]);
+  const warmUp = makePrompts(seedOf(seed, "warm-up"), tokensPerWord);
+  await subject.stream(userRequest(warmUp.text(16), 4));
   for (let round = 0; round < rounds; round += 1) {
     const texts = makePrompts(seedOf(seed, `round ${round}`), tokensPerWord);
     prompts.push(...(await measurePrompts(subject, texts)));
@@ -44,10 +42,7 @@ export async function measureServiceTimes(run: ServiceTimesRun): Promise<string>
   const size = { parallel: slots, kvTokens: slots * contextLength };
   const about = { startedAt, machine, model: modelFile, threads, rounds, seed, wasForced: force };
   const times: ServiceTimes = { ...serviceTimesOf(size, { prompts, replies }), about };
-  const stamp = startedAt.toISOString().slice(0, 19).replaceAll(":", "-");
-  const file = path.join(run.out, `${stamp}-service-times.json`);
-  await mkdir(run.out, { recursive: true });
-  await writeFile(file, `${JSON.stringify(times, null, 2)}\n`);
+  const [file = ""] = await writeResults(run.out, { name: "service-times", startedAt }, { json: times });
   return file;
 }
 
@@ -57,23 +52,20 @@ function crowdsUpTo(slots: number): number[] {
   return [...powers, slots];
 }
 
-function ask(texts: Prompts, promptTokens: number, maxTokens: number): StreamRequest {
-  return { messages: [{ role: "user", content: texts.text(promptTokens) }], maxTokens };
-}
-
 async function measurePrompts(subject: Subject, texts: Prompts): Promise<PromptSample[]> {
   const samples: PromptSample[] = [];
   for (const length of promptLengths) {
-    const [record] = await streamAll(subject, [ask(texts, length, 1)]);
+    const record = await subject.stream(userRequest(texts.text(length), 1));
     // The chat template's prefix is cached after the first one.
-    if (record !== undefined)
-      samples.push({ promptTokens: record.computedTokens, firstMs: timeToFirstToken(record) });
+    samples.push({ promptTokens: record.computedTokens, firstMs: timeToFirstToken(record) });
   }
   return samples;
 }
 
 async function measureCrowd(subject: Subject, texts: Prompts, crowd: number): Promise<ReplySample[]> {
-  const requests = Array.from({ length: crowd }, () => ask(texts, crowdPromptTokens, replyTokens));
+  const requests = Array.from({ length: crowd }, () =>
+    userRequest(texts.text(crowdPromptTokens), replyTokens),
+  );
   const records = await streamAll(subject, requests);
   return records.map((record) => ({
     replies: crowd,

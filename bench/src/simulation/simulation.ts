@@ -168,7 +168,7 @@ class Simulation {
     this.#outcome.promptTokens += promptTokens;
     this.#outcome.cachedTokens += cachedTokens;
     onEnd?.({ arrivedAt, waitedMs, firstMs, totalMs, replica });
-    source.answered(request.session, now);
+    source.replied(request.session, now);
   }
 
   #hasChanged(replica: SimulatedReplica): void {

@@ -9,7 +9,7 @@ function day(more: object): (Message & { at: number })[] {
     const message = source.take();
     if (message === undefined) continue;
     asked.push({ ...message, at });
-    source.answered(message.session, at);
+    source.replied(message.session, at);
   }
   return asked;
 }

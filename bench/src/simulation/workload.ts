@@ -89,7 +89,7 @@ export interface Source {
   /** The message at that time; undefined if it would exceed the limit of a conversation. */
   take(): Message | undefined;
   /** A reply has ended, and the next message follows after a pause. */
-  answered(session: number, now: number): void;
+  replied(session: number, now: number): void;
   /** A request was refused: its conversation is over. */
   refused(session: number): void;
 }
@@ -130,7 +130,7 @@ export class Conversations implements Source {
     return conversation === undefined ? undefined : this.#message(conversation);
   }
 
-  answered(session: number, now: number): void {
+  replied(session: number, now: number): void {
     const conversation = this.#open.get(session);
     if (conversation === undefined) return;
     if (conversation.messagesLeft === 0) this.#open.delete(session);
@@ -233,7 +233,7 @@ export class Script implements Source {
     return this.#requests[this.#next - 1];
   }
 
-  answered(): void {
+  replied(): void {
     // The next request has its own time.
   }
 

@@ -11,20 +11,20 @@ import { llamaProgram } from "./peers.ts";
 const question = "What is this?";
 const replyTokens = 16;
 const contextTokens = 4096;
-const answerLimitMs = 600_000;
+const replyLimitMs = 600_000;
 
 /**
  * Images of one tile and of several, and narrow ones. No side is halfway between two grid lines: there our patch of llama.cpp
  * rounds as LFM2-VL's processor does, and upstream does not.
  */
-const pictures = [
+const images = [
   { name: "gradient", motif: "gradient", width: 256, height: 384 },
   { name: "disc", motif: "disc", width: 352, height: 352 },
   { name: "ribbon", motif: "stripes", width: 600, height: 60 },
   { name: "tiles", motif: "checks", width: 1000, height: 800 },
 ] as const;
 
-export interface PicturesOptions {
+export interface CompareOptions {
   /** A model and its projector; undefined means tiny ones of every architecture. */
   files: TinyVisionModel | undefined;
   say: (line: string) => void;
@@ -32,8 +32,8 @@ export interface PicturesOptions {
 }
 
 /** Reports for each model and image whether the replies are equal. Returns how many differ. Throws BenchError. */
-export async function compareImages({ files, say, signal }: PicturesOptions): Promise<number> {
-  const folder = await mkdtemp(path.join(tmpdir(), "ingle-pictures-"));
+export async function compareImages({ files, say, signal }: CompareOptions): Promise<number> {
+  const folder = await mkdtemp(path.join(tmpdir(), "ingle-images-"));
   try {
     let different = 0;
     for (const [name, model] of await modelsOf(files)) {
@@ -43,7 +43,7 @@ export async function compareImages({ files, say, signal }: PicturesOptions): Pr
         threads: 1,
         signal,
       });
-      for (const { name: shown, motif, width, height } of pictures) {
+      for (const { name: shown, motif, width, height } of images) {
         const file = path.join(folder, `${shown}.png`);
         await writeFile(file, await encodePng(drawImage(motif, width, height)));
         const [ours, theirs] = [await askIngle(loaded, file, signal), await askMtmdCli(model, file, signal)];
@@ -95,7 +95,7 @@ async function askMtmdCli(
   const args = [...files, ...sizes, "--prompt", question, "--temp", "0", "--no-warmup"];
   return runProgram(llamaProgram("llama-mtmd-cli"), args, {
     env: plainEnvironment(),
-    limitMs: answerLimitMs,
+    limitMs: replyLimitMs,
     signal,
   });
 }
