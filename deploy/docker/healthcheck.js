@@ -18,7 +18,7 @@ const request = get(
     // The request uses loopback, which the certificate does not name.
     rejectUnauthorized: false,
   },
-  (answer) => process.exit(answer.statusCode === 200 ? 0 : 1),
+  (response) => process.exit(response.statusCode === 200 ? 0 : 1),
 );
 request.on("timeout", () => process.exit(1));
 request.on("error", () => process.exit(1));

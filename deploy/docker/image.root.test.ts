@@ -68,8 +68,8 @@ async function ask(
 ): Promise<{ status: number; json: unknown }> {
   const script = `const [url, body] = process.argv.slice(1);
     const headers = { "content-type": "application/json" };
-    const answer = await fetch(url, body === undefined ? {} : { method: "POST", headers, body });
-    console.log(JSON.stringify({ status: answer.status, json: await answer.json() }));`;
+    const response = await fetch(url, body === undefined ? {} : { method: "POST", headers, body });
+    console.log(JSON.stringify({ status: response.status, json: await response.json() }));`;
   const words = [
     "node",
     "--input-type=module",

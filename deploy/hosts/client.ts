@@ -58,17 +58,17 @@ class ChannelClient implements HostClient {
 
   chat(order: ChatOrder): RunningChat {
     const { begun, report } = this.#send({ chat: order });
-    const outcome = report.then((answer) => {
-      if ("chat" in answer) return answer.chat;
-      throw new Error("failure" in answer ? answer.failure : "not a report of a chat");
+    const outcome = report.then((response) => {
+      if ("chat" in response) return response.chat;
+      throw new Error("failure" in response ? response.failure : "not a report of a chat");
     });
     return { begun, outcome };
   }
 
   async http(order: HttpOrder): Promise<HttpOutcome> {
-    const answer = await this.#send({ http: order }).report;
-    if ("http" in answer) return answer.http;
-    throw new Error("failure" in answer ? answer.failure : "not a report of a request");
+    const response = await this.#send({ http: order }).report;
+    if ("http" in response) return response.http;
+    throw new Error("failure" in response ? response.failure : "not a report of a request");
   }
 
   #send(order: { chat: ChatOrder } | { http: HttpOrder }): {

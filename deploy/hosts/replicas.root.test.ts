@@ -92,7 +92,7 @@ function textOf(seed: string, words: number): string {
 }
 
 /** How many generation requests each replica has served since its start. */
-function answered(client: HostClient): Promise<number[]> {
+function countsOf(client: HostClient): Promise<number[]> {
   return Promise.all(
     replicas.map((replica) => replica.metric(client, "ingle_requests_total", "/v1/chat/completions")),
   );
@@ -213,10 +213,10 @@ describe.each(proxyNames)("behind %s", (name) => {
     const client = clients[name];
     const used = new Set<number>();
     for (let session = 0; session < 5; session += 1) {
-      const before = await answered(client);
+      const before = await countsOf(client);
       const options = { name: `${name} affinity ${session}`, sessions: 1, turns: 4, hasSessionId: true };
       const outcomes = await converse(client, options);
-      const after = await answered(client);
+      const after = await countsOf(client);
       const shares = after.map((count, index) => count - (before[index] ?? 0));
       expect(shares.toSorted((a, b) => a - b)).toEqual([0, 0, 4]);
       expect(cachedShare(outcomes)).toBeGreaterThan(0.8);
@@ -227,12 +227,12 @@ describe.each(proxyNames)("behind %s", (name) => {
 
   it("spreads requests without a session over all replicas", async () => {
     const client = clients[name];
-    const before = await answered(client);
+    const before = await countsOf(client);
     const asked = Array.from({ length: 12 }, (_, index) =>
       client.chat({ content: textOf(`${name} spread ${index}`, 5), maxTokens: 32, isStream: false, apiKey }),
     );
     await Promise.all(asked.map(({ outcome }) => outcome));
-    const after = await answered(client);
+    const after = await countsOf(client);
     for (const [index, count] of after.entries()) expect(count - (before[index] ?? 0)).toBeGreaterThan(0);
   });
 

@@ -28,9 +28,9 @@ createServer((near) => {
 const intruder = `
 const socket = require("node:net").connect(${port}, "${addresses.worker}");
 socket.write(Buffer.concat([Buffer.from([14, 24, 0, 0, 0, 0, 0, 0, 0]), Buffer.alloc(24)]));
-let answer = "";
-socket.on("data", (chunk) => (answer += chunk.toString("hex"))).on("error", () => {});
-socket.on("close", () => console.log("answer:" + answer + ":"));`;
+let response = "";
+socket.on("data", (chunk) => (response += chunk.toString("hex"))).on("error", () => {});
+socket.on("close", () => console.log("response:" + response + ":"));`;
 /** Prints a reply as it streams. */
 const asker = `
 (async () => {
@@ -103,8 +103,8 @@ it(
       );
 
     const outsider = await network.run("wire", process.execPath, ["-e", intruder]);
-    await outsider.written("answer:", 20_000);
-    expect(/answer:([0-9a-f]*):/.exec(outsider.stdout)?.[1]?.length).toBeLessThan(2 * 16); // at most a TLS alert
+    await outsider.written("response:", 20_000);
+    expect(/response:([0-9a-f]*):/.exec(outsider.stdout)?.[1]?.length).toBeLessThan(2 * 16); // at most a TLS alert
     await worker.written(`refused ${addresses.wire}`, 5_000);
 
     const cut = await ask(400);

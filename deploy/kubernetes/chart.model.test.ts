@@ -29,7 +29,7 @@ interface Pod extends Played {
   readonly port: number;
 }
 
-interface Answer {
+interface ApiResponse {
   readonly status: number;
   readonly body: string;
 }
@@ -106,7 +106,7 @@ function ask(
   { port }: Pick<Pod, "port">,
   route: string,
   options: { host?: string; key?: string; body?: object; onPiece?: (text: string) => void } = {},
-): Promise<Answer> {
+): Promise<ApiResponse> {
   return new Promise((resolve, reject) => {
     const headers = {
       host: options.host ?? `127.0.0.1:${port}`,
@@ -134,8 +134,8 @@ function ask(
 /** Probes like the kubelet: a refused connection is a normal failure. */
 async function probe(pod: Pod, which: "startupProbe" | "readinessProbe" | "livenessProbe"): Promise<boolean> {
   const get = pod.container[which]?.httpGet;
-  const answer = await ask(pod, get?.path ?? "").catch(() => undefined);
-  return answer !== undefined && answer.status >= 200 && answer.status < 400;
+  const response = await ask(pod, get?.path ?? "").catch(() => undefined);
+  return response !== undefined && response.status >= 200 && response.status < 400;
 }
 
 const hello = { model: "tiny", max_tokens: 4, messages: [{ role: "user", content: "hi" }] };

@@ -31,7 +31,7 @@ export async function examples(): Promise<Example[]> {
 
 /** The text of an example's manifest. */
 export function manifestOf({ name, comment }: Example, objects: readonly KubernetesObject[]): string {
-  const origin = `# Made of the chart and examples/${name}.yaml by manifests.ts: change those.\n`;
+  const origin = `# Generated from the chart and examples/${name}.yaml by manifests.ts: edit those instead.\n`;
   const texts = objects.map((object) =>
     stringify(withoutMarks(object), { version: "1.1", lineWidth, aliasDuplicateObjects: false }),
   );

@@ -68,7 +68,7 @@ export const refusals: readonly Refusal[] = [
   {
     name: "several replicas on a volume for one node",
     values: { replicas: 2 },
-    says: /cache\.accessMode: ReadWriteOnce lets one node mount the cache, which several replicas share\. Take ReadWriteMany/,
+    says: /cache\.accessMode: ReadWriteOnce lets one node mount the cache, which several replicas share\. Use ReadWriteMany/,
   },
   {
     name: "autoscaling on a volume for one node",
@@ -177,7 +177,7 @@ export const refusals: readonly Refusal[] = [
   {
     name: "precise prefixes of a server that requires keys",
     values: { inferencePool: { enabled: true, picker: { prefix: "precise" } }, kvEvents: { enabled: true } },
-    says: /inferencePool\.picker\.prefix: the picker has prompts rendered without a key/,
+    says: /inferencePool\.picker\.prefix: the picker requests rendered prompts without a key/,
   },
   {
     name: "a longer drain than Knative waits for",

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import modal
 
-told: dict[str, str] = {}  # a container runs this file again, and needs the same settings
+used: dict[str, str] = {}  # a container runs this file again, and needs the same settings
 
 
 def setting(name: str, default: object) -> str:
-    told[name] = os.environ.get(name) or str(default)
-    return told[name]
+    used[name] = os.environ.get(name) or str(default)
+    return used[name]
 
 
 MODEL = setting("MODEL_NAME", "LiquidAI/LFM2-8B-A1B")
@@ -90,7 +90,7 @@ def start_server() -> subprocess.Popen:
 
 app = modal.App(NAME)
 keys = modal.Secret.from_dict({"INGLE_API_KEYS": os.environ.get("INGLE_API_KEYS")})
-MACHINE = {"image": image, "gpu": GPU, "cpu": 4.0, "memory": 16384, "secrets": [keys], "env": told}
+MACHINE = {"image": image, "gpu": GPU, "cpu": 4.0, "memory": 16384, "secrets": [keys], "env": used}
 MACHINE["volumes"] = {"/models": models.with_mount_options(read_only=True)}
 
 if FORM == "server":

@@ -70,13 +70,13 @@ function given(declarations: Declared, name: string): Record<string, unknown> {
   return found[1];
 }
 
-interface Answer {
+interface ApiResponse {
   status: number;
   body: unknown;
 }
 
 /** Starts a container's server without network access, with a read-only Volume, and sends it requests. */
-async function serve(settings: Record<string, string> = {}): Promise<Answer[]> {
+async function serve(settings: Record<string, string> = {}): Promise<ApiResponse[]> {
   await using network = await createNetwork({ container: { address: "10.72.0.2" } });
   const body = { messages: [{ role: "user", content: "Hello" }], max_tokens: 5 };
   const host = "acme--ingle-server.us-east.modal.direct";

@@ -1,7 +1,7 @@
-"""Stands for the package `modal` where deploy.py is tested: takes what it declares, and changes nothing anywhere.
+"""Replaces the package `modal` in the tests of deploy.py: records its declarations and changes nothing.
 
 Names and keyword parameters are those of modal 1.5.4 (2026-08-12, py/modal of the client's repository), so an unknown keyword is a
-TypeError here as it is there. What deploy.py does not use is left out. `declared` keeps every call in its order.
+TypeError here too. Parts that deploy.py does not use are missing. `declared` has all calls in order.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Image:
 
 
 class _Partial:
-    """A function under some of the decorators below; `app.function` and `app.server` look at what they have left."""
+    """A function with some of the decorators below; `app.function` and `app.server` read the marks that these leave."""
 
     def __init__(self, call, marks: dict) -> None:
         self.call = call.call if isinstance(call, _Partial) else call

@@ -1,8 +1,8 @@
-"""Reads deploy.py with the stub beside this file, and does with it what Modal would, in this process.
+"""Runs deploy.py with the stub beside this file, and does in this process what Modal would do.
 
-    run.py DEPLOY declare            prints what it declares, as JSON
-    run.py DEPLOY pull               calls the function of the image build
-    run.py DEPLOY serve HOST BODY    starts a container's server, sends BODY to it under the name HOST, stops it, prints the answers
+    run.py DEPLOY declare            prints its declarations as JSON
+    run.py DEPLOY pull               calls the function that the image build runs
+    run.py DEPLOY serve HOST BODY    starts a container's server, sends BODY to it with this Host, stops it, prints the responses
 """
 
 import http.client
@@ -14,7 +14,7 @@ import modal
 
 
 def shown(value):
-    """What JSON does not know: our stub's objects by their fields, functions by their names."""
+    """Values that JSON does not support: the stub's objects by their fields, functions by their names."""
     if isinstance(value, (modal.Secret, modal.Volume, modal.FilePatternMatcher)):
         return vars(value)
     return getattr(value, "__name__", None) or (str(value) if not isinstance(value, modal.Image) else "image")
@@ -23,8 +23,8 @@ def shown(value):
 def ask(port: int, host: str, method: str, path: str, body: str | None) -> dict:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     connection.request(method, path, body, {"Host": host, "Content-Type": "application/json"})
-    answer = connection.getresponse()
-    return {"status": answer.status, "body": json.loads(answer.read())}
+    response = connection.getresponse()
+    return {"status": response.status, "body": json.loads(response.read())}
 
 
 def main(script: str, what: str, *rest: str) -> None:
@@ -41,14 +41,14 @@ def main(script: str, what: str, *rest: str) -> None:
         host, body = rest
         container = deploy.Server() if deploy.FORM == "server" else None
         server = deploy.serve.call() if container is None else container.start()
-        answers = [
+        responses = [
             ask(deploy.PORT, host, "POST", "/v1/chat/completions", body),
             ask(deploy.PORT, host, "GET", "/v1/models", None),
         ]
         if container is not None:
             container.stop()
-            answers.append({"status": container.server.returncode, "body": {}})
-        print(json.dumps(answers))
+            responses.append({"status": container.server.returncode, "body": {}})
+        print(json.dumps(responses))
 
 
 main(*sys.argv[1:])

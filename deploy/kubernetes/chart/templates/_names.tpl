@@ -19,7 +19,7 @@ app.kubernetes.io/name: {{ .Chart.Name }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
 
-{{/* Pods that answer requests. Those of an LLMInferenceService have KServe's labels, by which KServe's own pool finds them. */}}
+{{/* Pods that serve requests. Those of an LLMInferenceService have KServe's labels, by which KServe's own pool finds them. */}}
 {{- define "ingle.serverSelector" -}}
 {{- if eq .Values.workload "llminferenceservice" -}}
 app.kubernetes.io/name: {{ include "ingle.name" . }}
@@ -42,7 +42,7 @@ llm-d.ai/engine-type: ingle
 {{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
 {{- end }}
 
-{{/* The model's id in requests, where the values say it whole. */}}
+{{/* The model's id in requests, if the values give all of it. */}}
 {{- define "ingle.modelId" -}}
 {{- if .Values.model.file }}{{ base .Values.model.file | trimSuffix ".gguf" }}
 {{- else }}{{ .Values.model.name }}
@@ -59,7 +59,7 @@ llm-d.ai/engine-type: ingle
 app.kubernetes.io/component: worker
 {{- end }}
 
-{{/* Not the release's name: the LeaderWorkerSet makes a headless Service of its own name. */}}
+{{/* Differs from the release's name, because the LeaderWorkerSet creates a headless Service of its own name. */}}
 {{- define "ingle.hostsName" -}}
 {{ include "ingle.name" . }}-hosts
 {{- end }}
@@ -78,7 +78,7 @@ app.kubernetes.io/component: worker
 {{- end }}
 {{- end }}
 
-{{/* The Service that clients in the cluster name: each workload has its own. */}}
+{{/* The Service that clients in the cluster use; its name depends on the workload. */}}
 {{- define "ingle.serviceName" -}}
 {{- if eq .Values.workload "inferenceservice" }}{{ include "ingle.name" . }}-predictor
 {{- else if eq .Values.workload "llminferenceservice" }}{{ include "ingle.name" . }}-kserve-workload-svc
@@ -86,7 +86,7 @@ app.kubernetes.io/component: worker
 {{- end }}
 {{- end }}
 
-{{/* A JSON list: the server compares Host with exactly these, loopback and its own address. */}}
+{{/* A JSON list. Besides these, the server accepts only loopback and its own address as Host. */}}
 {{- define "ingle.hostNames" -}}
 {{- $service := include "ingle.serviceName" . }}
 {{- $inNamespace := printf "%s.%s" $service .Release.Namespace }}
@@ -97,7 +97,7 @@ app.kubernetes.io/component: worker
 {{- $names | uniq | toJson }}
 {{- end }}
 
-{{/* The pods of this release and of no other whose name begins alike, for queries. */}}
+{{/* A pattern for queries that matches the pods of this release, but not those of a release with a longer name. */}}
 {{- define "ingle.podPattern" -}}
 {{- $name := include "ingle.name" . }}
 {{- if eq .Values.workload "leaderworkerset" }}{{ include "ingle.hostsName" . }}-[0-9]+
@@ -106,7 +106,7 @@ app.kubernetes.io/component: worker
 {{- end }}
 {{- end }}
 
-{{- /* The name of the port that answers requests: Knative reads the protocol from it. */}}
+{{- /* The name of the server's port. Knative reads the protocol from it. */}}
 {{- define "ingle.portName" -}}
 {{ ternary "http1" "http" (has .Values.workload (list "knative" "inferenceservice")) }}
 {{- end }}

@@ -1,4 +1,4 @@
-{{/* What llm-d's endpoint picker reads, and how it chooses. Where KServe runs the picker, KServe says how to scrape. */}}
+{{/* The configuration of llm-d's endpoint picker: which metrics it reads, and how it chooses. If KServe runs the picker, KServe configures the scraping. */}}
 {{- define "ingle.pickerConfig" -}}
 {{- $isPrecise := and .Values.inferencePool.enabled (eq .Values.inferencePool.picker.prefix "precise") -}}
 apiVersion: llm-d.ai/v1alpha1
@@ -19,7 +19,7 @@ plugins:
   - type: queue-scorer
   - type: kv-cache-utilization-scorer
 {{- if $isPrecise }}
-  {{- /* Any pod renders a prompt: all have the same model. */}}
+  {{- /* Any pod can render a prompt, because all have the same model. */}}
   - type: token-producer
     parameters:
       modelName: {{ include "ingle.modelId" . | quote }}

@@ -1,6 +1,6 @@
-{{/* What every workload's pods have in common. */}}
+{{/* The parts of a pod that all workloads share. */}}
 
-{{/* A JSON list: the arguments of the server. `--flag=value` keeps lists from taking in what follows them. */}}
+{{/* A JSON list: the arguments of the server. They have the form `--flag=value`, so that no flag takes the next argument as its value. */}}
 {{- define "ingle.serverArgs" -}}
 {{- $args := list "serve" "--variant=serverless" (printf "--host=%s" .Values.server.host) (printf "--port=%v" .Values.server.port) }}
 {{- $args = append $args (printf "--model=%s" (.Values.model.file | default .Values.model.name)) }}
@@ -24,13 +24,13 @@
 {{- range include "ingle.hostNames" . | fromJsonArray }}{{ $args = append $args (printf "--allow-host=%s" .) }}{{ end }}
 {{- range .Values.server.trustProxies }}{{ $args = append $args (printf "--trust-proxy=%s" .) }}{{ end }}
 {{- if not .Values.server.ui }}{{ $args = append $args "--no-ui" }}{{ end }}
-{{- /* KServe mounts them there. */}}
+{{- /* KServe mounts its certificates here. */}}
 {{- if eq (include "ingle.scheme" .) "HTTPS" }}{{ $args = concat $args (list "--tls-cert=/var/run/kserve/tls/tls.crt" "--tls-key=/var/run/kserve/tls/tls.key") }}{{ end }}
 {{- if eq .Values.workload "leaderworkerset" }}{{ $args = concat $args (list (printf "--rpc=%s" (include "ingle.workerAddresses" .)) (printf "--rpc-key-file=%s/worker.key" (include "ingle.pairFolder" .))) }}{{ end }}
 {{- concat $args .Values.server.extraArgs | toJson }}
 {{- end }}
 
-{{/* One for each CPU requested: as many as the node has cores would only wait for each other. Empty is the server's choice. */}}
+{{/* One thread for each requested CPU: with one per core of the node, threads would wait for each other. Empty leaves the choice to the server. */}}
 {{- define "ingle.threads" -}}
 {{- $cpu := (.resources.requests | default dict).cpu | default "" | toString }}
 {{- if gt (int .threads) 0 }}{{ .threads }}
@@ -41,7 +41,7 @@
 
 {{- define "ingle.keysFolder" -}}/var/run/secrets/ingle{{- end }}
 {{- define "ingle.pairFolder" -}}/var/run/secrets/ingle-pair{{- end }}
-{{/* The picker dials this one. */}}
+{{/* The port that the picker connects to. */}}
 {{- define "ingle.kvEventsPort" -}}5557{{- end }}
 {{- define "ingle.home" -}}/models{{- end }}
 
@@ -59,7 +59,7 @@ timeoutSeconds: 5
 failureThreshold: {{ .failures }}
 {{- end }}
 
-{{/* The container that answers requests. Takes root, the container's name, and whether the platform drains pods itself. */}}
+{{/* The container that serves requests. Takes root, the container's name, and whether the platform drains pods itself. */}}
 {{- define "ingle.container" -}}
 {{- $root := .root }}
 {{- with $root.Values }}
@@ -78,7 +78,7 @@ ports:
     protocol: TCP
 {{- end }}
 env: {{- include "ingle.env" $root | nindent 2 }}
-{{- /* Loading takes minutes: liveness and readiness are asked once this one has succeeded. */}}
+{{- /* Loading takes minutes. Liveness and readiness are probed only after this probe has succeeded. */}}
 startupProbe: {{- include "ingle.probe" (dict "root" $root "path" "/readyz" "failures" (max 1 (div .probes.startupSeconds .probes.periodSeconds))) | nindent 2 }}
 readinessProbe: {{- include "ingle.probe" (dict "root" $root "path" "/readyz" "failures" 3) | nindent 2 }}
 livenessProbe: {{- include "ingle.probe" (dict "root" $root "path" "/livez" "failures" 6) | nindent 2 }}
@@ -125,7 +125,7 @@ volumeMounts:
     fieldRef:
       fieldPath: metadata.name
 {{- end }}
-{{- /* The address under which the picker knows this pod's events. */}}
+{{- /* The address by which the picker assigns events to this pod. */}}
 {{- if .Values.kvEvents.enabled }}
 - name: POD_IP
   valueFrom:
@@ -147,7 +147,7 @@ seccompProfile:
   type: RuntimeDefault
 {{- end }}
 
-{{/* run/ holds one file for each running server, by process id: replicas that share a cache must not share that. */}}
+{{/* run/ has one file for each running server, named by its process id, so replicas that share a cache must not share this folder. */}}
 {{- define "ingle.cacheMounts" -}}
 - name: models
   mountPath: {{ include "ingle.home" . }}
@@ -159,7 +159,7 @@ seccompProfile:
   subPath: tmp
 {{- end }}
 
-{{/* Fetches the model into the cache, or finds it there. */}}
+{{/* Downloads the model into the cache, unless it is already there. */}}
 {{- define "ingle.initContainers" -}}
 {{- if not .Values.model.file }}
 - name: pull
@@ -222,9 +222,9 @@ resources:
     storage: {{ .Values.cache.size }}
 {{- end }}
 
-{{/* Fields of a pod beside its containers and volumes. Takes root, and the pod's labels where affinity is about them. */}}
+{{/* The other fields of a pod, besides containers and volumes. Takes root, and the pod's labels if affinity refers to them. */}}
 {{- define "ingle.podFields" -}}
-{{- /* A Service named ingle would set INGLE_PORT to an address. */ -}}
+{{- /* Otherwise a Service named ingle would set INGLE_PORT to an address. */ -}}
 enableServiceLinks: false
 automountServiceAccountToken: false
 {{- with .Values.serviceAccountName }}
@@ -253,12 +253,12 @@ priorityClassName: {{ . }}
 {{- end }}
 {{- end }}
 
-{{/* Longer than draining can take, so that no answer is cut by the kubelet. */}}
+{{/* Longer than draining can take, so that the kubelet cuts off no response. */}}
 {{- define "ingle.gracePeriod" -}}
 {{ add .Values.drain.preStopSeconds .Values.drain.timeoutSeconds 15 }}
 {{- end }}
 
-{{/* A pod that answers requests, as Kubernetes' own workloads take it. */}}
+{{/* The template of a pod that serves requests, for Kubernetes' own workloads. */}}
 {{- define "ingle.podSpec" -}}
 terminationGracePeriodSeconds: {{ include "ingle.gracePeriod" . }}
 {{ include "ingle.podFields" . }}
