@@ -12,4 +12,19 @@ function readPackage(manifest) {
   return manifest;
 }
 
-module.exports = { hooks: { readPackage } };
+/**
+ * The manifest that is published: without what only a checkout needs, with the repository that it is released from, and with the
+ * prebuilt engines, which a checkout builds by itself.
+ */
+async function beforePacking({ devDependencies: _development, scripts: _scripts, ...manifest }) {
+  const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository } = process.env;
+  if (server !== undefined && repository !== undefined) {
+    const directory = `packages/${manifest.name.replace("@ingle/", "")}`;
+    manifest.repository = { type: "git", url: `git+${server}/${repository}.git`, directory };
+  }
+  if (manifest.name !== "@ingle/engine-native") return manifest;
+  const { platformDependencies } = await import("@ingle/engine-native/platforms");
+  return { ...manifest, ...platformDependencies(manifest.version) };
+}
+
+module.exports = { hooks: { readPackage, beforePacking } };

@@ -24,6 +24,7 @@ const layers: Readonly<Record<string, Floor>> = {
   "@ingle/client": { ours: ["@ingle/protocol"], others: ["eventsource-parser"] },
   "@ingle/web": { ours: ["@ingle/client", "@ingle/protocol"], isBundled: true },
   "@ingle/server": { ours: ["@ingle/engine", "@ingle/protocol", "@ingle/web"] },
+  ingle: { ours: ["@ingle/server"], others: [] },
   "@ingle/fixtures": { ours: ["@ingle/gguf", "@ingle/llama.cpp"] },
 };
 

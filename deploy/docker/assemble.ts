@@ -15,7 +15,7 @@ import { fileURLToPath } from "node:url";
 
 const checkout = realpathSync(fileURLToPath(new URL("../..", import.meta.url)));
 
-/** The run-time files of our own packages: their manifests do not list them, because packages are published with their sources. */
+/** The run-time files of our own packages: their manifests do not list the addon that is built here. */
 const ownFiles = [
   "package.json",
   "bin",
@@ -25,14 +25,11 @@ const ownFiles = [
   "platforms.js",
   "build/Release",
 ];
-/** Packages whose dependencies are only needed to build them. */
-const needsNothing = "@ingle/engine-native";
 /** Files of dependencies that are not needed at run time. */
 const isUnread = /\.(map|md|markdown|flow|[cm]?ts|tsx|tsbuildinfo)$/i;
 const isLicense = /licen[cs]e|notice/i;
 
 interface Manifest {
-  name: string;
   dependencies?: Record<string, string>;
   optionalDependencies?: Record<string, string>;
 }
@@ -47,7 +44,6 @@ function main(): void {
     done.add(folder);
     const manifest: Manifest = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8"));
     copyPackage(folder, target);
-    if (manifest.name === needsNothing) continue;
     for (const name of Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies })) {
       const link = findDependency(folder, name);
       if (link === undefined) continue; // an optional dependency for another system

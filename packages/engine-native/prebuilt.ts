@@ -65,6 +65,7 @@ function manifestOf(platform: Platform): object {
     os: [os],
     cpu: [cpu],
     ...(libc === undefined ? {} : { libc: [libc] }),
+    type: "commonjs",
     exports: { "./ingle.node": "./ingle.node", "./package.json": "./package.json" },
     // Libraries cannot be loaded from inside yarn's archives.
     preferUnplugged: true,

@@ -1,0 +1,81 @@
+// A user's folder: empty, outside the checkout, with Node and npm but no compiler, and a registry of our own.
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { Registry } from "./registry.ts";
+import { runTool } from "./tool.ts";
+
+/** All that is in PATH; npm starts programs with sh. */
+const programs = ["npm", "npx", "sh"];
+
+export class EmptyFolder implements AsyncDisposable {
+  /** `more` names programs that the user has, too. */
+  static async make(registry: Registry, more: readonly string[] = []): Promise<EmptyFolder> {
+    const root = await realpath(await mkdtemp(path.join(tmpdir(), "ingle-user-")));
+    const folder = new EmptyFolder(root);
+    await mkdir(folder.path);
+    await mkdir(folder.#bin);
+    // Windows has no such links; npm is in Node's folder there.
+    if (process.platform !== "win32") {
+      await symlink(process.execPath, path.join(folder.#bin, "node"));
+      for (const name of [...programs, ...more])
+        await symlink(await find(name), path.join(folder.#bin, name));
+    }
+    await writeFile(path.join(root, ".npmrc"), registry.npmrc);
+    return folder;
+  }
+
+  /** Where the user works. */
+  readonly path: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly #root: string;
+  readonly #bin: string;
+
+  private constructor(root: string) {
+    this.#root = root;
+    this.#bin = path.join(root, "bin");
+    this.path = path.join(root, "project");
+    // Package managers keep everything below the home folder; ours has the registry's settings.
+    const windows = process.env["SystemRoot"] ?? "";
+    this.env = {
+      ...(process.platform === "win32"
+        ? {
+            PATH: `${path.dirname(process.execPath)};${windows}\\System32`,
+            SystemRoot: windows,
+            USERPROFILE: root,
+            APPDATA: root,
+            LOCALAPPDATA: root,
+          }
+        : { PATH: this.#bin }),
+      HOME: root,
+      TMPDIR: tmpdir(),
+      INGLE_OFFLINE: "1",
+      // Every package manager knows this one.
+      npm_config_ignore_scripts: "true",
+      YARN_IGNORE_SCRIPTS: "true",
+    };
+  }
+
+  async run(name: string, ...args: string[]): Promise<string> {
+    return await runTool(name, args, { cwd: this.path, env: this.env });
+  }
+
+  async write(name: string, text: string): Promise<void> {
+    await mkdir(path.dirname(path.join(this.path, name)), { recursive: true });
+    await writeFile(path.join(this.path, name), text);
+  }
+
+  /** The path of an installed package's program. */
+  program(name: string): string {
+    return path.join(this.path, "node_modules", ".bin", name);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await rm(this.#root, { recursive: true });
+  }
+}
+
+async function find(name: string): Promise<string> {
+  const which = await runTool("sh", ["-c", `command -v ${name}`], { cwd: tmpdir() });
+  return await realpath(which.trim());
+}

@@ -1,0 +1,35 @@
+// What a release is made of, for tests: INGLE_PACKED names a folder with tarballs, such as those that the release's workflow has made
+// for every platform; without it, the checkout is packed with the engine that it has built.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { packEngineOfCheckout, packPackages, readTarballs, type Tarball } from "./packages.ts";
+import { Registry } from "./registry.ts";
+
+const repository = { GITHUB_SERVER_URL: "https://git.example", GITHUB_REPOSITORY: "ingle/ingle" };
+
+export interface PublishedRelease extends AsyncDisposable {
+  readonly tarballs: readonly Tarball[];
+  /** Holds the tarballs. */
+  readonly registry: Registry;
+}
+
+export async function publishRelease(): Promise<PublishedRelease> {
+  const packed = process.env["INGLE_PACKED"];
+  const folder = packed ?? (await mkdtemp(path.join(tmpdir(), "ingle-packed-")));
+  if (packed === undefined) {
+    await packPackages(folder, repository);
+    await packEngineOfCheckout(folder, repository);
+  }
+  const tarballs = await readTarballs(folder);
+  const registry = await Registry.start();
+  await registry.publish(tarballs);
+  return {
+    tarballs,
+    registry,
+    async [Symbol.asyncDispose]() {
+      await registry[Symbol.asyncDispose]();
+      if (packed === undefined) await rm(folder, { recursive: true });
+    },
+  };
+}
