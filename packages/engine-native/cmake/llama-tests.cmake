@@ -21,7 +21,7 @@ add_executable(
     test/weight_products_test.cpp
     $<TARGET_OBJECTS:ingle_llama>
 )
-if(INGLE_TEMPLATES_HAVE_BOUNDS)
+if(INGLE_HAS_PATCHES)
     target_sources(ingle_llama_tests PRIVATE test/template_bounds_test.cpp)
 endif()
 target_compile_features(ingle_llama_tests PRIVATE cxx_std_23)

@@ -63,14 +63,9 @@ if(NOT MSVC)
     target_compile_options(ggml-base PRIVATE $<$<COMPILE_LANGUAGE:C>:-fexceptions>)
 endif()
 
-# Workers need our patches 0021 and 0022 of ggml's RPC backend.
-set(INGLE_HAS_WORKERS OFF)
-if(EXISTS ${INGLE_LLAMA_CPP_DIR}/ggml/src/ggml-rpc/request-check.h)
-    set(INGLE_HAS_WORKERS ON)
-endif()
-
-# Patch 0004 limits chat templates. Other checkouts of llama.cpp (LLAMA_CPP_DIR) are used as they are, without limits.
-set(INGLE_TEMPLATES_HAVE_BOUNDS OFF)
+# Patch 0004 limits chat templates, and 0021 and 0022 make workers possible. Other checkouts of llama.cpp (LLAMA_CPP_DIR) are used
+# as they are, without limits and workers.
+set(INGLE_HAS_PATCHES OFF)
 if(EXISTS ${INGLE_LLAMA_CPP_DIR}/common/jinja/work.h)
-    set(INGLE_TEMPLATES_HAVE_BOUNDS ON)
+    set(INGLE_HAS_PATCHES ON)
 endif()

@@ -33,7 +33,6 @@ add_executable(
     test/step_cost_test.cpp
     test/waiting_queue_test.cpp
     src/engine/ngram_drafter.cpp
-    src/engine/prefill_budget.cpp
     src/engine/slow_sampling.cpp
     src/engine/speculation.cpp
     src/engine/text_stream.cpp

@@ -1,5 +1,5 @@
 // Misuse that must abort: each case runs in a forked child. POSIX only.
-#include "base/thread_checker.h"
+#include "base/threads.h"
 #include "check.h"
 #include "prompts.h"
 #include "sched/scheduler.h"

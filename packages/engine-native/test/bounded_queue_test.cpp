@@ -1,6 +1,5 @@
 // base::BoundedQueue: order, the bound, waiting and stopping, many writers.
-#include "base/bounded_queue.h"
-
+#include "base/threads.h"
 #include "check.h"
 
 #include <atomic>

@@ -1,7 +1,6 @@
 // llama/computable: operations that the processor can compute are let through, and those over which it would end the process are not.
-#include "llama/backend/computable.h"
-
 #include "check.h"
+#include "llama/backend/assertions.h"
 
 #include <array>
 #include <cmath>

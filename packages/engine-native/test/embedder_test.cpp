@@ -26,14 +26,13 @@ constexpr float kTolerance = 0.01F;
 std::unique_ptr<Embedder> embedder_for(const ModelPtr& model, int32_t length = 512,
                                        int32_t batch_tokens = 128) {
     static const std::atomic<bool> is_aborted = false;
-    ggml_threadpool_params pool = ggml_threadpool_params_default(1);
     auto made = Embedder::create(model,
                                  {.length = length,
                                   .batch_tokens = batch_tokens,
                                   .threads = 1,
                                   .threads_batch = 1,
                                   .flash_attention = "off"},
-                                 {ggml_threadpool_new(&pool), ggml_threadpool_free}, is_aborted);
+                                 llama_rt::make_threadpool(1), is_aborted);
     if (!made) throw std::runtime_error(made.error().message);
     return std::move(*made);
 }

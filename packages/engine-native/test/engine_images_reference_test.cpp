@@ -2,7 +2,6 @@
 // taken, as its program llama-mtmd-cli does.
 #include "check.h"
 #include "engine_harness.h"
-#include "llama/backend/handles.h"
 
 #include <algorithm>
 #include <memory>
@@ -10,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "llama-cpp.h"
 #include "mtmd-helper.h"
 #include "mtmd.h"
 

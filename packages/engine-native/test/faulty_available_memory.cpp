@@ -1,5 +1,5 @@
 // In place of src/llama/backend/available_memory.cpp: as much as a test says.
-#include "llama/backend/available_memory.h"
+#include "llama/backend/backend.h"
 #include "llama_faults.h"
 
 namespace llama_rt {

@@ -1,9 +1,9 @@
 // A form beside tools, in the syntax of every chat template that comes with llama.cpp: random texts that its grammar has are a
 // call of a tool or content of the form, for the parser too, and beginnings of them become nothing else.
 #include "check.h"
+#include "llama/chat/chat_template.h"
 #include "llama/chat/reply_grammar.h"
 #include "llama/chat/reply_parser.h"
-#include "llama/chat/template_skills.h"
 #include "log.h"
 #include "random.h"
 
@@ -18,6 +18,7 @@
 
 using llama_rt::GrammarState;
 using llama_rt::Reply;
+using llama_rt::ToolCall;
 using test::Random;
 
 namespace {
@@ -109,7 +110,7 @@ bool is_form(const std::string& content) {
     return !value.is_discarded() && value.is_object() && value.size() == 1 && value.contains("answer");
 }
 
-bool is_call(const Reply::Call& call) {
+bool is_call(const ToolCall& call) {
     const common_json values = common_json::parse_no_throw(call.arguments);
     if (values.is_discarded() || !values.is_object()) return false;
     if (call.name == "now") return true; // it says nothing of what it takes
@@ -166,7 +167,7 @@ void check_template(const common_chat_templates& templates, const common_chat_te
     const auto syntax = llama_rt::form_or_calls(templates, grammars, inputs, kContentRules);
     CHECK(syntax.has_value());
     if (!syntax) return;
-    const auto parser = llama_rt::ReplyParser::create_with_form(syntax->params, *syntax->form, false);
+    const auto parser = llama_rt::ReplyParser::create(syntax->params, &*syntax->form, false);
     REQUIRE(parser.has_value());
     const std::set<std::string> both = {"calls", "form"};
     std::set<std::string> kinds;

@@ -1,7 +1,7 @@
 // sched::HostTier: which pieces of state host memory keeps, and what they are of use for.
 #include "sched/host_tier.h"
 
-#include "base/image_tokens.h"
+#include "base/types.h"
 #include "check.h"
 
 #include <numeric>

@@ -1,6 +1,5 @@
-// base/image_tokens.h: images among the tokens of a text.
-#include "base/image_tokens.h"
-
+// base/types.h: images among the tokens of a text.
+#include "base/types.h"
 #include "check.h"
 
 #include <limits>

@@ -1,6 +1,6 @@
 #include "sched/kv_blocks.h"
 
-#include "base/image_tokens.h"
+#include "base/types.h"
 #include "check.h"
 #include "kv_follower.h"
 #include "random.h"

@@ -2,7 +2,7 @@
 // every token of every text.
 #pragma once
 
-#include "base/image_tokens.h"
+#include "base/types.h"
 #include "sched/kv_blocks.h"
 #include "sched/kv_cache_manager.h"
 

@@ -11,7 +11,6 @@
 #include "random.h"
 #include "sched/request.h"
 #include "sched/step.h"
-#include "sched/step_budget.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "random.h"
-#include "sched/step_budget.h"
+#include "sched/step.h"
 
 #include <cstdint>
 #include <map>

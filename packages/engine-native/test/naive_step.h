@@ -4,7 +4,6 @@
 #include "naive_sequence.h"
 #include "sched/request.h"
 #include "sched/step.h"
-#include "sched/step_budget.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,7 +1,6 @@
 // engine::PrefillBudget: how many prompt tokens a step computes beside decoding sequences.
-#include "engine/prefill_budget.h"
-
 #include "check.h"
+#include "engine/step_cost.h"
 
 using engine::PrefillBudget;
 

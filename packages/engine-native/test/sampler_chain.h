@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/types.h"
-#include "llama/sampling/sampling.h"
+#include "llama/sampling/sampler.h"
 #include "random.h"
 
 #include <cmath>

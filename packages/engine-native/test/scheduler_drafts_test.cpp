@@ -1,6 +1,6 @@
 // Drafts in the scheduler's plans: which sequences get some, with which cells, and what becomes of rejected ones.
 #include "check.h"
-#include "sched/step_budget.h"
+#include "sched/step.h"
 #include "scheduler_harness.h"
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 #include "naive_images.h"
 #include "random.h"
 #include "sched/scheduler.h"
-#include "sched/step_budget.h"
+#include "sched/step.h"
 
 #include <algorithm>
 #include <cstdio>

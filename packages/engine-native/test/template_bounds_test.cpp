@@ -2,7 +2,8 @@
 // known take far less than they may, and write what they wrote without bounds.
 #include "check.h"
 #include "llama/backend/assertions.h"
-#include "llama/chat/template_allowance.h"
+#include "llama/chat/chat_template.h"
+#include "llama/chat/conversation.h"
 #include "log.h"
 
 #include <atomic>

@@ -62,7 +62,7 @@ TEST_CASE(
         REQUIRE(found == expected);
         REQUIRE(tree.bytes() == distinct_prefixes(texts) * sizeof(Token));
     }
-    for (const auto& [id, end] : ends) CHECK(TextTree::text_of(end) == texts.at(id));
+    for (const auto& [id, end] : ends) CHECK(end->text() == texts.at(id));
     for (const auto& [id, end] : ends) tree.remove(end, id);
     CHECK_EQ(tree.bytes(), 0);
 }

@@ -1,6 +1,5 @@
 // base::ThreadChecker: which calls pass. Those that abort are in assertions_test.cpp.
-#include "base/thread_checker.h"
-
+#include "base/threads.h"
 #include "check.h"
 
 #include <thread>

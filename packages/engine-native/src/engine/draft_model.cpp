@@ -1,12 +1,11 @@
 #include "engine/draft_model.h"
 
-#include "base/image_tokens.h"
-#include "llama/model/vocabulary.h"
+#include "base/types.h"
+#include "engine/events.h"
 #include "llama/sampling/candidates.h"
 #include "llama/sampling/softmax.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <utility>
 
@@ -14,7 +13,6 @@ namespace engine {
 
 using base::Code;
 using base::Token;
-using Clock = std::chrono::steady_clock;
 
 namespace {
 
@@ -24,10 +22,6 @@ constexpr int32_t kReadMax = 128;
 /// Tokens that a text grows by in one step, drafts included, are read as a part of drafting; more of them are text that the
 /// model did not follow.
 constexpr size_t kFollowedMax = 16;
-
-double milliseconds_since(Clock::time_point begin) {
-    return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-}
 
 /// A draft that is accepted less often is not worth computing, and what would follow it even less.
 constexpr double kChanceMin = 0.4;
@@ -62,7 +56,7 @@ std::span<const Draft> DraftModel::draft(base::RequestId, std::span<const Token>
     cost_ = {};
     draft_all(text, static_cast<size_t>(most));
     const bool has_only_read = drafts_.empty() && cost_.reading_ms > 0;
-    cost_.drafting_ms = has_only_read ? 0 : milliseconds_since(begin) - cost_.reading_ms;
+    cost_.drafting_ms = has_only_read ? 0 : milliseconds(begin) - cost_.reading_ms;
     return drafts_;
 }
 
@@ -103,7 +97,7 @@ bool DraftModel::read(std::span<const Token> text) {
     const bool is_all = rest.size() <= static_cast<size_t>(kReadMax);
     const Clock::time_point begin = Clock::now();
     const bool is_read = compute(is_all ? rest : rest.first(static_cast<size_t>(kReadMax)), is_all);
-    if (rest.size() > kFollowedMax) cost_.reading_ms = milliseconds_since(begin);
+    if (rest.size() > kFollowedMax) cost_.reading_ms = milliseconds(begin);
     return is_read && is_all;
 }
 

@@ -1,11 +1,12 @@
 #include "engine/embedding_queue.h"
 
-#include "llama/backend/available_memory.h"
+#include "llama/backend/backend.h"
 #include "llama/embedding/embedder_memory.h"
 
 #include <algorithm>
 #include <bit>
 #include <new>
+#include <ranges>
 #include <string>
 #include <utility>
 
@@ -41,10 +42,6 @@ base::Error too_long(size_t index, size_t length, int32_t length_max) {
                        " tokens, and this model takes " + std::to_string(length_max) +
                        " for one embedding. Split the text.",
             .lengths = base::Error::Lengths{.prompt_tokens = tokens, .context_length = length_max}};
-}
-
-double milliseconds(Clock::time_point from, Clock::time_point to) {
-    return std::chrono::duration<double, std::milli>(to - from).count();
 }
 
 int32_t tokens_in(const std::vector<std::vector<base::Token>>& texts) {
@@ -122,7 +119,7 @@ void EmbeddingQueue::step(int32_t tokens_max, std::vector<Event>& events) {
     admit(events);
     if (is_empty()) return;
     if (batch_.empty()) {
-        const Text first = first_text();
+        const Text first = round_.front();
         const base::Result<void> made = make_embedder_for(tokens_of(first).size());
         if (!made) return fail(first.id, made.error(), events);
         fill_batch(tokens_max);
@@ -151,13 +148,8 @@ void EmbeddingQueue::admit(std::vector<Event>& events) {
         waiting_.pop_front();
         request.started = Clock::now();
         running_ += 1;
-        round_.push_back(id);
+        round_.push_back({.id = id, .index = 0});
     }
-}
-
-EmbeddingQueue::Text EmbeddingQueue::first_text() const {
-    if (!retries_.empty()) return retries_.front();
-    return {.id = round_.front(), .index = requests_.at(round_.front()).next};
 }
 
 const std::vector<base::Token>& EmbeddingQueue::tokens_of(const Text& text) const {
@@ -183,23 +175,19 @@ base::Result<void> EmbeddingQueue::make_embedder_for(size_t length) {
     return {};
 }
 
-/// Takes one text of each request in turn, as many as fit the batch as a whole, but at least one.
+/// Takes one text of each request in turn, as many as fit the batch as a whole, but at least one; a text of a failed batch alone.
 void EmbeddingQueue::fill_batch(int32_t tokens_max) {
-    if (!retries_.empty()) {
-        batch_.push_back(retries_.front());
-        retries_.pop_front();
-        return;
-    }
     const int32_t room = std::min(tokens_max, embedder_->batch_tokens());
     int32_t tokens = 0;
     while (!round_.empty() && std::ssize(batch_) < embedder_->batch_texts()) {
-        const Text text = first_text();
+        const Text text = round_.front();
         tokens += static_cast<int32_t>(tokens_of(text).size());
-        if (!batch_.empty() && tokens > room) return;
+        if (!batch_.empty() && (tokens > room || text.is_alone)) return;
         batch_.push_back(text);
         round_.pop_front();
-        Request& request = requests_.at(text.id);
-        if (++request.next < request.texts.size()) round_.push_back(text.id);
+        if (text.is_alone) return;
+        if (text.index + 1 < requests_.at(text.id).texts.size())
+            round_.push_back({.id = text.id, .index = text.index + 1});
     }
 }
 
@@ -243,9 +231,9 @@ void EmbeddingQueue::finish(base::RequestId id, std::vector<Event>& events) {
 void EmbeddingQueue::batch_failed(Code code, std::vector<Event>& events) {
     const std::vector<Text> texts = std::exchange(batch_, {});
     if (texts.size() == 1) return fail(texts[0].id, no_vector(code), events);
-    for (const Text& text : texts) {
+    for (const Text& text : texts | std::views::reverse) {
         std::ranges::fill(vector_of(text), 0.0F);
-        retries_.push_back({.id = text.id, .index = text.index});
+        round_.push_front({.id = text.id, .index = text.index, .is_alone = true});
     }
 }
 
@@ -258,8 +246,7 @@ void EmbeddingQueue::leave(base::RequestId id) {
     const auto is_its = [id](const Text& text) { return text.id == id; };
     if (requests_.at(id).started) running_ -= 1;
     std::erase(waiting_, id);
-    std::erase(round_, id);
-    std::erase_if(retries_, is_its);
+    std::erase_if(round_, is_its);
     std::erase_if(batch_, is_its);
     requests_.erase(id);
 }

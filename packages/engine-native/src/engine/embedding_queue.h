@@ -80,8 +80,7 @@ private:
         /// When it began to run; since then it has memory for its vectors, one after the other.
         std::optional<Clock::time_point> started = std::nullopt;
         std::vector<float> vectors = {};
-        /// The first text that was in no batch yet, and how many texts have their vector.
-        size_t next = 0;
+        /// How many texts have their vector.
         size_t done = 0;
     };
     struct Text {
@@ -89,12 +88,13 @@ private:
         size_t index;
         /// Tokens of it that are computed.
         int32_t computed = 0;
+        /// A batch with it has failed: it is computed alone.
+        bool is_alone = false;
     };
 
     const std::vector<base::Token>& tokens_of(const Text& text) const;
     std::span<float> vector_of(const Text& text);
     void admit(std::vector<Event>& events);
-    Text first_text() const;
     base::Result<void> make_embedder_for(size_t length);
     void fill_batch(int32_t tokens_max);
     llama_rt::Decoded compute(int32_t tokens_max);
@@ -120,10 +120,8 @@ private:
     std::unordered_map<base::RequestId, Request> requests_;
     std::deque<base::RequestId> waiting_;
     int32_t running_ = 0;
-    /// Running requests with texts that were in no batch yet, in round-robin order.
-    std::deque<base::RequestId> round_;
-    /// Texts of a batch that failed: each is computed alone.
-    std::deque<Text> retries_;
+    /// The next text of each running request in round-robin order, after texts of a batch that failed.
+    std::deque<Text> round_;
     /// Between steps: a long text that is computed in part, or nothing.
     std::vector<Text> batch_;
     std::vector<llama_rt::TextPart> parts_;

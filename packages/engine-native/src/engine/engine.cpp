@@ -3,7 +3,6 @@
 #include "engine/draft_model.h"
 #include "engine/limits.h"
 #include "engine/ngram_drafter.h"
-#include "engine/prompt.h"
 #include "llama/backend/backend.h"
 #include "llama/backend/workers.h"
 
@@ -28,10 +27,6 @@ constexpr const char* kTooManyRequests = "Too many requests are waiting. Try aga
 /// Room for every request to be submitted and cancelled, and for cancels of requests whose end is not yet known outside.
 size_t inbox_size(const EngineOptions& options) {
     return 4 * static_cast<size_t>(options.context.sequences + options.waiting_max);
-}
-
-double milliseconds_since(Clock::time_point begin) {
-    return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
 /// Null if the options ask for no speculation.
@@ -103,22 +98,7 @@ base::Result<base::RequestId> Engine::submit(Submission submission) {
     const base::Result<void> is_known =
         check_prompt(*model_, options_.context.batch_tokens, submission.prompt, submission.images);
     if (!is_known) return std::unexpected(is_known.error());
-    GenerationRequest request{
-        .id = 0,
-        .client = std::move(submission.client),
-        .prompt = std::move(submission.prompt),
-        .images = std::move(submission.images),
-        .sampling = std::move(submission.sampling),
-        .generate_max = submission.tokens_max,
-        .stops = std::move(submission.stops),
-        .ignore_eos = submission.ignore_eos,
-        .uses_cache = submission.uses_cache,
-        .turns = std::nullopt,
-        .dropped = 0,
-        .constraint = std::move(submission.constraint),
-        .logprobs = submission.logprobs,
-        .submitted = Clock::now(),
-    };
+    GenerationRequest request{std::move(submission)};
     request.client.resize(std::min(request.client.size(), kClientBytesMax));
     const base::Result<void> fits =
         fit_context(*model_, options_.context.context_length, options_.drops_turns, request);
@@ -207,7 +187,7 @@ bool Engine::step() {
     const bool has_work = !plan.is_empty() || sampler_.has_slow();
     note_plan(plan);
     {
-        std::unique_lock<RoundRobinLock> cores;
+        std::unique_lock<base::RoundRobinLock> cores;
         if (images_.cores() != nullptr) cores = std::unique_lock(*images_.cores());
         execute(plan);
     }
@@ -238,13 +218,13 @@ void Engine::execute(const sched::StepPlan& plan) {
     const Clock::time_point batch_begin = Clock::now();
     batch_executor_.execute(plan.batch, executed_);
     if (!plan.batch.empty() && !executed_.result.is_cache_lost)
-        budgets_.observe(plan.batch, executed_.result.outcomes, milliseconds_since(batch_begin));
+        budgets_.observe(plan.batch, executed_.result.outcomes, milliseconds(batch_begin));
     sampler_.sample_slowly(plan, scheduler_, executed_);
     note_result(plan);
     scheduler_.update(executed_.result);
     if (executed_.result.is_cache_lost) kv_executor_.lose_cache();
     embed_texts();
-    images_.set_piece(budgets_.encoding_ms(scheduler_.counters().decoding, milliseconds_since(step_begin)));
+    images_.set_piece(budgets_.encoding_ms(scheduler_.counters().decoding, milliseconds(step_begin)));
 }
 
 void Engine::note_plan(const sched::StepPlan& plan) {
@@ -282,7 +262,7 @@ void Engine::embed_texts() {
     const Clock::time_point begin = Clock::now();
     embeddings_.step(budgets_.embedding_tokens(scheduler_.counters().decoding), events_);
     const auto tokens = static_cast<int32_t>(embeddings_.tokens_computed() - before);
-    budgets_.observe_embedding(tokens, milliseconds_since(begin));
+    budgets_.observe_embedding(tokens, milliseconds(begin));
 }
 
 void Engine::publish() {
@@ -307,7 +287,7 @@ void Engine::receive(GenerationRequest&& request) {
         sched::Request scheduled{.id = id,
                                  .client = request.client,
                                  .prompt = request.prompt,
-                                 .generate_max = request.generate_max,
+                                 .generate_max = request.tokens_max,
                                  .uses_cache = request.uses_cache,
                                  .boundaries = boundaries_of(*model_, request.prompt),
                                  .turns = request.turns};
@@ -326,7 +306,7 @@ void Engine::receive(EmbeddingRequest&& request) {
 void Engine::receive(const Cancel& cancel) {
     if (const std::optional<FinishEvent> event = embeddings_.cancel(cancel.id)) events_.emplace_back(*event);
     if (!scheduler_.cancel(cancel.id)) return;
-    events_.emplace_back(generations_.at(cancel.id)->cancelled(Clock::now()));
+    events_.emplace_back(generations_.at(cancel.id)->finish(Clock::now(), FinishReason::cancelled));
     forget(cancel.id);
 }
 

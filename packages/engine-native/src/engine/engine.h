@@ -12,14 +12,13 @@
 // Cancelling works in every state and touches no other request. Stopping ends all requests with `disposed`.
 #pragma once
 
-#include "base/bounded_queue.h"
+#include "base/exit_guard.h"
 #include "base/result.h"
-#include "base/thread_checker.h"
+#include "base/threads.h"
 #include "engine/batch_executor.h"
 #include "engine/block_reports.h"
 #include "engine/embedding_queue.h"
 #include "engine/events.h"
-#include "engine/exit_guard.h"
 #include "engine/generation.h"
 #include "engine/images.h"
 #include "engine/kv_executor.h"
@@ -42,7 +41,7 @@ namespace engine {
 
 struct EngineOptions {
     llama_rt::ContextOptions context;
-    /// Most prompt tokens in a step beside decoding sequences; 0 learns the number (prefill_budget.h).
+    /// Most prompt tokens in a step beside decoding sequences; 0 learns the number (step_cost.h).
     int32_t batch_tokens_busy;
     /// Requests that may wait; one more is refused.
     int32_t waiting_max;
@@ -61,25 +60,6 @@ struct EngineOptions {
     /// Tokens of the blocks in report_blocks(); 0 disables the reports. The seed is part of the blocks' hashes.
     int32_t kv_block_tokens = 0;
     uint64_t kv_block_seed = 0;
-};
-
-/// A request as the caller gives it; the engine adds id and time.
-struct Submission {
-    std::string client;
-    std::vector<base::Token> prompt;
-    llama_rt::Sampling sampling;
-    /// Most tokens to generate; below 1 means as many as fit_context() allows.
-    int32_t tokens_max;
-    std::vector<std::string> stops;
-    bool ignore_eos;
-    /// Uses the prefix cache, and leaves its own sequence there.
-    bool uses_cache;
-    /// The images in the prompt; see base/image_tokens.h.
-    llama_rt::ImageParts images = {};
-    /// Null allows any text.
-    std::shared_ptr<const llama_rt::Constraint> constraint = nullptr;
-    /// How many of the likeliest tokens to report with each token; -1 reports no probabilities at all.
-    int32_t logprobs = -1;
 };
 
 /// Counts without another note are since the engine started.
@@ -220,8 +200,8 @@ private:
     std::mutex stop_mutex_;
     std::jthread thread_;
 
-    // Last, so destroyed first: it calls stop().
-    const ExitGuard exit_guard_{[this] { abandon(); }};
+    // Last, so destroyed first: it calls stop(). The first engine has its context by now, and with it llama.cpp's static objects.
+    const base::ExitGuard<Engine> exit_guard_{[this] { abandon(); }};
 };
 
 } // namespace engine

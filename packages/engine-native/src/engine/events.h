@@ -7,11 +7,18 @@
 #include "sched/kv_blocks.h"
 #include "sched/step.h"
 
+#include <chrono>
 #include <string>
 #include <variant>
 #include <vector>
 
 namespace engine {
+
+using Clock = std::chrono::steady_clock;
+
+inline double milliseconds(Clock::time_point from, Clock::time_point to = Clock::now()) {
+    return std::chrono::duration<double, std::milli>(to - from).count();
+}
 
 /// A token's bytes, which may be a part of a character, and the natural logarithm of its probability.
 struct TokenLogprob {

@@ -1,21 +1,12 @@
 #include "engine/generation.h"
 
-#include "llama/sampling/logprobs.h"
+#include "llama/sampling/softmax.h"
 
 #include <algorithm>
 #include <new>
 #include <utility>
 
 namespace engine {
-
-namespace {
-
-double milliseconds(Clock::time_point from, Clock::time_point to) {
-    if (from == Clock::time_point{} || to < from) return 0;
-    return std::chrono::duration<double, std::milli>(to - from).count();
-}
-
-} // namespace
 
 Generation::Generation(const llama_rt::Model& model, GenerationRequest request)
     : model_(model),
@@ -85,7 +76,7 @@ bool Generation::take(base::Token token) {
     append_piece(token, piece_);
     if (stream_.push(piece_, text_)) return true;
     const bool is_complete = sampler_.continuation() == llama_rt::Continuation::complete;
-    if (!is_complete && generated_ < request_.generate_max) return false;
+    if (!is_complete && generated_ < request_.tokens_max) return false;
     if (!is_complete) reason_ = FinishReason::length;
     stream_.finish(text_);
     return true;
@@ -133,18 +124,11 @@ TextEvent Generation::take_text() {
     return event;
 }
 
-FinishEvent Generation::finish(Clock::time_point now) const {
-    return record(reason_, now);
-}
-
-FinishEvent Generation::cancelled(Clock::time_point now) const {
-    return record(FinishReason::cancelled, now);
-}
-
-FinishEvent Generation::record(FinishReason reason, Clock::time_point now) const {
+FinishEvent Generation::finish(Clock::time_point now, std::optional<FinishReason> reason) const {
+    const bool is_started = started_ != Clock::time_point{};
     const bool has_token = generated_ > 0;
     return {.id = request_.id,
-            .reason = reason,
+            .reason = reason.value_or(reason_),
             .stop = stream_.stop(),
             .prompt_tokens = static_cast<int32_t>(request_.prompt.size()),
             .cached_tokens = cached_,
@@ -152,8 +136,8 @@ FinishEvent Generation::record(FinishReason reason, Clock::time_point now) const
             .dropped_tokens = dropped_,
             .drafted_tokens = drafted_,
             .accepted_tokens = accepted_,
-            .queue_ms = milliseconds(request_.submitted, started_ == Clock::time_point{} ? now : started_),
-            .prompt_ms = milliseconds(started_, has_token ? first_token_ : now),
+            .queue_ms = milliseconds(request_.submitted, is_started ? started_ : now),
+            .prompt_ms = is_started ? milliseconds(started_, has_token ? first_token_ : now) : 0,
             .predicted_ms = has_token ? milliseconds(first_token_, now) : 0};
 }
 

@@ -12,7 +12,6 @@
 #include "llama/vision/vision.h"
 #include "sched/context_shift.h"
 
-#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -24,30 +23,33 @@
 
 namespace engine {
 
-using Clock = std::chrono::steady_clock;
-
-/// A request as it enters the engine: checked, complete, plain data.
-struct GenerationRequest {
-    base::RequestId id;
+/// A request as the caller gives it.
+struct Submission {
     std::string client;
     std::vector<base::Token> prompt;
-    /// The prompt's images, including those in a part that was cut.
-    llama_rt::ImageParts images;
     llama_rt::Sampling sampling;
-    /// At least 1.
-    int32_t generate_max;
+    /// Most tokens to generate; below 1 means as many as fit_context() allows.
+    int32_t tokens_max;
     std::vector<std::string> stops;
     bool ignore_eos;
+    /// Uses the prefix cache, and leaves its own sequence there.
     bool uses_cache;
-    /// What may be dropped when the context is full; without it, prompt and generate_max together fit the context.
-    std::optional<sched::ChatTurns> turns;
-    /// Tokens that were cut out of the prompt because it did not fit.
-    int32_t dropped;
+    /// The images in the prompt (base/types.h), including those in a part that was cut.
+    llama_rt::ImageParts images = {};
     /// Null allows any text.
-    std::shared_ptr<const llama_rt::Constraint> constraint;
+    std::shared_ptr<const llama_rt::Constraint> constraint = nullptr;
     /// How many of the likeliest tokens to report with each token; -1 reports no probabilities at all.
-    int32_t logprobs;
-    Clock::time_point submitted;
+    int32_t logprobs = -1;
+};
+
+/// A request as it enters the engine: checked, with at least 1 for tokens_max.
+struct GenerationRequest : Submission {
+    base::RequestId id = 0;
+    /// What may be dropped when the context is full; without it, prompt and tokens_max together fit the context.
+    std::optional<sched::ChatTurns> turns = std::nullopt;
+    /// Tokens that were cut out of the prompt because it did not fit.
+    int32_t dropped = 0;
+    Clock::time_point submitted = Clock::now();
 };
 
 class Generation {
@@ -86,8 +88,8 @@ public:
     /// The text that can be shown since the last call; empty if there is none.
     TextEvent take_text();
 
-    FinishEvent finish(Clock::time_point now) const;
-    FinishEvent cancelled(Clock::time_point now) const;
+    /// Its last event. Without a `reason`, the generation has ended by itself.
+    FinishEvent finish(Clock::time_point now, std::optional<FinishReason> reason = std::nullopt) const;
 
 private:
     void begin_slowly(std::span<const float> logits);
@@ -96,7 +98,6 @@ private:
     bool take(base::Token token);
     void append_piece(base::Token token, std::string& bytes) const;
     void note_logprobs(base::Token token, const float* logits, llama_rt::Candidates& candidates);
-    FinishEvent record(FinishReason reason, Clock::time_point now) const;
 
     const llama_rt::Model& model_;
     const GenerationRequest request_;

@@ -1,5 +1,7 @@
 #include "engine/image_encoder.h"
 
+#include "engine/events.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -71,12 +73,11 @@ void ImageEncoder::run(const std::stop_token& stop) {
 }
 
 base::Result<Embedding> ImageEncoder::encode(const llama_rt::ImagePart& part, const std::stop_token& stop) {
-    using Clock = std::chrono::steady_clock;
     std::unique_lock cores(cores_, std::defer_lock);
     if (vision_.is_on_cpu()) cores.lock();
     Clock::time_point begun = Clock::now();
     base::Result<std::vector<float>> numbers = vision_.encode(part, [&] {
-        const double ms = std::chrono::duration<double, std::milli>(Clock::now() - begun).count();
+        const double ms = milliseconds(begun);
         if (ms >= std::max(kPieceMsMin, piece_ms_.load())) {
             piece_taken_ms_.store(ms);
             cores.unlock();

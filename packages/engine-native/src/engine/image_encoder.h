@@ -4,11 +4,10 @@
 #pragma once
 
 #include "base/result.h"
-#include "engine/round_robin_lock.h"
+#include "base/threads.h"
 #include "llama/vision/vision.h"
 
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -47,7 +46,7 @@ public:
     std::vector<Done> take_done();
 
     /// Held by the engine's thread while it computes.
-    RoundRobinLock& cores() { return cores_; }
+    base::RoundRobinLock& cores() { return cores_; }
     /// How long a piece of an encoding should take.
     void set_piece(double ms) { piece_ms_.store(ms); }
     /// How long the last piece took, which ends with a node of the graph; 0 while nothing is encoded.
@@ -60,7 +59,7 @@ private:
     llama_rt::Vision& vision_;
     const std::function<void()> on_done_;
 
-    RoundRobinLock cores_;
+    base::RoundRobinLock cores_;
     std::atomic<double> piece_ms_ = 0;
     std::atomic<double> piece_taken_ms_ = 0;
     std::atomic<bool> is_given_up_ = false;

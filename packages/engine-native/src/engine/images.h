@@ -6,7 +6,6 @@
 #include "engine/image_encoder.h"
 #include "llama/vision/vision.h"
 #include "sched/step.h"
-#include "sched/step_budget.h"
 
 #include <functional>
 #include <list>
@@ -44,7 +43,7 @@ public:
     void computed(const sched::BatchEntry& entry);
 
     /// Held while the engine computes; see ImageEncoder. Null without a projector.
-    RoundRobinLock* cores() { return encoder_ == nullptr ? nullptr : &encoder_->cores(); }
+    base::RoundRobinLock* cores() { return encoder_ == nullptr ? nullptr : &encoder_->cores(); }
     void set_piece(double ms);
     double piece_taken_ms() const { return encoder_ == nullptr ? 0 : encoder_->piece_taken_ms(); }
 

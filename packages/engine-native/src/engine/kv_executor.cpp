@@ -1,6 +1,6 @@
 #include "engine/kv_executor.h"
 
-#include "base/image_tokens.h"
+#include "base/types.h"
 #include "engine/generation.h"
 #include "llama/backend/backend.h"
 
@@ -14,10 +14,18 @@ namespace engine {
 using sched::Copied;
 using sched::StepResult;
 
+namespace {
+
+template <class... Lambdas>
+struct Overloaded : Lambdas... {
+    using Lambdas::operator()...;
+};
+
+} // namespace
+
 void KvExecutor::execute(const sched::StepPlan& plan, ExecutedStep& step) {
     for (const sched::KvOp& op : plan.kv_ops) {
-        const bool is_known = std::visit([&](const auto& one) { return execute(one, step.result); }, op);
-        if (is_known) continue;
+        if (execute(op, step.result)) continue;
         step.result.is_cache_lost = true;
         const auto* share = std::get_if<sched::SharePrefix>(&op);
         if (share == nullptr) continue;
@@ -28,53 +36,47 @@ void KvExecutor::execute(const sched::StepPlan& plan, ExecutedStep& step) {
     }
 }
 
-bool KvExecutor::execute(const sched::FreeSlot& op, StepResult& result) {
-    return result.is_cache_lost || context_.remove(op.slot, 0);
-}
-
-bool KvExecutor::execute(const sched::SharePrefix& op, StepResult& result) {
-    if (result.is_cache_lost) return true;
-    if (!context_.share(op.from, op.slot, 0, op.length)) return false;
-    return op.checkpoint == 0 || context_.restore(op.slot, checkpoints_[op.checkpoint]);
-}
-
-bool KvExecutor::execute(const sched::TrimSlot& op, StepResult& result) {
-    return result.is_cache_lost || context_.remove(op.slot, op.length);
-}
-
-bool KvExecutor::execute(const sched::ShiftCells& op, StepResult& result) {
-    return result.is_cache_lost || context_.shift(op.slot, op.cut.keep, op.cut.drop);
-}
-
-bool KvExecutor::execute(const sched::SaveCheckpoint& op, StepResult& result) {
-    std::vector<uint8_t>& state = checkpoints_[op.checkpoint];
-    if (!result.is_cache_lost) state = context_.save(op.slot);
-    if (state.empty()) result.failed_checkpoints.push_back(op.checkpoint);
-    return true;
-}
-
-bool KvExecutor::execute(const sched::DropCheckpoint& op, StepResult&) {
-    checkpoints_.erase(op.checkpoint);
-    return true;
-}
-
-bool KvExecutor::execute(const sched::SwapOut& op, StepResult& result) {
-    sched::SwappedOut swapped{.copied = Copied::not_tried, .bytes = 0};
-    if (!result.is_cache_lost) swapped = host_tier_.swap_out(context_, op, checkpoints_);
-    result.swap_outs.push_back(swapped);
-    return result.is_cache_lost || !context_.is_torn();
-}
-
-bool KvExecutor::execute(const sched::SwapIn& op, StepResult& result) {
-    Copied copied = Copied::not_tried;
-    if (!result.is_cache_lost) copied = host_tier_.swap_in(context_, op) ? Copied::done : Copied::failed;
-    result.swap_ins.push_back(copied);
-    return result.is_cache_lost || !context_.is_torn();
-}
-
-bool KvExecutor::execute(const sched::DropSegment& op, StepResult&) {
-    host_tier_.drop(op.segment);
-    return true;
+bool KvExecutor::execute(const sched::KvOp& op, StepResult& result) {
+    const bool is_lost = result.is_cache_lost;
+    const Overloaded execute_one{
+        [&](const sched::FreeSlot& one) { return is_lost || context_.remove(one.slot, 0); },
+        [&](const sched::SharePrefix& one) {
+            if (is_lost) return true;
+            if (!context_.share(one.from, one.slot, 0, one.length)) return false;
+            return one.checkpoint == 0 || context_.restore(one.slot, checkpoints_[one.checkpoint]);
+        },
+        [&](const sched::TrimSlot& one) { return is_lost || context_.remove(one.slot, one.length); },
+        [&](const sched::ShiftCells& one) {
+            return is_lost || context_.shift(one.slot, one.cut.keep, one.cut.drop);
+        },
+        [&](const sched::SaveCheckpoint& one) {
+            std::vector<uint8_t>& state = checkpoints_[one.checkpoint];
+            if (!is_lost) state = context_.save(one.slot);
+            if (state.empty()) result.failed_checkpoints.push_back(one.checkpoint);
+            return true;
+        },
+        [&](const sched::DropCheckpoint& one) {
+            checkpoints_.erase(one.checkpoint);
+            return true;
+        },
+        [&](const sched::SwapOut& one) {
+            sched::SwappedOut swapped{.copied = Copied::not_tried, .bytes = 0};
+            if (!is_lost) swapped = host_tier_.swap_out(context_, one, checkpoints_);
+            result.swap_outs.push_back(swapped);
+            return is_lost || !context_.is_torn();
+        },
+        [&](const sched::SwapIn& one) {
+            Copied copied = Copied::not_tried;
+            if (!is_lost) copied = host_tier_.swap_in(context_, one) ? Copied::done : Copied::failed;
+            result.swap_ins.push_back(copied);
+            return is_lost || !context_.is_torn();
+        },
+        [&](const sched::DropSegment& one) {
+            host_tier_.drop(one.segment);
+            return true;
+        },
+    };
+    return std::visit(execute_one, op);
 }
 
 void KvExecutor::lose_cache() {

@@ -40,16 +40,8 @@ public:
     const HostTierStore& host_tier() const { return host_tier_; }
 
 private:
-    // Each adds what is to be reported to `result`, and returns false if the context's state is unknown afterwards.
-    bool execute(const sched::FreeSlot& op, sched::StepResult& result);
-    bool execute(const sched::SharePrefix& op, sched::StepResult& result);
-    bool execute(const sched::TrimSlot& op, sched::StepResult& result);
-    bool execute(const sched::ShiftCells& op, sched::StepResult& result);
-    bool execute(const sched::SaveCheckpoint& op, sched::StepResult& result);
-    bool execute(const sched::DropCheckpoint& op, sched::StepResult& result);
-    bool execute(const sched::SwapOut& op, sched::StepResult& result);
-    bool execute(const sched::SwapIn& op, sched::StepResult& result);
-    bool execute(const sched::DropSegment& op, sched::StepResult& result);
+    /// Adds what is to be reported to `result`, and returns false if the context's state is unknown afterwards.
+    bool execute(const sched::KvOp& op, sched::StepResult& result);
 
     llama_rt::Context& context_;
     Checkpoints checkpoints_;

@@ -1,9 +1,17 @@
 #include "engine/limits.h"
 
+#include "base/types.h"
+#include "sched/context_shift.h"
+
 #include <algorithm>
 #include <cstddef>
+#include <optional>
+#include <string>
 
 namespace engine {
+
+using base::Code;
+using base::Token;
 
 namespace {
 
@@ -35,6 +43,81 @@ int32_t cached_sequences_of(const llama_rt::Model& model, const llama_rt::Contex
     return std::clamp(room, 0, model.info().is_recurrent ? kCachedRecurrent : kCached);
 }
 
+/// Where images end: other questions about an image share everything up to there. The tiles of one image stand close together.
+void add_ends_of_images(const std::vector<base::Token>& prompt, std::vector<int32_t>& lengths) {
+    const auto length = static_cast<int32_t>(prompt.size());
+    int32_t end = 0;
+    for (int32_t at = 0; at < length; at = base::end_of_kind(prompt, at)) {
+        if (!base::is_image(prompt[static_cast<size_t>(at)])) continue;
+        if (end > 0 && at - end >= kTilesApartMax) lengths.push_back(end);
+        end = base::end_of_kind(prompt, at);
+    }
+    if (end > 0) lengths.push_back(end);
+}
+
+/// A reply without a limit of its own that may go on past the context's end is limited to so many contexts.
+constexpr int32_t kContextsGeneratedMax = 4;
+
+/// Whether a run of an image's tokens is this part, from its first to its last token.
+bool is_part(const llama_rt::ImagePart& part, std::span<const Token> run) {
+    const auto belongs = [&](Token token) { return base::image_of(token) == part.id(); };
+    return !base::continues_image(run.front()) && std::ssize(run) == part.tokens() &&
+           std::ranges::all_of(run, belongs);
+}
+
+std::unexpected<base::Error> outside_vocabulary() {
+    return base::fail(Code::invalid_argument, "The prompt has a token outside this model's vocabulary.");
+}
+
+std::unexpected<base::Error> larger_than_a_batch(const llama_rt::ImagePart& part, int32_t batch_tokens) {
+    return base::fail(Code::invalid_argument,
+                      "An image of this model has " + std::to_string(part.tokens()) +
+                          " tokens, which are computed in one step, and a step holds " +
+                          std::to_string(batch_tokens) + ". Load the model with batchTokens of at least " +
+                          std::to_string(part.tokens()) + ".");
+}
+
+base::Error too_long(int64_t prompt_tokens, int64_t context_length) {
+    return {.code = Code::context_length_exceeded,
+            .message = "The prompt has " + std::to_string(prompt_tokens) + " tokens, and the context holds " +
+                       std::to_string(context_length) +
+                       " with at least one left for the reply. Shorten the prompt or load the model with a "
+                       "longer context.",
+            .lengths =
+                base::Error::Lengths{.prompt_tokens = prompt_tokens, .context_length = context_length}};
+}
+
+/// A chat's messages end after the tokens that end a generation. When the chat becomes too long, the first message is kept; if it
+/// takes half of the context or is not there, the token that begins the prompt is kept.
+sched::ChatTurns turns_of(const llama_rt::Model& model, const std::vector<Token>& prompt,
+                          int32_t context_length) {
+    sched::ChatTurns turns;
+    for (size_t i = 0; i < prompt.size(); ++i) {
+        if (model.is_end_of_generation(prompt[i])) turns.ends.push_back(static_cast<int32_t>(i) + 1);
+    }
+    const auto may_keep = [&](int32_t length) { return 2 * length < context_length; };
+    if (!turns.ends.empty() && may_keep(turns.ends.front())) {
+        turns.keep = turns.ends.front();
+        turns.ends.erase(turns.ends.begin());
+    } else if (prompt.front() == model.info().bos && may_keep(1)) {
+        turns.keep = 1;
+    }
+    return turns;
+}
+
+/// Cuts out of a prompt what does not fit; false if that is not enough.
+bool drop_oldest(GenerationRequest& request, int32_t context_length) {
+    const auto length = static_cast<int32_t>(request.prompt.size());
+    const std::optional<sched::Cut> cut =
+        request.turns->cut_prompt(length, context_length, request.tokens_max);
+    if (!cut) return false;
+    const auto first = request.prompt.begin() + cut->keep;
+    request.prompt.erase(first, first + cut->drop);
+    sched::apply_cut(request.turns->ends, *cut);
+    request.dropped = cut->drop;
+    return true;
+}
+
 } // namespace
 
 llama_rt::ContextOptions options_for(const llama_rt::Model& model, llama_rt::ContextOptions options) {
@@ -61,28 +144,16 @@ sched::Limits limits_of(const llama_rt::Model& model, llama_rt::Context& context
                          // A copy of a sliding window has only the window: it cannot be cut or split.
                          .host_tier_bytes = model.info().has_sliding_window ? 0 : host_tier_bytes};
     limits.has_whole_images = model.vision() != nullptr && model.vision()->has_whole_images();
-    if (limits.cached_sequences == 0) limits.host_tier_bytes = 0;
-    if (!model.info().is_recurrent) return limits;
-    const size_t bytes = context.measure_state_bytes();
-    if (bytes > 0)
-        limits.checkpoints = static_cast<int32_t>(std::min(kCheckpointBytesMax / bytes, kCheckpointsMax));
-    limits.checkpoint_bytes = bytes;
-    // Without checkpoints, no prefix of such a state can be shared.
-    if (limits.checkpoints == 0) limits.cached_sequences = 0;
+    if (model.info().is_recurrent) {
+        const size_t bytes = context.measure_state_bytes();
+        if (bytes > 0)
+            limits.checkpoints = static_cast<int32_t>(std::min(kCheckpointBytesMax / bytes, kCheckpointsMax));
+        limits.checkpoint_bytes = bytes;
+        // Without checkpoints, no prefix of such a state can be shared.
+        if (limits.checkpoints == 0) limits.cached_sequences = 0;
+    }
     if (limits.cached_sequences == 0) limits.host_tier_bytes = 0;
     return limits;
-}
-
-/// Where images end: other questions about an image share everything up to there. The tiles of one image stand close together.
-void add_ends_of_images(const std::vector<base::Token>& prompt, std::vector<int32_t>& lengths) {
-    const auto length = static_cast<int32_t>(prompt.size());
-    int32_t end = 0;
-    for (int32_t at = 0; at < length; at = base::end_of_kind(prompt, at)) {
-        if (!base::is_image(prompt[static_cast<size_t>(at)])) continue;
-        if (end > 0 && at - end >= kTilesApartMax) lengths.push_back(end);
-        end = base::end_of_kind(prompt, at);
-    }
-    if (end > 0) lengths.push_back(end);
 }
 
 /// Where a chat's messages end: after the tokens that end a generation. Other requests share the first message (often the system
@@ -104,6 +175,44 @@ std::vector<int32_t> boundaries_of(const llama_rt::Model& model, const std::vect
     std::ranges::sort(lengths);
     lengths.erase(std::ranges::unique(lengths).begin(), lengths.end());
     return lengths;
+}
+
+base::Result<void> check_prompt(const llama_rt::Model& model, int32_t batch_tokens,
+                                std::span<const Token> prompt, const llama_rt::ImageParts& images) {
+    if (prompt.empty()) return base::fail(Code::invalid_argument, "The prompt has no tokens.");
+    const bool are_whole = model.vision() != nullptr && model.vision()->has_whole_images();
+    const auto length = static_cast<int32_t>(prompt.size());
+    for (int32_t at = 0; at < length;) {
+        const Token token = prompt[static_cast<size_t>(at)];
+        if (token >= model.info().vocabulary_size) return outside_vocabulary();
+        if (!base::is_image(token)) {
+            at += 1;
+            continue;
+        }
+        const int32_t end = base::next_edge(prompt, at + 1);
+        const auto run = prompt.subspan(static_cast<size_t>(at), static_cast<size_t>(end - at));
+        const auto part = llama_rt::find_part(images, base::image_of(token));
+        if (part == images.end() || !is_part(**part, run)) return outside_vocabulary();
+        if (are_whole && (*part)->tokens() > batch_tokens) return larger_than_a_batch(**part, batch_tokens);
+        at = end;
+    }
+    return {};
+}
+
+base::Result<void> fit_context(const llama_rt::Model& model, int32_t context_length, bool drops_turns,
+                               GenerationRequest& request) {
+    const auto prompt_tokens = static_cast<int64_t>(request.prompt.size());
+    if (drops_turns) {
+        request.turns = turns_of(model, request.prompt, context_length);
+        if (!drop_oldest(request, context_length))
+            return std::unexpected(too_long(prompt_tokens, context_length));
+        if (request.tokens_max < 1) request.tokens_max = kContextsGeneratedMax * context_length;
+        return {};
+    }
+    if (prompt_tokens >= context_length) return std::unexpected(too_long(prompt_tokens, context_length));
+    const int32_t room = context_length - static_cast<int32_t>(prompt_tokens);
+    request.tokens_max = request.tokens_max < 1 ? room : std::min(request.tokens_max, room);
+    return {};
 }
 
 } // namespace engine

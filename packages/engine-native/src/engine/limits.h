@@ -1,12 +1,17 @@
-// The scheduler's limits for a model and its context: slots, cells, cached sequences and checkpoints.
+// What a model and its context allow: the scheduler's limits (slots, cells, cached sequences, checkpoints), and what happens to a
+// prompt before the engine accepts it. Any thread, except limits_of().
 #pragma once
 
+#include "base/result.h"
 #include "base/types.h"
+#include "engine/generation.h"
 #include "llama/context/context.h"
 #include "llama/model/model.h"
+#include "llama/vision/vision.h"
 #include "sched/request.h"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace engine {
@@ -24,5 +29,16 @@ sched::Limits limits_of(const llama_rt::Model& model, llama_rt::Context& context
 
 /// Lengths of a prompt at which a checkpoint is worth saving; none if the model needs no checkpoints.
 std::vector<int32_t> boundaries_of(const llama_rt::Model& model, const std::vector<base::Token>& prompt);
+
+/// `invalid_argument` for a prompt with tokens outside the vocabulary, with images that are not complete or not among `images`,
+/// or with an image that one step must compute and that has more than `batch_tokens` tokens.
+base::Result<void> check_prompt(const llama_rt::Model& model, int32_t batch_tokens,
+                                std::span<const base::Token> prompt, const llama_rt::ImageParts& images);
+
+/// Sets tokens_max if it is below 1 or too large. With `drops_turns`, also sets the request's turns: then a prompt that is too
+/// long loses its oldest messages, and a reply without a limit of its own ends after four contexts.
+/// `context_length_exceeded` if the prompt, or its last message, is too long alone.
+base::Result<void> fit_context(const llama_rt::Model& model, int32_t context_length, bool drops_turns,
+                               GenerationRequest& request);
 
 } // namespace engine

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/types.h"
-#include "llama/grammar/work_share.h"
+#include "llama/grammar/stack_set.h"
 
 #include <condition_variable>
 #include <exception>

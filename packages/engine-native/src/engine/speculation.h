@@ -10,7 +10,7 @@
 
 #include "engine/drafter.h"
 #include "engine/step_cost.h"
-#include "sched/step_budget.h"
+#include "sched/step.h"
 
 #include <cstdint>
 #include <memory>

@@ -3,11 +3,10 @@
 #pragma once
 
 #include "engine/images.h"
-#include "engine/prefill_budget.h"
 #include "engine/speculation.h"
+#include "engine/step_cost.h"
 #include "sched/request.h"
 #include "sched/step.h"
-#include "sched/step_budget.h"
 
 #include <cstdint>
 #include <memory>

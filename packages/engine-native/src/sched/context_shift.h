@@ -1,5 +1,5 @@
 // What a chat drops when it is too long for its context: the first message (often the system message) stays, the oldest turns
-// after it go. Lengths only; engine/prompt.cpp finds where messages end. The engine cuts prompts before it accepts them, the
+// after it go. Lengths only; engine/limits.cpp finds where messages end. The engine cuts prompts before it accepts them, the
 // scheduler cuts running sequences.
 #pragma once
 

@@ -1,7 +1,7 @@
 #include "sched/host_tier.h"
 
-#include "base/image_tokens.h"
 #include "base/result.h"
+#include "base/types.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -106,7 +106,7 @@ void HostTier::begin_swap_in(SegmentId segment) {
     const auto entry = entry_of(segment);
     INGLE_ASSERT(entry != entries_.end());
     entry->uses += 1;
-    touch(TextTree::text_of(entry->text));
+    touch(entry->text->text());
 }
 
 void HostTier::swapped_in(SegmentId segment, Copied copied) {
@@ -124,7 +124,7 @@ void HostTier::cancel_swap_ins() {
 std::vector<HostTier::Segment> HostTier::all() const {
     std::vector<Segment> segments;
     for (const Entry& entry : entries_)
-        segments.push_back({.id = entry.id, .text = TextTree::text_of(entry.text), .first = entry.first});
+        segments.push_back({.id = entry.id, .text = entry.text->text(), .first = entry.first});
     return segments;
 }
 

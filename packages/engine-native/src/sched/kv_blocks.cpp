@@ -1,7 +1,7 @@
 #include "sched/kv_blocks.h"
 
-#include "base/image_tokens.h"
 #include "base/result.h"
+#include "base/types.h"
 
 #include <algorithm>
 #include <utility>
@@ -30,19 +30,15 @@ constexpr uint64_t reportable(uint64_t hash) {
 
 } // namespace
 
-struct KvBlocks::Node {
+struct KvBlocks::Node : RadixNode<Node> {
     struct Block {
         uint64_t hash;
         /// Empty if it is not reported.
         std::optional<KvMedium> reported = std::nullopt;
     };
 
-    Node* parent = nullptr;
     /// Tokens of the text before this run.
     int32_t begin = 0;
-    std::vector<Token> tokens = {};
-    /// Their first tokens differ.
-    std::vector<std::unique_ptr<Node>> children = {};
     /// Keepers of this run.
     int32_t on_device = 0;
     int32_t on_host = 0;
@@ -53,13 +49,8 @@ struct KvBlocks::Node {
     /// How many of the first blocks are reported as they are.
     size_t settled = 0;
 
-    int32_t end() const { return begin + static_cast<int32_t>(tokens.size()); }
+    int32_t end() const { return begin + size(); }
     int32_t& keepers(KvMedium where) { return where == KvMedium::device ? on_device : on_host; }
-    Node* child(Token first) const {
-        const auto begins_so = [first](const auto& one) { return one->tokens.front() == first; };
-        const auto found = std::ranges::find_if(children, begins_so);
-        return found == children.end() ? nullptr : found->get();
-    }
 };
 
 KvBlocks::KvBlocks(int32_t block_tokens, uint64_t seed)
@@ -75,8 +66,8 @@ KvMedium KvBlocks::kept_in(Keeper keeper) {
 }
 
 void KvBlocks::keep(Keeper keeper, std::span<const Token> text, int32_t first) {
-    Node* above = descend(root_.get(), text.first(static_cast<size_t>(first)));
-    Node* end = descend(above, text.subspan(static_cast<size_t>(first)));
+    Node* above = node_at(root_.get(), text.first(static_cast<size_t>(first)));
+    Node* end = node_at(above, text.subspan(static_cast<size_t>(first)));
     cover(end, above, kept_in(keeper));
     const Held held{.end = end, .length = static_cast<int32_t>(text.size()), .first = first};
     const bool is_new = held_.emplace(keeper, held).second;
@@ -90,23 +81,20 @@ void KvBlocks::append(Keeper keeper, std::span<const Token> tokens) {
     held.pending.insert(held.pending.end(), tokens.begin(), tokens.end());
     const int32_t length = held.length + static_cast<int32_t>(held.pending.size());
     // Noted token by token, a run would be split wherever another text takes the same path.
-    if (length / block_tokens_ > held.length / block_tokens_) settle(keeper, held);
+    if (length / block_tokens_ > held.length / block_tokens_) settle(keeper);
 }
 
 void KvBlocks::settle(Keeper keeper) {
     const auto found = held_.find(keeper);
-    if (found != held_.end()) settle(keeper, found->second);
-}
-
-void KvBlocks::settle(Keeper keeper, Held& held) {
-    if (held.pending.empty()) return;
+    if (found == held_.end() || found->second.pending.empty()) return;
+    Held& held = found->second;
     Node* above = held.end;
     const bool is_own =
         above != root_.get() && above->children.empty() && above->on_device == 1 && above->on_host == 0;
     if (is_own) {
         grow(above, held.pending);
     } else {
-        held.end = descend(above, held.pending);
+        held.end = node_at(above, held.pending);
         cover(held.end, above, kept_in(keeper));
     }
     held.length += static_cast<int32_t>(held.pending.size());
@@ -115,10 +103,8 @@ void KvBlocks::settle(Keeper keeper, Held& held) {
 
 void KvBlocks::truncate(Keeper keeper, int32_t length) {
     const auto found = held_.find(keeper);
-    if (found != held_.end()) truncate(keeper, found->second, length);
-}
-
-void KvBlocks::truncate(Keeper keeper, Held& held, int32_t length) {
+    if (found == held_.end()) return;
+    Held& held = found->second;
     const auto pending = static_cast<int32_t>(held.pending.size());
     held.pending.resize(static_cast<size_t>(std::clamp(length - held.length, 0, pending)));
     while (held.length > length) {
@@ -133,30 +119,19 @@ void KvBlocks::truncate(Keeper keeper, Held& held, int32_t length) {
 void KvBlocks::release(Keeper keeper) {
     const auto found = held_.find(keeper);
     if (found == held_.end()) return;
-    truncate(keeper, found->second, found->second.first);
+    truncate(keeper, found->second.first);
     held_.erase(found);
 }
 
-/// Follows `tokens` from the end of `node`, and returns the node at whose end they lead. Adds missing nodes, and splits a run in
-/// which they end.
-KvBlocks::Node* KvBlocks::descend(Node* node, std::span<const Token> tokens) {
-    while (!tokens.empty()) {
-        Node* child = node->child(tokens.front());
-        if (child == nullptr) return add_leaf(node, tokens);
-        const auto end = std::ranges::mismatch(child->tokens, tokens).in1;
-        const auto common = static_cast<size_t>(end - child->tokens.begin());
-        node = common < child->tokens.size() ? split(child, common) : child;
-        tokens = tokens.subspan(common);
-    }
-    return node;
-}
-
-KvBlocks::Node* KvBlocks::add_leaf(Node* parent, std::span<const Token> tokens) {
-    Node* leaf = parent->children.emplace_back(std::make_unique<Node>()).get();
-    leaf->parent = parent;
-    leaf->begin = parent->end();
-    grow(leaf, tokens);
-    return leaf;
+/// The node at whose end `tokens` lead from the end of `node`; made if there is none.
+KvBlocks::Node* KvBlocks::node_at(Node* node, std::span<const Token> tokens) {
+    const auto add = [this](Node* parent, std::span<const Token> rest) {
+        Node* leaf = parent->add_child({});
+        leaf->begin = parent->end();
+        grow(leaf, rest);
+        return leaf;
+    };
+    return descend(node, tokens, [this](Node* run, size_t at) { return split(run, at); }, add);
 }
 
 void KvBlocks::grow(Node* node, std::span<const Token> tokens) {
@@ -167,13 +142,8 @@ void KvBlocks::grow(Node* node, std::span<const Token> tokens) {
 
 /// Splits a node and returns the upper part. The lower part keeps its address, which keepers refer to.
 KvBlocks::Node* KvBlocks::split(Node* node, size_t at) {
-    Node* parent = node->parent;
-    const auto place = std::ranges::find(parent->children, node, &std::unique_ptr<Node>::get);
-    auto upper = std::make_unique<Node>();
-    const auto cut = node->tokens.begin() + static_cast<std::ptrdiff_t>(at);
-    upper->parent = parent;
+    Node* upper = node->split(at);
     upper->begin = node->begin;
-    upper->tokens.assign(node->tokens.begin(), cut);
     upper->on_device = node->on_device;
     upper->on_host = node->on_host;
     upper->medium = node->medium;
@@ -181,15 +151,11 @@ KvBlocks::Node* KvBlocks::split(Node* node, size_t at) {
     const auto first_below = node->blocks.begin() + static_cast<std::ptrdiff_t>(blocks);
     upper->blocks.assign(node->blocks.begin(), first_below);
     upper->settled = std::min(node->settled, blocks);
-    if (upper->settled < blocks) changed_.insert(upper.get());
+    if (upper->settled < blocks) changed_.insert(upper);
     node->settled -= upper->settled;
     node->blocks.erase(node->blocks.begin(), first_below);
-    node->tokens.erase(node->tokens.begin(), cut);
     node->begin = upper->end();
-    node->parent = upper.get();
-    upper->children.push_back(std::move(*place));
-    *place = std::move(upper);
-    return place->get();
+    return upper;
 }
 
 /// Counts a keeper of everything below `above`, down to `end`.
@@ -232,13 +198,11 @@ void KvBlocks::refresh(Node* node) {
 /// Removes a node without keepers and children, and its parents if that leaves them without both.
 void KvBlocks::prune(Node* node) {
     while (node != root_.get() && node->on_device == 0 && node->on_host == 0 && node->children.empty()) {
-        Node* parent = node->parent;
         for (const Node::Block& block : node->blocks) {
             if (block.reported) removed_.push_back({.medium = *block.reported, .hash = block.hash});
         }
         changed_.erase(node);
-        std::erase_if(parent->children, [node](const auto& child) { return child.get() == node; });
-        node = parent;
+        std::exchange(node, node->parent)->remove();
     }
     if (removed_.size() > kRemovedMax) restate();
 }

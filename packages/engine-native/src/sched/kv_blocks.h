@@ -16,6 +16,7 @@
 #pragma once
 
 #include "base/types.h"
+#include "sched/radix_tree.h"
 
 #include <compare>
 #include <cstddef>
@@ -100,16 +101,13 @@ private:
 
     static std::optional<KvMedium> medium_of(const Node& node);
     static KvMedium kept_in(Keeper keeper);
-    Node* descend(Node* node, std::span<const base::Token> tokens);
-    Node* add_leaf(Node* parent, std::span<const base::Token> tokens);
+    Node* node_at(Node* node, std::span<const base::Token> tokens);
     Node* split(Node* node, size_t at);
     void grow(Node* node, std::span<const base::Token> tokens);
     void cover(Node* end, const Node* above, KvMedium medium);
     void uncover(Node* node, KvMedium medium);
     void refresh(Node* node);
     void prune(Node* node);
-    void settle(Keeper keeper, Held& held);
-    void truncate(Keeper keeper, Held& held, int32_t length);
     void add_blocks(Node* node, int32_t from);
     void add_tokens(const Node* node, int32_t end, std::vector<base::Token>& tokens) const;
     uint64_t hash_at(const Node* node, int32_t depth) const;

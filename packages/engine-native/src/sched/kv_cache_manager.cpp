@@ -1,7 +1,7 @@
 #include "sched/kv_cache_manager.h"
 
-#include "base/image_tokens.h"
 #include "base/result.h"
+#include "base/types.h"
 
 #include <algorithm>
 #include <iterator>

@@ -43,11 +43,6 @@ public:
     /// The longest prefix of `tokens` that can be shared; empty if there is none.
     PrefixTree::Match find_prefix(std::span<const base::Token> tokens) const;
 
-    /// How much of `tokens` need not be computed, given that `shared` can be shared: that and what can be swapped in.
-    int32_t reach(std::span<const base::Token> tokens, int32_t shared) const {
-        return host_tier_.reach(tokens, shared);
-    }
-
     /// Takes a slot that begins with `match` and reserves `reserved` cells in all. Nothing if that many cells would not be free
     /// with every cached sequence evicted, or if evicting them takes more copies than fit this step. A sequence that does not
     /// share is neither kept for others nor reported.
@@ -63,19 +58,11 @@ public:
     /// Frees what a running `slot` has computed beyond its length, for rejected drafts.
     void trim(base::Slot slot);
 
-    /// The segments of a text, for find_segment().
-    HostTier::Matches look_up_segments(std::span<const base::Token> tokens) const {
-        return host_tier_.look_up(tokens);
-    }
-    /// The segment that goes on from a running sequence's `computed` tokens, if there is one and room to swap it in.
+    /// Of a text's segments (HostTier::look_up()), the one that goes on from a running sequence's `computed` tokens, if there is one
+    /// and room to swap it in.
     std::optional<HostTier::Match> find_segment(const HostTier::Matches& matches, int32_t computed) const;
     /// Plans to swap in a match of find_segment(), into cells that are reserved. False if that has to wait for the next step.
     bool swap_in(const HostTier::Match& match, const SwapIn& op);
-    /// What became of it. The caller appends what is there now, as if it were computed.
-    void swapped_in(base::SegmentId segment, Copied copied) { host_tier_.swapped_in(segment, copied); }
-    void swapped_out(base::SegmentId segment, const SwappedOut& result) {
-        host_tier_.swapped_out(segment, result);
-    }
 
     /// Adds a segment that another context of the same model has left, with checkpoints at these lengths. 0 if there is no
     /// room for it.
@@ -115,6 +102,8 @@ public:
     int32_t reserved() const { return tree_.cells_pinned() + ahead_; }
     /// Cells that only cached sequences hold.
     int32_t cached() const { return tree_.cells() - tree_.cells_pinned(); }
+    /// Is told what became of swapping segments out and in; the caller appends what was swapped in, as if it were computed.
+    HostTier& host_tier() { return host_tier_; }
     const HostTier& host_tier() const { return host_tier_; }
     const PrefixTree& tree() const { return tree_; }
     /// Whether other sequences may use what a slot holds.

@@ -1,7 +1,7 @@
 #include "sched/prefix_tree.h"
 
-#include "base/image_tokens.h"
 #include "base/result.h"
+#include "base/types.h"
 
 #include <algorithm>
 #include <utility>
@@ -11,10 +11,7 @@ namespace sched {
 using base::Slot;
 using base::Token;
 
-struct PrefixTree::Node {
-    Node* parent = nullptr;
-    std::vector<Token> tokens;
-    std::vector<std::unique_ptr<Node>> children;
+struct PrefixTree::Node : RadixNode<Node> {
     /// Slots whose path goes through or ends here; empty only in the root.
     std::vector<Slot> holders;
     /// How many of them are pinned.
@@ -23,18 +20,7 @@ struct PrefixTree::Node {
     base::CheckpointId checkpoint = 0;
     /// A moved tail: its state was computed from other tokens.
     bool is_moved = false;
-
-    int32_t size() const { return static_cast<int32_t>(tokens.size()); }
 };
-
-namespace {
-
-size_t common_length(std::span<const Token> a, std::span<const Token> b) {
-    const auto [end_a, end_b] = std::ranges::mismatch(a, b);
-    return static_cast<size_t>(end_a - a.begin());
-}
-
-} // namespace
 
 PrefixTree::PrefixTree(int32_t slots) : root_(std::make_unique<Node>()) {
     held_.assign(static_cast<size_t>(slots), Held{.tail = root_.get()});
@@ -50,7 +36,7 @@ void PrefixTree::walk(std::span<const Token> tokens, Visit visit) const {
     while (!open.empty()) {
         const auto [node, depth] = open.back();
         open.pop_back();
-        const size_t common = common_length(node->tokens, tokens.subspan(depth));
+        const size_t common = node->common_length(tokens.subspan(depth));
         const size_t length = depth + common;
         if (common > 0) visit(*node, static_cast<int32_t>(length), common == node->tokens.size());
         if (common < node->tokens.size() || length == tokens.size()) continue;
@@ -88,7 +74,7 @@ void PrefixTree::mark(Slot slot, base::CheckpointId checkpoint) {
 }
 
 bool PrefixTree::is_marked(Slot slot) const {
-    return held_[static_cast<size_t>(slot)].tail->checkpoint != 0;
+    return held(slot).tail->checkpoint != 0;
 }
 
 void PrefixTree::touch(base::CheckpointId checkpoint) {
@@ -139,20 +125,15 @@ void PrefixTree::append(Slot slot, std::span<const Token> tokens) {
         if (own.is_pinned) cells_pinned_ += count;
         return;
     }
-    add_tail(slot, {tokens.begin(), tokens.end()});
+    add_tail(slot, tokens);
 }
 
 /// Adds a node behind what a slot holds.
-PrefixTree::Node* PrefixTree::add_tail(Slot slot, std::vector<Token> tokens) {
-    Held& own = held(slot);
-    auto node = std::make_unique<Node>();
-    node->parent = own.tail;
-    node->tokens = std::move(tokens);
-    Node* raw = node.get();
-    own.tail->children.push_back(std::move(node));
-    own.tail = raw;
-    hold(raw, slot);
-    return raw;
+PrefixTree::Node* PrefixTree::add_tail(Slot slot, std::span<const Token> tokens) {
+    Node*& tail = held(slot).tail;
+    tail = tail->add_child(tokens);
+    hold(tail, slot);
+    return tail;
 }
 
 void PrefixTree::release(Slot slot) {
@@ -180,7 +161,7 @@ void PrefixTree::release_tail(Slot slot) {
     INGLE_ASSERT(node->children.empty()); // a slot that holds a child holds its parent
     cells_ -= node->size();
     unmark(node);
-    std::erase_if(own.tail->children, [node](const auto& child) { return child.get() == node; });
+    node->remove();
 }
 
 void PrefixTree::shift(Slot slot, const Cut& cut) {
@@ -198,7 +179,7 @@ std::vector<Slot> PrefixTree::sharers(Slot slot, int32_t length) const {
     int32_t end = this->length(slot);
     if (end <= length) return {};
     // A slot that holds one of these cells holds the first of them.
-    const Node* node = held_[static_cast<size_t>(slot)].tail;
+    const Node* node = held(slot).tail;
     for (; end - node->size() > length; node = node->parent) end -= node->size();
     std::vector<Slot> others = node->holders;
     std::erase(others, slot);
@@ -206,7 +187,7 @@ std::vector<Slot> PrefixTree::sharers(Slot slot, int32_t length) const {
 }
 
 int32_t PrefixTree::unmoved_length(Slot slot) const {
-    const Node* tail = held_[static_cast<size_t>(slot)].tail;
+    const Node* tail = held(slot).tail;
     return tail->is_moved ? length(slot) - tail->size() : length(slot);
 }
 
@@ -228,26 +209,19 @@ void PrefixTree::unpin(Slot slot) {
 
 int32_t PrefixTree::private_length(Slot slot) const {
     int32_t length = 0;
-    for (const Node* node = held_[static_cast<size_t>(slot)].tail; node->holders.size() == 1;
-         node = node->parent) {
+    for (const Node* node = held(slot).tail; node->holders.size() == 1; node = node->parent)
         length += node->size();
-    }
     return length;
 }
 
 std::vector<Token> PrefixTree::text(Slot slot) const {
-    std::vector<Token> text(static_cast<size_t>(length(slot)));
-    auto end = text.end();
-    for (const Node* node = held_[static_cast<size_t>(slot)].tail; node != root_.get(); node = node->parent) {
-        end = std::ranges::copy_backward(node->tokens, end).out;
-    }
-    return text;
+    return held(slot).tail->text();
 }
 
 std::vector<Checkpoint> PrefixTree::checkpoints_of(Slot slot) const {
     std::vector<Checkpoint> found;
     int32_t end = length(slot);
-    for (const Node* node = held_[static_cast<size_t>(slot)].tail; node != root_.get(); node = node->parent) {
+    for (const Node* node = held(slot).tail; node != root_.get(); node = node->parent) {
         if (node->checkpoint != 0) found.push_back({.length = end, .id = node->checkpoint});
         end -= node->size();
     }
@@ -266,21 +240,11 @@ int32_t PrefixTree::checkpoint_before(Slot slot, int32_t length) const {
 /// Splits a node; both parts are held by the same slots. Returns the upper one, which has `at` tokens.
 PrefixTree::Node* PrefixTree::split(Node* node, size_t at) {
     INGLE_ASSERT(at > 0 && at < node->tokens.size());
-    const auto place =
-        std::ranges::find_if(node->parent->children, [&](const auto& child) { return child.get() == node; });
-    auto upper = std::make_unique<Node>();
-    const auto cut = node->tokens.begin() + static_cast<std::ptrdiff_t>(at);
-    upper->parent = node->parent;
-    upper->tokens.assign(node->tokens.begin(), cut);
+    Node* upper = node->split(at);
     upper->holders = node->holders;
     upper->pins = node->pins;
     upper->is_moved = node->is_moved;
-    node->tokens.erase(node->tokens.begin(), cut);
-    node->parent = upper.get();
-    Node* raw = upper.get();
-    upper->children.push_back(std::move(*place));
-    *place = std::move(upper);
-    return raw;
+    return upper;
 }
 
 void PrefixTree::hold(Node* node, Slot slot) {

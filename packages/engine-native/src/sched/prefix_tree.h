@@ -18,6 +18,7 @@
 #pragma once
 
 #include "base/types.h"
+#include "sched/radix_tree.h"
 #include "sched/step.h"
 
 #include <cstdint>
@@ -86,10 +87,10 @@ public:
     /// A pinned slot's cells cannot be freed. Calls alternate.
     void pin(base::Slot slot);
     void unpin(base::Slot slot);
-    bool is_pinned(base::Slot slot) const { return held_[static_cast<size_t>(slot)].is_pinned; }
+    bool is_pinned(base::Slot slot) const { return held(slot).is_pinned; }
 
     /// Tokens that a slot holds.
-    int32_t length(base::Slot slot) const { return held_[static_cast<size_t>(slot)].length; }
+    int32_t length(base::Slot slot) const { return held(slot).length; }
 
     /// Tokens that a slot holds before its moved tail; all of them if it has none.
     int32_t unmoved_length(base::Slot slot) const;
@@ -124,8 +125,9 @@ private:
     Node* split(Node* node, size_t at);
     void hold(Node* node, base::Slot slot);
     void release_tail(base::Slot slot);
-    Node* add_tail(base::Slot slot, std::vector<base::Token> tokens);
+    Node* add_tail(base::Slot slot, std::span<const base::Token> tokens);
     Held& held(base::Slot slot) { return held_[static_cast<size_t>(slot)]; }
+    const Held& held(base::Slot slot) const { return held_[static_cast<size_t>(slot)]; }
 
     std::unique_ptr<Node> root_;
     std::vector<Held> held_;

@@ -45,7 +45,7 @@ struct Request {
     base::RequestId id;
     /// Requests of one client are served in order of arrival; clients share fairly.
     std::string client;
-    /// 1 … context_length - 1 tokens; images in it are complete (base/image_tokens.h).
+    /// 1 … context_length - 1 tokens; images in it are complete (base/types.h).
     std::vector<base::Token> prompt;
     /// Most tokens to generate, at least 1. Without `turns`, prompt and generated tokens must fit context_length.
     int32_t generate_max;

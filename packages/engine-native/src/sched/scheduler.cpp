@@ -157,7 +157,7 @@ int32_t Scheduler::prefill_count(const Sequence& sequence, int32_t budget, bool 
 bool Scheduler::plan_swap_ins(const Sequence& sequence) {
     if (!sequence.request().uses_cache) return false;
     int32_t computed = sequence.computed();
-    const HostTier::Matches matches = kv_cache_.look_up_segments(sharable(sequence));
+    const HostTier::Matches matches = kv_cache_.host_tier().look_up(sharable(sequence));
     while (const std::optional<HostTier::Match> match = kv_cache_.find_segment(matches, computed)) {
         const SwapIn op{.segment = match->segment,
                         .slot = sequence.slot(),
@@ -219,7 +219,7 @@ PrefixTree::Match Scheduler::find_prefix(const Sequence& sequence) const {
 /// Whether a running sequence is about to compute more of this one's prefix than can be had now.
 bool Scheduler::is_being_computed(const Sequence& sequence, int32_t shared) const {
     if (!kv_cache_.shares_prefixes() || !sequence.request().uses_cache) return false;
-    shared = kv_cache_.reach(sharable(sequence), shared); // swapping in is faster than another's computation
+    shared = kv_cache_.host_tier().reach(sharable(sequence), shared); // swapping in is faster than computing
     const auto will_have_more = [&](const Sequence* other) {
         if (other->is_decoding() || !other->request().uses_cache) return false;
         const auto [end, _] = std::ranges::mismatch(other->tokens(), sequence.tokens());
@@ -291,7 +291,7 @@ void Scheduler::note_copies(const StepResult& result) {
     for (const KvOp& op : plan_.kv_ops) {
         if (const auto* swap_out = std::get_if<SwapOut>(&op)) {
             INGLE_ASSERT(out != result.swap_outs.end());
-            kv_cache_.swapped_out(swap_out->segment, *out++);
+            kv_cache_.host_tier().swapped_out(swap_out->segment, *out++);
         } else if (const auto* swap_in = std::get_if<SwapIn>(&op)) {
             INGLE_ASSERT(in != result.swap_ins.end());
             note_swap_in(*swap_in, *in++);
@@ -300,7 +300,7 @@ void Scheduler::note_copies(const StepResult& result) {
 }
 
 void Scheduler::note_swap_in(const SwapIn& op, Copied copied) {
-    kv_cache_.swapped_in(op.segment, copied);
+    kv_cache_.host_tier().swapped_in(op.segment, copied);
     if (copied != Copied::done) return; // its tokens are computed
     Sequence& sequence = find(op.id);
     const int32_t count = op.length - op.first;

@@ -13,11 +13,11 @@
 // A sequence that fills the context ends, or drops its oldest chat turns and goes on (Request::turns): its cells are moved, or,
 // if they cannot be moved, the remaining tokens are computed again.
 //
-// Drafts of a decoding sequence's next tokens (step_budget.h) are computed beside its one token, in cells that it has reserved
+// Drafts of a decoding sequence's next tokens (step.h) are computed beside its one token, in cells that it has reserved
 // anyway; rejected ones are trimmed before the next step. No sequence is preempted for a draft, and a step with prefill has
 // none.
 //
-// An image is a run of tokens like any other (base/image_tokens.h), with four exceptions: a batch entry is text or one image;
+// An image is a run of tokens like any other (base/types.h), with four exceptions: a batch entry is text or one image;
 // a prefix is shared and cut at image edges; a sequence waits for an image that is not encoded yet while others go on; and
 // an image whose tokens attend to each other is computed in one step.
 //
@@ -32,7 +32,6 @@
 #include "sched/request.h"
 #include "sched/sequence.h"
 #include "sched/step.h"
-#include "sched/step_budget.h"
 #include "sched/waiting_queue.h"
 
 #include <memory>

@@ -20,8 +20,8 @@
 // one token to go is decoding.
 #pragma once
 
-#include "base/image_tokens.h"
 #include "base/result.h"
+#include "base/types.h"
 #include "sched/request.h"
 
 #include <algorithm>

@@ -4,12 +4,13 @@
 //     root ── "You are a helpful …" ──┬── "What is 2+2?"      where the text of segment 1 ends
 //                                     └── "Tell me " ──┬── "a story"  …
 //
-// Unlike prefix_tree.h this is about texts, not about cells: equal texts have one place, whichever sequence they came from.
+// Unlike prefix_tree.h this is about texts, not about cells: equal texts have one place, whichever sequence they came from. No two
+// children of a node begin alike.
 #pragma once
 
 #include "base/types.h"
+#include "sched/radix_tree.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -21,11 +22,7 @@ namespace sched {
 class TextTree {
 public:
     /// Where a text ends. Valid until the last text that ends here is removed.
-    struct Node {
-        Node* parent = nullptr;
-        std::vector<base::Token> tokens = {};
-        /// Their first tokens differ.
-        std::vector<std::unique_ptr<Node>> children = {};
+    struct Node : RadixNode<Node> {
         /// Segments whose texts end with this node.
         std::vector<base::SegmentId> segments = {};
     };
@@ -44,9 +41,6 @@ public:
     void visit(std::span<const base::Token> text,
                const std::function<void(base::SegmentId segment, int32_t common)>& visit) const;
 
-    /// The whole text that ends here.
-    static std::vector<base::Token> text_of(const Node* end);
-
     /// Memory of all texts, each common prefix counted once.
     uint64_t bytes() const { return tokens_ * sizeof(base::Token); }
 
@@ -54,10 +48,7 @@ public:
     uint64_t compared() const { return compared_; }
 
 private:
-    Node* split(Node* node, size_t at);
     void merge_with_only_child(Node* node);
-    Node* child_of(const Node& node, base::Token first) const;
-    size_t common_length(const Node& node, std::span<const base::Token> rest) const;
 
     std::unique_ptr<Node> root_;
     uint64_t tokens_ = 0;

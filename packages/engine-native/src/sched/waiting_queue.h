@@ -8,6 +8,7 @@
 
 #include "sched/sequence.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
@@ -17,16 +18,39 @@ namespace sched {
 
 class WaitingQueue {
 public:
-    void enter(Sequence& sequence);
+    void enter(Sequence& sequence) {
+        waiting_.push_back(&sequence);
+        served_.try_emplace(sequence.request().client, virtual_time_);
+    }
 
     /// The first `count` sequences in the order of admission. They stay in the queue until leave().
-    std::vector<Sequence*> first(size_t count) const;
+    std::vector<Sequence*> first(size_t count) const {
+        const auto before = [this](const Sequence* a, const Sequence* b) {
+            if (a->was_preempted() != b->was_preempted()) return a->was_preempted();
+            if (!a->was_preempted()) {
+                const double served_a = served(a->request().client);
+                const double served_b = served(b->request().client);
+                if (served_a != served_b) return served_a < served_b;
+            }
+            return a->arrival() < b->arrival();
+        };
+        std::vector<Sequence*> first(std::min(count, waiting_.size()));
+        std::ranges::partial_sort_copy(waiting_, first, before);
+        return first;
+    }
 
     /// Removes a sequence that was admitted or cancelled.
-    void leave(const Sequence& sequence);
+    void leave(const Sequence& sequence) {
+        const auto found = std::ranges::find(waiting_, &sequence);
+        INGLE_ASSERT(found != waiting_.end());
+        waiting_.erase(found);
+    }
 
     /// Charges computed tokens to a client that has a request in flight.
-    void charge(const std::string& client, int32_t tokens);
+    void charge(const std::string& client, int32_t tokens) {
+        served_[client] += tokens;
+        virtual_time_ += tokens / static_cast<double>(served_.size());
+    }
 
     /// Closes the account of a client whose last request has ended.
     void forget(const std::string& client) { served_.erase(client); }
@@ -34,7 +58,10 @@ public:
     size_t size() const { return waiting_.size(); }
 
 private:
-    double served(const std::string& client) const;
+    double served(const std::string& client) const {
+        const auto found = served_.find(client);
+        return found == served_.end() ? virtual_time_ : found->second;
+    }
 
     std::vector<Sequence*> waiting_;
     /// Tokens charged to each client with a request in flight, on top of where it started.

@@ -1,4 +1,4 @@
-#include "llama/backend/available_memory.h"
+#include "llama/backend/backend.h"
 
 #include <algorithm>
 #include <fstream>

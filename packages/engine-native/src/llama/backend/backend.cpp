@@ -25,15 +25,13 @@ namespace llama_rt {
 
 namespace {
 
-thread_local ErrorLines* error_lines = nullptr;
 thread_local LogListener* log_listener = nullptr;
 
 std::mutex sink_mutex;
 std::shared_ptr<LogSink> sink_current; // guarded by sink_mutex
 
 void on_log(ggml_log_level level, const char* text, void*) {
-    if (level == GGML_LOG_LEVEL_ERROR && error_lines != nullptr) error_lines->append(text);
-    if (log_listener != nullptr) log_listener->hear(text);
+    if (log_listener != nullptr) log_listener->tell(level, text);
     std::shared_ptr<LogSink> sink;
     {
         std::lock_guard lock(sink_mutex);
@@ -100,7 +98,7 @@ void ensure_backend() {
         llama_log_set(on_log, nullptr);
         mtmd_log_set(on_log, nullptr);
         common_log_set_verbosity_thold(
-            -1); // llama.cpp's common/ has its own logger, which would write to stderr
+            -1); // llama.cpp's common/ has a logger of its own, which writes to stderr
 #ifdef INGLE_LOADS_BACKENDS
         load_backends();
 #endif
@@ -157,17 +155,19 @@ void give_back_freed_memory() {
 #endif
 }
 
-ErrorLines::ErrorLines() : outer_(std::exchange(error_lines, this)) {}
-
-ErrorLines::~ErrorLines() {
-    error_lines = outer_;
-}
-
-LogListener::LogListener(std::function<void(const char* text)> hear)
-    : hear_(std::move(hear)), outer_(std::exchange(log_listener, this)) {}
+LogListener::LogListener(Hear hear) : hear_(std::move(hear)), outer_(std::exchange(log_listener, this)) {}
 
 LogListener::~LogListener() {
     log_listener = outer_;
+}
+
+void LogListener::tell(int level, const char* text) const {
+    hear_(level, text);
+    if (outer_ != nullptr) outer_->tell(level, text);
+}
+
+void ErrorLines::add(int level, const char* text) {
+    if (level == GGML_LOG_LEVEL_ERROR) text_ += text;
 }
 
 } // namespace llama_rt

@@ -3,10 +3,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
-struct ggml_backend_device;
+#include "ggml-cpu.h"
 
 namespace llama_rt {
 
@@ -35,6 +36,23 @@ void ensure_backend();
 
 BackendInfo backend_info();
 
+/// Bytes that this process can still allocate: on the machine or in its container, whichever has less, plus on its GPUs. The
+/// maximum of uint64_t if the system does not report it. Compare it before large allocations that were not planned when the model
+/// was loaded: the system overcommits, and kills the process when it touches memory that is not there. Any thread.
+uint64_t available_memory();
+
+// The CPU backend's own functions (cpu_backend.cpp). They need ensure_backend().
+
+/// Shared by the contexts of one thread: pool threads spin for a while after their last task, and two pools would compete for
+/// the cores.
+using ThreadpoolPtr = std::shared_ptr<ggml_threadpool>;
+ThreadpoolPtr make_threadpool(int32_t threads);
+
+/// Makes a backend of the CPU compute with `threads` threads of `pool`.
+void set_threadpool(ggml_backend_t backend, ggml_threadpool* pool, int32_t threads);
+
+const ggml_type_traits_cpu& cpu_type_traits(ggml_type type);
+
 /// Sends log lines to `sink`, which is called on any thread; an empty function drops them. Level: 1 debug … 4 error.
 using LogSink = std::function<void(int level, const char* text)>;
 void set_log_sink(LogSink sink);
@@ -50,36 +68,35 @@ void give_back_freed_memory();
 /// less with it. Only for a process that runs nothing but Ingle: other multithreaded work may become slower.
 void keep_memory_tight();
 
-/// While one lives, collects the error lines that llama.cpp logs on this thread: the log is the only place where it says what
-/// is wrong with a file.
-class ErrorLines {
-public:
-    ErrorLines();
-    ~ErrorLines();
-    ErrorLines(const ErrorLines&) = delete;
-    ErrorLines& operator=(const ErrorLines&) = delete;
-
-    const std::string& text() const { return text_; }
-    void append(const char* text) { text_ += text; }
-
-private:
-    std::string text_;
-    ErrorLines* outer_;
-};
-
-/// While one lives, calls `hear` with every line that llama.cpp logs on this thread.
+/// While one lives, calls `hear` with every line that llama.cpp logs on this thread, with its level as in set_log_sink().
 class LogListener {
 public:
-    explicit LogListener(std::function<void(const char* text)> hear);
+    using Hear = std::function<void(int level, const char* text)>;
+
+    explicit LogListener(Hear hear);
     ~LogListener();
     LogListener(const LogListener&) = delete;
     LogListener& operator=(const LogListener&) = delete;
 
-    void hear(const char* text) const { hear_(text); }
+    /// Calls this listener and those that lived before it.
+    void tell(int level, const char* text) const;
 
 private:
-    std::function<void(const char* text)> hear_;
+    Hear hear_;
     LogListener* outer_;
+};
+
+/// While one lives, collects the error lines that llama.cpp logs on this thread: the log is the only place where it says what
+/// is wrong with a file.
+class ErrorLines {
+public:
+    const std::string& text() const { return text_; }
+
+private:
+    void add(int level, const char* text);
+
+    std::string text_;
+    LogListener listener_{[this](int level, const char* text) { add(level, text); }};
 };
 
 } // namespace llama_rt

@@ -1,6 +1,7 @@
-#include "llama/backend/cpu_backend.h"
-
+// The CPU backend's own functions are called through ggml's registry: a build for all processors loads that backend at run time and
+// is not linked to it.
 #include "base/result.h"
+#include "llama/backend/backend.h"
 
 #include "ggml-backend.h"
 

@@ -1,15 +1,9 @@
 #include "llama/backend/workers.h"
 
-#include "llama/backend/cpu_backend.h"
-
 #include <algorithm>
 #include <cstddef>
-#include <cstdlib>
-#include <mutex>
-#include <unordered_set>
-#include <utility>
 
-#include "ggml-backend.h"
+#include "ggml-cpp.h"
 #include "ggml-rpc.h"
 #ifndef _WIN32
 #include <fcntl.h>
@@ -24,14 +18,6 @@ using base::Code;
 
 namespace {
 
-struct BackendDeleter {
-    void operator()(ggml_backend_t backend) const { ggml_backend_free(backend); }
-};
-using BackendPtr = std::unique_ptr<ggml_backend, BackendDeleter>;
-
-class OpenConnections;
-OpenConnections& open_connections();
-
 #ifndef _WIN32
 /// Makes the socket blocking; calls that wait longer than `ms` fail.
 void set_timeout(int fd, int32_t ms) {
@@ -42,41 +28,9 @@ void set_timeout(int fd, int32_t ms) {
 }
 #endif
 
-/// All open connections. They are shut down when the process exits: JavaScript no longer carries their bytes then, and a thread
-/// that waits for a response would keep the process alive.
-class OpenConnections {
-public:
-    OpenConnections() {
-        static_cast<void>(std::atexit([] { open_connections().shut_down(); }));
-    }
-    void add(ggml_backend_rpc_connection* connection) {
-        const std::lock_guard lock(mutex_);
-        connections_.insert(connection);
-    }
-    void remove(ggml_backend_rpc_connection* connection) {
-        const std::lock_guard lock(mutex_);
-        connections_.erase(connection);
-    }
-    void shut_down() {
-        const std::lock_guard lock(mutex_);
-        for (ggml_backend_rpc_connection* connection : connections_)
-            ggml_backend_rpc_connection_shut_down(connection);
-    }
-
-private:
-    std::mutex mutex_;
-    std::unordered_set<ggml_backend_rpc_connection*> connections_; // guarded by mutex_
-};
-
-/// Never destroyed: it must outlive every static object.
-OpenConnections& open_connections() {
-    static auto* instance = new OpenConnections();
-    return *instance;
-}
-
 /// A device's backend. A CPU backend computes with `threads` threads of `pool`.
-BackendPtr make_backend(ggml_backend_dev_t device, ggml_threadpool* pool, int32_t threads) {
-    BackendPtr backend(ggml_backend_dev_init(device, nullptr));
+ggml_backend_ptr make_backend(ggml_backend_dev_t device, ggml_threadpool* pool, int32_t threads) {
+    ggml_backend_ptr backend(ggml_backend_dev_init(device, nullptr));
     if (backend != nullptr && ggml_backend_dev_type(device) == GGML_BACKEND_DEVICE_TYPE_CPU)
         set_threadpool(backend.get(), pool, threads);
     return backend;
@@ -85,15 +39,13 @@ BackendPtr make_backend(ggml_backend_dev_t device, ggml_threadpool* pool, int32_
 } // namespace
 
 WorkerConnection::WorkerConnection(ggml_backend_rpc_connection* connection) : connection_(connection) {
-    open_connections().add(connection);
     ggml_backend_reg_t devices = ggml_backend_rpc_connection_reg(connection);
     for (size_t i = 0; i < ggml_backend_reg_dev_count(devices); ++i)
         devices_.push_back(ggml_backend_reg_dev_get(devices, i));
 }
 
-WorkerConnection::~WorkerConnection() {
-    open_connections().remove(connection_);
-    ggml_backend_rpc_connection_free(connection_);
+void WorkerConnection::Deleter::operator()(ggml_backend_rpc_connection* connection) const {
+    ggml_backend_rpc_connection_free(connection);
 }
 
 base::Result<std::shared_ptr<WorkerConnection>> WorkerConnection::open(const Options& options, int fd) {
@@ -113,11 +65,11 @@ std::vector<Device> WorkerConnection::device_infos() const {
 }
 
 bool WorkerConnection::is_lost() const {
-    return ggml_backend_rpc_connection_is_lost(connection_);
+    return ggml_backend_rpc_connection_is_lost(connection_.get());
 }
 
 void WorkerConnection::shut_down() {
-    ggml_backend_rpc_connection_shut_down(connection_);
+    ggml_backend_rpc_connection_shut_down(connection_.get());
 }
 
 bool is_any_lost(const WorkerConnections& workers) {
@@ -132,7 +84,7 @@ base::Error worker_lost() {
 base::Result<void> serve_peer(const WorkerOptions& options) {
     ensure_backend();
     const ThreadpoolPtr pool = make_threadpool(options.threads);
-    std::vector<BackendPtr> backends;
+    std::vector<ggml_backend_ptr> backends;
     std::vector<ggml_backend_t> raw;
     for (const std::string& name : options.devices) {
         ggml_backend_dev_t device = ggml_backend_dev_by_name(name.c_str());

@@ -2,6 +2,7 @@
 // sockets: it encrypts the traffic and authenticates the peer (engine/src/workers). Nothing here listens or connects.
 #pragma once
 
+#include "base/exit_guard.h"
 #include "base/result.h"
 #include "llama/backend/backend.h"
 
@@ -29,7 +30,6 @@ public:
     /// Takes ownership of the socket and blocks until the worker responds. Fails with `worker_lost` if the response is not a
     /// worker's.
     static base::Result<std::shared_ptr<WorkerConnection>> open(const Options& options, int fd);
-    ~WorkerConnection();
     WorkerConnection(const WorkerConnection&) = delete;
     WorkerConnection& operator=(const WorkerConnection&) = delete;
 
@@ -44,10 +44,17 @@ public:
     void shut_down();
 
 private:
+    struct Deleter {
+        void operator()(ggml_backend_rpc_connection* connection) const;
+    };
+
     explicit WorkerConnection(ggml_backend_rpc_connection* connection);
 
-    ggml_backend_rpc_connection* connection_;
+    const std::unique_ptr<ggml_backend_rpc_connection, Deleter> connection_;
     std::vector<ggml_backend_device*> devices_;
+    /// JavaScript no longer carries the bytes when the process exits, so a thread that waits for a response would keep it alive. Last, so
+    /// destroyed first: it uses the connection.
+    const base::ExitGuard<WorkerConnection> exit_guard_{[this] { shut_down(); }};
 };
 
 using WorkerConnections = std::vector<std::shared_ptr<WorkerConnection>>;

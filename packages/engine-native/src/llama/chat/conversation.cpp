@@ -1,9 +1,8 @@
 #include "llama/chat/conversation.h"
 
-#include "base/replace_all.h"
 #include "llama/backend/assertions.h"
+#include "llama/chat/chat_template.h"
 #include "llama/chat/reply_grammar.h"
-#include "llama/chat/template_allowance.h"
 
 #include <algorithm>
 #include <exception>
@@ -162,8 +161,7 @@ base::Result<PreparedChat> prepare(const Model& model, const Chat& chat) {
                           .parser = {}};
     if (!syntax->reads_reply) return prepared;
     base::Result<std::shared_ptr<const ReplyParser>> parser =
-        syntax->form ? ReplyParser::create_with_form(syntax->params, *syntax->form, chat.continues_last)
-                     : ReplyParser::create(syntax->params, chat.continues_last);
+        ReplyParser::create(syntax->params, syntax->form ? &*syntax->form : nullptr, chat.continues_last);
     if (!parser) return std::unexpected(parser.error());
     prepared.parser = std::move(*parser);
     return prepared;
@@ -202,7 +200,7 @@ base::Result<PreparedChat> prepare_chat(const Model& model, const Chat& chat,
 
 std::string readable_text(const PreparedChat& prepared) {
     std::string text = prepared.text;
-    base::replace_all(text, prepared.marker, Vision::public_marker());
+    string_replace_all(text, prepared.marker, std::string(Vision::public_marker()));
     return text;
 }
 

@@ -19,13 +19,6 @@
 
 namespace llama_rt {
 
-struct ToolCall {
-    std::string id;
-    std::string name;
-    /// A JSON object as text.
-    std::string arguments;
-};
-
 /// Text, or an image.
 struct ContentPart {
     std::string text;
@@ -88,7 +81,7 @@ struct PreparedChat {
     std::shared_ptr<const ReplyParser> parser;
 };
 
-/// Renders the conversation. `template_failed` if the template rejects it or exceeds its limits (template_allowance.h),
+/// Renders the conversation. `template_failed` if the template rejects it or exceeds its limits (chat_template.h),
 /// `invalid_argument` for an invalid grammar, `aborted` soon after another thread sets `is_aborted`.
 base::Result<PreparedChat> prepare_chat(const Model& model, const Chat& chat,
                                         const std::atomic<bool>& is_aborted);

@@ -1,6 +1,5 @@
 #include "llama/chat/reply_grammar.h"
 
-#include "base/replace_all.h"
 #include "llama/grammar/grammar.h"
 
 #include <regex>
@@ -25,14 +24,14 @@ std::string placeholder_literal(bool is_json) {
 std::optional<std::string> with_rules(std::string grammar, const std::string& literal,
                                       const std::string& rules) {
     if (grammar.find(literal) == std::string::npos) return std::nullopt;
-    base::replace_all(grammar, literal, kContentRule);
+    string_replace_all(grammar, literal, std::string(kContentRule));
     return grammar.append("\n").append(rules);
 }
 
 /// Limits a reply to one call: in some syntaxes, llama.cpp allows several even if they are not wanted.
 void allow_one_call(std::string& grammar) {
-    base::replace_all(grammar, "(tool-call space)+", "tool-call");
-    base::replace_all(grammar, "(tool-call? space)+", "tool-call");
+    string_replace_all(grammar, "(tool-call space)+", "tool-call");
+    string_replace_all(grammar, "(tool-call? space)+", "tool-call");
 }
 
 /// Empties the rule for free content in a reply that must call tools: llama.cpp allows any content before the call, so a model

@@ -26,12 +26,6 @@ bool is_too_deep(const std::string& text) {
     return deepest > kDepthMax;
 }
 
-std::unexpected<base::Error> not_made(const std::exception& error) {
-    return base::fail(Code::engine_failed,
-                      std::string("The parser for this template's replies could not be created: ") +
-                          error.what());
-}
-
 bool is_blank(const std::string& text) {
     return text.find_first_not_of(" \t\r\n") == std::string::npos;
 }
@@ -73,25 +67,17 @@ ReplyParser::ReplyParser(std::unique_ptr<Syntax> syntax, std::shared_ptr<const R
     : syntax_(std::move(syntax)), form_(std::move(form)) {}
 ReplyParser::~ReplyParser() = default;
 
-base::Result<std::shared_ptr<const ReplyParser>> ReplyParser::create(const common_chat_params& params,
-                                                                     bool continues) {
-    try {
-        return std::shared_ptr<const ReplyParser>(new ReplyParser(Syntax::of(params, continues)));
-    } catch (const std::exception& error) {
-        return not_made(error);
-    }
-}
-
 base::Result<std::shared_ptr<const ReplyParser>>
-ReplyParser::create_with_form(const common_chat_params& calls, const common_chat_params& form,
-                              bool continues) {
-    base::Result<std::shared_ptr<const ReplyParser>> of_form = create(form, continues);
-    if (!of_form) return of_form;
+ReplyParser::create(const common_chat_params& params, const common_chat_params* form, bool continues) {
     try {
+        std::shared_ptr<const ReplyParser> of_form;
+        if (form != nullptr) of_form.reset(new ReplyParser(Syntax::of(*form, continues), nullptr));
         return std::shared_ptr<const ReplyParser>(
-            new ReplyParser(Syntax::of(calls, continues), std::move(*of_form)));
+            new ReplyParser(Syntax::of(params, continues), std::move(of_form)));
     } catch (const std::exception& error) {
-        return not_made(error);
+        return base::fail(Code::engine_failed,
+                          std::string("The parser for this template's replies could not be created: ") +
+                              error.what());
     }
 }
 

@@ -12,26 +12,25 @@ struct common_chat_params;
 
 namespace llama_rt {
 
+struct ToolCall {
+    std::string id;
+    std::string name;
+    /// A JSON object as text; in a partial reply, only its start.
+    std::string arguments;
+};
+
 struct Reply {
-    struct Call {
-        std::string id;
-        std::string name;
-        /// JSON text; in a partial reply, only its start.
-        std::string arguments;
-    };
     std::string content;
     std::string reasoning;
-    std::vector<Call> calls;
+    std::vector<ToolCall> calls;
 };
 
 class ReplyParser {
 public:
-    /// A parser for the `params` that llama.cpp returned for the prompt. `continues`: the prompt ends with the reply's start.
-    static base::Result<std::shared_ptr<const ReplyParser>> create(const common_chat_params& params,
-                                                                   bool continues);
-    /// The same for replies that are calls (`calls`) or content in a given form (`form`).
+    /// A parser for the `params` that llama.cpp returned for the prompt, or for replies that are calls (`params`) or else content in
+    /// a given form (`form`, unless null). `continues`: the prompt ends with the reply's start.
     static base::Result<std::shared_ptr<const ReplyParser>>
-    create_with_form(const common_chat_params& calls, const common_chat_params& form, bool continues);
+    create(const common_chat_params& params, const common_chat_params* form, bool continues);
     ~ReplyParser();
     ReplyParser(const ReplyParser&) = delete;
     ReplyParser& operator=(const ReplyParser&) = delete;
@@ -42,7 +41,7 @@ public:
 
 private:
     struct Syntax;
-    explicit ReplyParser(std::unique_ptr<Syntax> syntax, std::shared_ptr<const ReplyParser> form = nullptr);
+    ReplyParser(std::unique_ptr<Syntax> syntax, std::shared_ptr<const ReplyParser> form);
     base::Result<Reply> parse_calls(const std::string& text, bool is_partial) const;
 
     std::unique_ptr<Syntax> syntax_;

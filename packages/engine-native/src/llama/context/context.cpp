@@ -2,9 +2,6 @@
 
 #include "llama/backend/assertions.h"
 #include "llama/backend/backend.h"
-#include "llama/backend/computable.h"
-#include "llama/backend/cpu_backend.h"
-#include "llama/model/file_error.h"
 #include "llama/model/model.h"
 #include "llama/vision/vision.h"
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "base/result.h"
-#include "base/thread_checker.h"
+#include "base/threads.h"
 #include "base/types.h"
-#include "llama/backend/handles.h"
+#include "llama/backend/backend.h"
 #include "llama/context/batch.h"
 #include "llama/context/context_params.h"
 #include "llama/context/kv_types.h"
@@ -16,6 +16,8 @@
 #include <span>
 #include <string>
 #include <vector>
+
+#include "llama-cpp.h"
 
 namespace llama_rt {
 

@@ -1,7 +1,6 @@
 #include "llama/context/context_params.h"
 
 #include "llama/context/kv_types.h"
-#include "llama/model/file_error.h"
 #include "llama/model/model.h"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 #include "llama/context/kv_types.h"
 
 #include "../src/llama-model.h" // no public header exposes the heads and the device of each layer
-#include "llama/model/file_error.h"
 #include "llama/model/model.h"
 
 #include <array>

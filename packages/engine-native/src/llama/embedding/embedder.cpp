@@ -2,8 +2,7 @@
 
 #include "llama/backend/assertions.h"
 #include "llama/backend/backend.h"
-#include "llama/backend/computable.h"
-#include "llama/model/file_error.h"
+#include "llama/model/model.h"
 
 #include <algorithm>
 #include <cmath>

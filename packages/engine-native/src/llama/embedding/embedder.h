@@ -6,9 +6,9 @@
 #pragma once
 
 #include "base/result.h"
-#include "base/thread_checker.h"
+#include "base/threads.h"
 #include "base/types.h"
-#include "llama/backend/handles.h"
+#include "llama/backend/backend.h"
 #include "llama/context/context.h"
 #include "llama/model/model.h"
 
@@ -17,6 +17,8 @@
 #include <memory>
 #include <span>
 #include <vector>
+
+#include "llama-cpp.h"
 
 namespace llama_rt {
 

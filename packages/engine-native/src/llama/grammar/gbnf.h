@@ -8,12 +8,15 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <span>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace llama_rt {
+
+/// The last Unicode code point.
+inline constexpr uint32_t kCharMax = 0x10FFFF;
 
 /// Unicode code points, both ends included.
 struct CharRange {
@@ -63,6 +66,14 @@ base::Result<Rules> read_gbnf(std::string_view text, const TokenFinder& find_tok
 
 /// The text as a GBNF literal, quotes included.
 std::string gbnf_literal(std::string_view text);
+
+/// Appends a character class in normal form: ascending, merged, and without surrogates, which UTF-8 does not encode.
+void append_characters(std::vector<CharRange> ranges, std::vector<CharRange>& out);
+
+/// Prepares the rules of a whole grammar for matching. Rejects left recursion, with which matching would never reach a character, and
+/// long repetitions of rules that may be empty. Sets the minimum of the other such repetitions to 0, which matches the same texts.
+/// Returns what is wrong, or nothing. Linear in the size of the rules.
+std::optional<std::string> prepare_rules(Rules& rules);
 
 /// Whether the grammar matches any text at all. Every token counts as a text.
 bool has_texts(const Rules& rules);

@@ -1,4 +1,4 @@
-#include "llama/grammar/gbnf_rules.h"
+#include "llama/grammar/gbnf.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,7 +1,5 @@
 #include "llama/grammar/grammar.h"
 
-#include "llama/grammar/gbnf_text.h"
-
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -24,43 +22,30 @@ GrammarState::GrammarState(std::shared_ptr<const Rules> rules, WorkShare* share)
 
 bool GrammarState::allows(base::Token token, std::string_view text) {
     if (is_overrun()) return false;
-    if (waits_for_token() && here().missing == 0) {
-        StackSet behind;
-        stacks_.count_look_through(here().stacks.size());
-        stacks_.start_set();
-        for (const StackId stack : here().stacks) stacks_.advance_by_token(stack, token, behind);
-        if (!behind.empty()) return true;
-    }
-    return walk(text);
+    return !behind(token).empty() || walk(text);
 }
 
 bool GrammarState::accept(base::Token token, std::string_view text) {
+    const StackSet by_token = behind(token);
     Point next;
     if (walk(text)) next = std::move(point(text.size()));
-    if (waits_for_token() && here().missing == 0) {
-        StackSet behind;
-        stacks_.start_set();
-        for (const StackId stack : here().stacks) stacks_.advance_by_token(stack, token, behind);
-        for (const StackId stack : behind) {
-            if (std::ranges::find(next.stacks, stack) == next.stacks.end()) next.stacks.push_back(stack);
-        }
+    for (const StackId stack : by_token) {
+        if (std::ranges::find(next.stacks, stack) == next.stacks.end()) next.stacks.push_back(stack);
     }
-    stand_at(std::move(next));
-    return !here().stacks.empty();
-}
-
-bool GrammarState::accept_text(std::string_view text) {
-    Point next;
-    if (walk(text)) next = point(text.size());
-    stand_at(std::move(next));
-    return !here().stacks.empty();
-}
-
-void GrammarState::stand_at(Point next) {
     if (is_overrun()) next.stacks.clear();
     stacks_.tidy(next.stacks);
     stacks_.start_token();
     points_.front() = std::move(next);
+    return !here().stacks.empty();
+}
+
+StackSet GrammarState::behind(base::Token token) {
+    StackSet behind;
+    if (token == kNoToken || !waits_for_token() || here().missing > 0) return behind;
+    stacks_.count_look_through(here().stacks.size());
+    stacks_.start_set();
+    for (const StackId stack : here().stacks) stacks_.advance_by_token(stack, token, behind);
+    return behind;
 }
 
 bool GrammarState::may_end() const {

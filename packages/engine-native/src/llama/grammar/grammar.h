@@ -29,7 +29,7 @@ public:
     bool accept(base::Token token, std::string_view text);
 
     /// Advances by a text, as if it were not one token.
-    bool accept_text(std::string_view text);
+    bool accept_text(std::string_view text) { return accept(kNoToken, text); }
 
     /// Whether the reply may end here.
     bool may_end() const;
@@ -44,6 +44,8 @@ public:
     bool is_overrun() const { return stacks_.is_overrun(); }
 
 private:
+    static constexpr base::Token kNoToken = -1;
+
     /// The grammar's state between two bytes of a text.
     struct Point {
         StackSet stacks = {};
@@ -64,7 +66,8 @@ private:
     /// Computes the points after each byte of the text. False if the text is not allowed.
     bool walk(std::string_view text);
     bool waits_for_token() const;
-    void stand_at(Point point);
+    /// The stacks that follow after a token that the grammar asks for as such.
+    StackSet behind(base::Token token);
 
     std::shared_ptr<const Rules> rules_;
     Stacks stacks_;

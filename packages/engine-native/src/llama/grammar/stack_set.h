@@ -4,12 +4,39 @@
 #pragma once
 
 #include "llama/grammar/gbnf.h"
-#include "llama/grammar/work_share.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace llama_rt {
+
+/// Thrown by used_up() to abandon a sampling that will be restarted, or whose result is no longer needed.
+struct ShareUsedUp {};
+
+/// How much work a grammar may do at a time, counted in rule calls ("steps"). The caller that samples provides it, and decides what
+/// happens when it is used up.
+class WorkShare {
+public:
+    virtual ~WorkShare() = default;
+
+    /// Subtracts steps from the share.
+    void use(size_t steps) {
+        while (left < steps) {
+            steps -= left;
+            left = 0;
+            used_up();
+        }
+        left -= steps;
+    }
+
+    /// Steps that are left.
+    size_t left = 0;
+
+protected:
+    /// Adds steps to `left`, or throws ShareUsedUp.
+    virtual void used_up() = 0;
+};
 
 /// Identifies a stack by its top. kEmptyStack has nothing left to match: the text may end there.
 using StackId = uint32_t;

@@ -2,13 +2,12 @@
 
 #include "llama/backend/assertions.h"
 #include "llama/backend/backend.h"
-#include "llama/chat/template_allowance.h"
-#include "llama/model/file_error.h"
-#include "llama/model/gguf_file.h"
+#include "llama/chat/conversation.h"
 
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <cstdlib>
 #include <exception>
 #include <utility>
 
@@ -27,17 +26,9 @@ constexpr size_t kTextBytesMax = 256 * 1024 * 1024;
 /// Longest chat template, in bytes; the longest known one has 17 kB.
 constexpr size_t kTemplateBytesMax = 64 * 1024;
 
-struct Progress {
-    const std::function<void(float)>& report;
-    const std::atomic<bool>& is_aborted;
-};
-
-/// What llama.cpp logged, without its function names and line ends: "…: error loading model: REASON".
+/// What llama.cpp logged, without its function names: "…: error loading model: REASON".
 std::string reason_of(const std::string& lines) {
-    constexpr std::string_view kMark = "error loading model: ";
-    const size_t mark = lines.find(kMark);
-    std::string reason = mark == std::string::npos ? lines : lines.substr(mark + kMark.size());
-    reason = reason.substr(0, reason.find('\n'));
+    const std::string reason = reason_after("error loading model: ", lines);
     // llama.cpp says no more about a header that ends too early.
     if (reason.starts_with("llama_model_loader: failed to load model")) return "its header is incomplete";
     return reason.empty() ? "no reason was given" : reason;
@@ -203,6 +194,18 @@ base::Result<std::vector<Token>> tokenize_with(const llama_vocab* vocab, std::st
         "The text could not be tokenized: this model's vocabulary has no token for a part of it.");
 }
 
+/// Vocabularies of one family may differ by the padding to a round number.
+constexpr int32_t kPaddingMax = 128;
+
+/// Tokens below this are special ones, which files of one family spell differently.
+constexpr int32_t kFirstCompared = 5;
+
+std::unexpected<base::Error> differ(const std::string& how) {
+    return base::fail(base::Code::invalid_argument,
+                      "The draft model does not fit this model, because their vocabularies differ: " + how +
+                          ". Choose a smaller model of the same family.");
+}
+
 } // namespace
 
 void Model::TemplatesDeleter::operator()(common_chat_templates* templates) const {
@@ -226,63 +229,53 @@ Model::~Model() = default;
 base::Result<std::shared_ptr<const Model>> Model::load(const ModelOptions& options,
                                                        const std::function<void(float)>& progress,
                                                        const std::atomic<bool>& is_aborted) {
-    ensure_backend();
-    const base::Result<GgufFile> file = look_at_gguf(options.path);
-    if (!file) return std::unexpected(file.error());
+    return read(options, false, {.report = progress, .is_aborted = is_aborted});
+}
 
-    Progress state{.report = progress, .is_aborted = is_aborted};
+base::Result<std::shared_ptr<const Model>> Model::outline(const ModelOptions& options) {
+    const std::atomic<bool> is_aborted = false;
+    return read(options, true, {.report = [](float) {}, .is_aborted = is_aborted});
+}
+
+base::Result<std::shared_ptr<const Model>> Model::read(const ModelOptions& options, bool is_outline,
+                                                       Progress progress) {
+    ensure_backend();
+    if (const base::Result<void> checked = check_gguf(options.path); !checked)
+        return std::unexpected(checked.error());
     std::vector<ggml_backend_dev_t> devices = devices_of(options);
     llama_model_params params = to_params(options, devices);
-    params.progress_callback_user_data = &state;
+    if (is_outline) {
+        params.no_alloc = true;
+        params.load_mode = LLAMA_LOAD_MODE_NONE;
+    }
+    params.progress_callback_user_data = &progress;
     params.progress_callback = [](float fraction, void* data) {
-        const auto* progress_state = static_cast<Progress*>(data);
-        progress_state->report(fraction);
-        return !progress_state->is_aborted.load();
+        const auto* state = static_cast<Progress*>(data);
+        state->report(fraction);
+        return !state->is_aborted.load();
     };
 
     ErrorLines errors;
     const AssertionsThrow assertions_throw;
     try {
         llama_model_ptr raw(llama_model_load_from_file(options.path.c_str(), params));
-        if (is_aborted.load()) return base::fail(Code::aborted, "Loading the model was aborted.");
+        if (progress.is_aborted.load()) return base::fail(Code::aborted, "Loading the model was aborted.");
         // The worker may have received only a part of its weights.
         if (is_any_lost(options.workers)) return std::unexpected(worker_lost());
         if (raw == nullptr) return std::unexpected(file_error(options.path, reason_of(errors.text())));
         if (base::Result<void> checked = check_raw(raw.get(), options.path); !checked)
             return std::unexpected(checked.error());
         std::shared_ptr<Model> model(new Model(std::move(raw), options));
-        if (base::Result<void> made = model->make_templates(is_aborted); !made)
+        if (is_outline) return model;
+        if (base::Result<void> made = model->make_templates(progress.is_aborted); !made)
             return std::unexpected(made.error());
         if (options.vision) {
-            auto vision = Vision::load(model->raw(), *options.vision, is_aborted);
+            auto vision = Vision::load(model->raw(), *options.vision, progress.is_aborted);
             if (!vision) return std::unexpected(vision.error());
             model->vision_ = std::move(*vision);
             model->info_.reads_images = true;
         }
         return model;
-    } catch (const std::exception& error) {
-        if (is_any_lost(options.workers)) return std::unexpected(worker_lost());
-        return std::unexpected(file_error(options.path, reason_of(error.what())));
-    }
-}
-
-base::Result<std::shared_ptr<const Model>> Model::outline(const ModelOptions& options) {
-    ensure_backend();
-    const base::Result<GgufFile> file = look_at_gguf(options.path);
-    if (!file) return std::unexpected(file.error());
-    std::vector<ggml_backend_dev_t> devices = devices_of(options);
-    llama_model_params params = to_params(options, devices);
-    params.no_alloc = true;
-    params.load_mode = LLAMA_LOAD_MODE_NONE;
-    ErrorLines errors;
-    const AssertionsThrow assertions_throw;
-    try {
-        llama_model_ptr raw(llama_model_load_from_file(options.path.c_str(), params));
-        if (raw == nullptr) return std::unexpected(file_error(options.path, reason_of(errors.text())));
-        if (base::Result<void> checked = check_raw(raw.get(), options.path); !checked)
-            return std::unexpected(checked.error());
-        if (is_any_lost(options.workers)) return std::unexpected(worker_lost());
-        return std::shared_ptr<const Model>(new Model(std::move(raw), options));
     } catch (const std::exception& error) {
         if (is_any_lost(options.workers)) return std::unexpected(worker_lost());
         return std::unexpected(file_error(options.path, reason_of(error.what())));
@@ -363,6 +356,27 @@ void Model::append_piece(Token token, std::string& bytes, bool writes_special) c
     const size_t before = bytes.size();
     bytes.resize(before + static_cast<size_t>(-length));
     llama_token_to_piece(vocab(), token, bytes.data() + before, -length, 0, writes_special);
+}
+
+base::Result<int32_t> common_vocabulary(const Model& target, const Model& draft) {
+    const llama_vocab* own = target.vocab();
+    const llama_vocab* other = draft.vocab();
+    if (llama_vocab_type(own) != llama_vocab_type(other)) return differ("they have different types");
+    const int32_t size = llama_vocab_n_tokens(own);
+    const int32_t size_other = llama_vocab_n_tokens(other);
+    if (std::abs(size - size_other) > kPaddingMax)
+        return differ(std::to_string(size) + " tokens and " + std::to_string(size_other));
+    if (llama_vocab_bos(own) != llama_vocab_bos(other) || llama_vocab_eos(own) != llama_vocab_eos(other))
+        return differ("their beginning or end tokens are different");
+    const int32_t common = std::min(size, size_other);
+    for (int32_t token = kFirstCompared; token < common; ++token) {
+        const std::string_view text = llama_vocab_get_text(own, token);
+        const std::string_view text_other = llama_vocab_get_text(other, token);
+        if (text == text_other) continue;
+        return differ("token " + std::to_string(token) + " is \"" + std::string(text) + "\" and \"" +
+                      std::string(text_other) + "\"");
+    }
+    return common;
 }
 
 } // namespace llama_rt

@@ -4,9 +4,8 @@
 
 #include "base/result.h"
 #include "base/types.h"
-#include "llama/backend/handles.h"
 #include "llama/backend/workers.h"
-#include "llama/chat/template_skills.h"
+#include "llama/chat/chat_template.h"
 #include "llama/grammar/grammars.h"
 #include "llama/vision/vision.h"
 
@@ -17,6 +16,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "llama-cpp.h"
 
 struct common_chat_templates;
 
@@ -125,6 +126,13 @@ private:
         void operator()(common_chat_templates* templates) const;
     };
 
+    struct Progress {
+        const std::function<void(float)>& report;
+        const std::atomic<bool>& is_aborted;
+    };
+
+    static base::Result<std::shared_ptr<const Model>> read(const ModelOptions& options, bool is_outline,
+                                                           Progress progress);
     Model(llama_model_ptr model, const ModelOptions& options);
     base::Result<void> make_templates(const std::atomic<bool>& is_aborted);
     std::shared_ptr<const Pieces> make_pieces() const;
@@ -139,5 +147,22 @@ private:
     std::vector<base::Token> end_tokens_;
     std::unique_ptr<Grammars> grammars_;
 };
+
+/// Whether one model can draft for another: the number n of tokens that both vocabularies have, 0 … n - 1. `invalid_argument`, with
+/// the reason, if they differ.
+base::Result<int32_t> common_vocabulary(const Model& target, const Model& draft);
+
+// Model files (model_file.cpp).
+
+/// Checks that the file exists, that it is GGUF, and that its header's counts are plausible. `model_not_found` if the path cannot be
+/// opened, `model_invalid` if it is not a GGUF file of a supported version.
+base::Result<void> check_gguf(const std::string& path);
+
+/// `reason` is llama.cpp's message, whose wording is the only thing that tells failures apart. `model_unsupported` for unknown
+/// architectures, `out_of_memory` for failed allocations, otherwise `model_invalid`.
+base::Error file_error(const std::string& path, const std::string& reason);
+
+/// What follows the last `mark` in lines that llama.cpp logged, or the first line without it, up to the end of that line.
+std::string reason_after(std::string_view mark, const std::string& lines);
 
 } // namespace llama_rt

@@ -1,21 +1,22 @@
 #include "llama/quantize/imatrix.h"
 
 #include "imatrix-loader.h"
+#include "llama/backend/assertions.h"
 #include "llama/backend/backend.h"
-#include "llama/backend/cpu_backend.h"
-#include "llama/quantize/activations.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "gguf.h"
+#include "ggml-cpp.h"
 
 namespace llama_rt {
 
@@ -24,7 +25,139 @@ using base::Token;
 
 namespace {
 
+/// What one weight tensor was multiplied by. The tensor is a matrix, or a stack of them (one for each expert).
+struct Activations {
+    /// Sums of squares by column, matrix after matrix.
+    std::vector<float> sums;
+    /// Number of vectors in the sums: one for each matrix, or one for all.
+    std::vector<int64_t> counts;
+};
+
+/// By weight name.
 using Found = std::map<std::string, Activations>;
+
+/// Observes the computation of a graph and sums the squares of what each weight matrix is multiplied by. Counts the same products
+/// as llama.cpp's tools/imatrix.
+class ActivationCollector {
+public:
+    /// For llama_context_params::cb_eval, with the collector as its data.
+    static bool on_tensor(ggml_tensor* tensor, bool is_question, void* collector);
+
+    const Found& found() const { return found_; }
+
+private:
+    void collect(const ggml_tensor& product);
+    void collect_matrix(const ggml_tensor& product, const char* data);
+    void collect_experts(const ggml_tensor& product, const char* data);
+    Activations& entry(const ggml_tensor& product, size_t counts);
+
+    Found found_;
+    /// Buffers for copies from device memory, reused.
+    std::vector<char> vectors_;
+    std::vector<char> chosen_;
+};
+
+/// Products with fewer vectors than this are not part of reading a text; llama.cpp's own tool skips them too.
+constexpr int64_t kVectorsMin = 16;
+
+/// The weights' name in the file. Copies on a device have names such as "CUDA0#blk.0.attn_k.weight#0".
+std::string weights_name(const ggml_tensor& product) {
+    const std::string_view name(ggml_get_name(product.src[0]));
+    const size_t mark = name.find('#');
+    if (mark == std::string_view::npos) return std::string(name);
+    const std::string_view rest = name.substr(mark + 1);
+    return std::string(rest.substr(0, rest.find('#')));
+}
+
+/// Whether this is a product of a layer's weights and many vectors. Attention's own products have no weights.
+bool is_wanted(const ggml_tensor& product) {
+    const ggml_tensor* vectors = product.src[1];
+    if (product.op != GGML_OP_MUL_MAT && product.op != GGML_OP_MUL_MAT_ID) return false;
+    if (vectors->type != GGML_TYPE_F32 || vectors->nb[0] != sizeof(float)) return false;
+    if (product.op == GGML_OP_MUL_MAT_ID) return true;
+    return vectors->ne[1] >= kVectorsMin && weights_name(product).starts_with("blk.");
+}
+
+const char* read_tensor(const ggml_tensor& tensor, std::vector<char>& copy) {
+    if (is_on_host(tensor)) return static_cast<const char*>(tensor.data);
+    copy.resize(ggml_nbytes(&tensor));
+    ggml_backend_tensor_get(&tensor, copy.data(), 0, copy.size());
+    return copy.data();
+}
+
+void add_squares(const char* vector, float* sums, int64_t columns) {
+    const auto* values = reinterpret_cast<const float*>(vector);
+    for (int64_t column = 0; column < columns; ++column) sums[column] += values[column] * values[column];
+}
+
+bool ActivationCollector::on_tensor(ggml_tensor* tensor, bool is_question, void* collector) {
+    if (is_question) return is_wanted(*tensor);
+    static_cast<ActivationCollector*>(collector)->collect(*tensor);
+    return true; // continue the computation
+}
+
+void ActivationCollector::collect(const ggml_tensor& product) {
+    const char* data = read_tensor(*product.src[1], vectors_);
+    if (product.op == GGML_OP_MUL_MAT_ID) collect_experts(product, data);
+    else collect_matrix(product, data);
+}
+
+void ActivationCollector::collect_matrix(const ggml_tensor& product, const char* data) {
+    const ggml_tensor& weights = *product.src[0];
+    const ggml_tensor& vectors = *product.src[1];
+    const int64_t matrices = weights.ne[2] * weights.ne[3];
+    const int64_t columns = vectors.ne[0];
+    Activations& to = entry(product, 1);
+    for (int64_t i3 = 0; i3 < vectors.ne[3]; ++i3) {
+        for (int64_t i2 = 0; i2 < vectors.ne[2]; ++i2) {
+            // If there are more stacks of vectors than matrices, they share matrices.
+            const int64_t matrix = (i3 % weights.ne[3]) * weights.ne[2] + i2 % weights.ne[2];
+            const char* stack =
+                data + static_cast<size_t>(i3) * vectors.nb[3] + static_cast<size_t>(i2) * vectors.nb[2];
+            for (int64_t row = 0; row < vectors.ne[1]; ++row)
+                add_squares(stack + static_cast<size_t>(row) * vectors.nb[1],
+                            to.sums.data() + matrix * columns, columns);
+        }
+    }
+    for (int64_t& count : to.counts) count += ggml_nrows(&vectors) / matrices;
+}
+
+/// The product's third source says which expert each vector went to: one row per token, one column per expert used.
+void ActivationCollector::collect_experts(const ggml_tensor& product, const char* data) {
+    const ggml_tensor& vectors = *product.src[1];
+    const ggml_tensor& ids = *product.src[2];
+    const int64_t experts = product.src[0]->ne[2];
+    const int64_t columns = vectors.ne[0];
+    INGLE_ASSERT(ids.ne[1] == vectors.ne[2]);
+    Activations& to = entry(product, static_cast<size_t>(experts));
+    const char* chosen = read_tensor(ids, chosen_);
+    for (int64_t token = 0; token < ids.ne[1]; ++token) {
+        for (int64_t use = 0; use < ids.ne[0]; ++use) {
+            int32_t expert = 0;
+            std::memcpy(&expert,
+                        chosen + static_cast<size_t>(token) * ids.nb[1] +
+                            static_cast<size_t>(use) * ids.nb[0],
+                        sizeof expert);
+            const auto at = static_cast<size_t>(use % vectors.ne[1]) * vectors.nb[1] +
+                            static_cast<size_t>(token) * vectors.nb[2];
+            INGLE_ASSERT(expert >= 0 && expert < experts);
+            ++to.counts[static_cast<size_t>(expert)];
+            add_squares(data + at, to.sums.data() + expert * columns, columns);
+        }
+    }
+}
+
+/// The entry of the product's weights, created if missing, with at least `counts` counts.
+Activations& ActivationCollector::entry(const ggml_tensor& product, size_t counts) {
+    const ggml_tensor& weights = *product.src[0];
+    const auto sums = static_cast<size_t>(weights.ne[0] * weights.ne[2] * weights.ne[3]);
+    Activations& activations = found_[weights_name(product)];
+    if (activations.sums.empty()) activations = {.sums = std::vector<float>(sums), .counts = {0}};
+    INGLE_ASSERT(activations.sums.size() == sums);
+    // Weights used in both kinds of products: the one count for all matrices becomes one for each.
+    if (activations.counts.size() < counts) activations.counts.resize(counts, activations.counts.front());
+    return activations;
+}
 
 /// The text's tokens, cut to whole chunks.
 base::Result<std::vector<Token>> tokens_of(const Model& model, const ImatrixOptions& options) {
@@ -60,31 +193,19 @@ public:
         params.cb_eval = ActivationCollector::on_tensor;
         params.cb_eval_user_data = &collector;
         context_.reset(llama_init_from_model(model_->raw(), params));
-        batch_ = llama_batch_init(chunk_, 0, 1);
         if (context_ == nullptr) return;
         // The graph is computed in hundreds of pieces: without a thread pool, ggml would start threads for each.
         threadpool_ = make_threadpool(options.threads);
         llama_attach_threadpool(context_.get(), threadpool_.get(), nullptr);
     }
-    ~Reader() { llama_batch_free(batch_); }
-    Reader(const Reader&) = delete;
-    Reader& operator=(const Reader&) = delete;
 
     bool is_ready() const { return context_ != nullptr; }
 
-    bool read(std::span<const Token> tokens) {
+    bool read(std::span<Token> tokens) {
         llama_memory_clear(llama_get_memory(context_.get()), true);
-        batch_.n_tokens = chunk_;
-        for (int32_t at = 0; at < chunk_; ++at) {
-            batch_.token[at] = tokens[static_cast<size_t>(at)];
-            batch_.pos[at] = at;
-            batch_.n_seq_id[at] = 1;
-            batch_.seq_id[at][0] = 0;
-            batch_.logits[at] = 1;
-        }
         // Models expect every text to begin with it.
-        if (model_->info().adds_bos) batch_.token[0] = model_->info().bos;
-        return llama_decode(context_.get(), batch_) == 0;
+        if (model_->info().adds_bos) tokens.front() = model_->info().bos;
+        return llama_decode(context_.get(), llama_batch_get_one(tokens.data(), chunk_)) == 0;
     }
 
 private:
@@ -93,13 +214,12 @@ private:
     int32_t chunk_;
     ThreadpoolPtr threadpool_;
     llama_context_ptr context_;
-    llama_batch batch_;
 };
 
 base::Result<int32_t> read_text(std::shared_ptr<const Model> model, const ImatrixOptions& options,
                                 ActivationCollector& collector,
                                 const std::function<void(int32_t, int32_t)>& on_chunk) {
-    const base::Result<std::vector<Token>> tokens = tokens_of(*model, options);
+    base::Result<std::vector<Token>> tokens = tokens_of(*model, options);
     if (!tokens) return std::unexpected(tokens.error());
     ErrorLines errors;
     Reader reader(std::move(model), options, collector);
@@ -127,13 +247,6 @@ std::string broken_in(const Found& found) {
     return {};
 }
 
-struct GgufDeleter {
-    void operator()(gguf_context* context) const { gguf_free(context); }
-};
-struct GgmlDeleter {
-    void operator()(ggml_context* context) const { ggml_free(context); }
-};
-
 /// Adds a tensor of `rows` rows to the file. Copies the numbers.
 template <class Number>
 void add_tensor(gguf_context* file, ggml_context* tensors, const std::string& name,
@@ -152,9 +265,8 @@ bool write_imatrix(const ImatrixOptions& options, const Found& found, int32_t ch
     for (const auto& [name, one] : found)
         bytes += 2 * (ggml_tensor_overhead() + GGML_MEM_ALIGN) +
                  sizeof(float) * (one.sums.size() + one.counts.size());
-    const std::unique_ptr<ggml_context, GgmlDeleter> tensors(
-        ggml_init({.mem_size = bytes, .mem_buffer = nullptr, .no_alloc = false}));
-    const std::unique_ptr<gguf_context, GgufDeleter> file(gguf_init_empty());
+    const ggml_context_ptr tensors(ggml_init({.mem_size = bytes, .mem_buffer = nullptr, .no_alloc = false}));
+    const gguf_context_ptr file(gguf_init_empty());
     if (tensors == nullptr || file == nullptr) return false;
     const char* dataset = options.dataset.c_str();
     gguf_set_val_str(file.get(), "general.type", "imatrix");

@@ -2,8 +2,7 @@
 
 #include "imatrix-loader.h"
 #include "llama/backend/backend.h"
-#include "llama/model/file_error.h"
-#include "llama/model/gguf_file.h"
+#include "llama/model/model.h"
 
 #include <cstdio>
 #include <cstring>
@@ -92,10 +91,7 @@ std::vector<llama_model_kv_override> keys_of(const Importance& importance) {
 
 /// Reads llama.cpp's "…: failed to quantize: REASON", which may follow other lines.
 base::Error quantize_error(const std::string& path, const std::string& lines) {
-    constexpr std::string_view kMark = "failed to quantize: ";
-    const size_t mark = lines.rfind(kMark);
-    std::string reason = mark == std::string::npos ? lines : lines.substr(mark + kMark.size());
-    reason = reason.substr(0, reason.find('\n'));
+    const std::string reason = reason_after("failed to quantize: ", lines);
     const auto says = [&](std::string_view text) { return reason.find(text) != std::string::npos; };
     if (says("imatrix") || says("importance matrix"))
         return {.code = Code::invalid_argument, .message = "imatrix: " + reason + ".", .param = "imatrix"};
@@ -107,11 +103,10 @@ base::Error quantize_error(const std::string& path, const std::string& lines) {
 }
 
 /// Runs llama.cpp's quantization; calls `hear` with its log lines. `is_plan` writes nothing.
-base::Result<void> run(const QuantizeOptions& options, bool is_plan,
-                       const std::function<void(const char*)>& hear) {
+base::Result<void> run(const QuantizeOptions& options, bool is_plan, const LogListener::Hear& hear) {
     ensure_backend();
-    const base::Result<GgufFile> file = look_at_gguf(options.input);
-    if (!file) return std::unexpected(file.error());
+    if (const base::Result<void> checked = check_gguf(options.input); !checked)
+        return std::unexpected(checked.error());
     const base::Result<Importance> importance = read_importance(options.imatrix);
     if (!importance) return std::unexpected(importance.error());
 
@@ -141,7 +136,7 @@ base::Result<void> run(const QuantizeOptions& options, bool is_plan,
 
 base::Result<double> plan_quantization(const QuantizeOptions& options) {
     double mebibytes = -1;
-    const base::Result<void> planned = run(options, true, [&](const char* text) {
+    const base::Result<void> planned = run(options, true, [&](int, const char* text) {
         const char* sum = std::strstr(text, "quant size");
         if (sum != nullptr) std::sscanf(sum, "quant size = %lf", &mebibytes);
     });
@@ -152,7 +147,7 @@ base::Result<double> plan_quantization(const QuantizeOptions& options) {
 
 base::Result<void> quantize(const QuantizeOptions& options,
                             const std::function<void(const std::string& name)>& on_tensor) {
-    return run(options, false, [&](const char* text) {
+    return run(options, false, [&](int, const char* text) {
         // "[  12/ 146] blk.1.ffn_down.weight … - [ 2048, …"
         int number = 0;
         char name[GGML_MAX_NAME] = "";

@@ -1,7 +1,8 @@
 #include "llama/sampling/adjustments.h"
 
-#include "base/image_tokens.h"
 #include "base/result.h"
+#include "base/types.h"
+#include "llama/sampling/sampler.h"
 
 #include <algorithm>
 #include <ranges>

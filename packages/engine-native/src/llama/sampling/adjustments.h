@@ -3,13 +3,16 @@
 #pragma once
 
 #include "base/types.h"
-#include "llama/sampling/sampling.h"
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "llama.h"
+
 namespace llama_rt {
+
+struct Sampling;
 
 class Adjustments {
 public:

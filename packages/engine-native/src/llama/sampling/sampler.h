@@ -5,10 +5,8 @@
 
 #include "base/types.h"
 #include "llama/grammar/constraint.h"
-#include "llama/grammar/work_share.h"
 #include "llama/sampling/adjustments.h"
 #include "llama/sampling/candidates.h"
-#include "llama/sampling/sampling.h"
 
 #include <cstdint>
 #include <memory>
@@ -20,6 +18,26 @@
 namespace llama_rt {
 
 class Model;
+
+/// The sampling options of a request, already validated.
+struct Sampling {
+    /// 0: always choose the likeliest token.
+    float temperature;
+    /// 0: off.
+    int32_t top_k;
+    /// 1: off.
+    float top_p;
+    /// 0: off.
+    float min_p;
+    /// 1: off.
+    float repeat_penalty;
+    /// How many of the last tokens the three penalties apply to; 0: off.
+    int32_t repeat_last_n;
+    float presence_penalty;
+    float frequency_penalty;
+    uint32_t seed;
+    std::vector<llama_logit_bias> logit_bias;
+};
 
 /// Whether a constraint allows a reply to continue.
 enum class Continuation {

@@ -1,8 +1,11 @@
-// Softmax over a whole vocabulary, for sampling without top-k, top-p and min-p: sums of e^logit by blocks, and a draw from them.
+// Softmax over a whole vocabulary: sums of e^logit by blocks, a draw from them, for sampling without top-k, top-p and min-p, and log
+// probabilities.
 #pragma once
 
 #include "base/types.h"
+#include "llama/sampling/candidates.h"
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -15,5 +18,19 @@ double exp_sum(std::span<const float> logits, float highest, float temperature, 
 /// The token at which the cumulative probability, in the order of the vocabulary, reaches `u` (0 … 1).
 base::Token draw_from_all(std::span<const float> logits, float highest, float temperature, double u,
                           std::vector<double>& sums);
+
+/// Stands for minus infinity (a probability of 0) and NaN, which JSON cannot express.
+inline constexpr float kLeastLogprob = -9999.0F;
+
+struct Logprob {
+    base::Token token;
+    /// Natural logarithm of its probability.
+    float logprob;
+};
+
+/// The token's log probability, then those of the `top` likeliest tokens, likeliest first: from the model's own logits, before
+/// biases, penalties, temperature, top-k and the like, and grammars. Overwrites `candidates`.
+std::vector<Logprob> logprobs_of(std::span<const float> logits, base::Token token, int32_t top,
+                                 Candidates& candidates);
 
 } // namespace llama_rt

@@ -3,8 +3,7 @@
 #include "hash/hash.h"
 #include "llama/backend/assertions.h"
 #include "llama/backend/backend.h"
-#include "llama/backend/computable.h"
-#include "llama/model/gguf_file.h"
+#include "llama/model/model.h"
 
 #include <algorithm>
 #include <array>
@@ -121,8 +120,8 @@ Vision::Vision(const llama_vocab* vocab, int32_t embedding_size, bool is_on_cpu)
 
 base::Result<std::shared_ptr<Vision>> Vision::load(const llama_model* model, const VisionOptions& options,
                                                    const std::atomic<bool>& is_aborted) {
-    const base::Result<GgufFile> file = look_at_gguf(options.path);
-    if (!file) return std::unexpected(file.error());
+    if (const base::Result<void> checked = check_gguf(options.path); !checked)
+        return std::unexpected(checked.error());
     const bool is_on_cpu = !options.uses_gpu || !has_gpu();
     std::shared_ptr<Vision> vision(
         new Vision(llama_model_get_vocab(model), llama_model_n_embd_inp(model), is_on_cpu));
@@ -160,8 +159,8 @@ mtmd_context_params Vision::params_for(const VisionOptions& options) {
 base::Result<std::vector<std::pair<ggml_backend_dev_t, size_t>>>
 Vision::measure(const VisionOptions& options) {
     ensure_backend();
-    const base::Result<GgufFile> file = look_at_gguf(options.path);
-    if (!file) return std::unexpected(file.error());
+    if (const base::Result<void> checked = check_gguf(options.path); !checked)
+        return std::unexpected(checked.error());
     mtmd_context_params params = mtmd_context_params_default();
     params.use_gpu = options.uses_gpu;
     ErrorLines errors;

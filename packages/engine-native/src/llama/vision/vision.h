@@ -3,13 +3,12 @@
 //     pixels ── tokenize(): scale, cut into tiles (worker threads) ──▶ ImagePart ── encode() (one thread) ──▶ embeddings
 //
 // A part (an image, or a tile of one) takes a number of tokens in the text. Parts that look the same to this projector have
-// the same id for as long as it is remembered, so that equal images are equal tokens (base/image_tokens.h).
+// the same id for as long as it is remembered, so that equal images are equal tokens (base/types.h).
 #pragma once
 
-#include "base/image_tokens.h"
 #include "base/result.h"
+#include "base/types.h"
 #include "llama/backend/assertions.h"
-#include "llama/backend/handles.h"
 
 #include <algorithm>
 #include <atomic>

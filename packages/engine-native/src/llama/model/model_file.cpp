@@ -1,4 +1,4 @@
-#include "llama/model/gguf_file.h"
+#include "llama/model/model.h"
 
 #include <array>
 #include <bit>
@@ -8,6 +8,8 @@
 #include <fstream>
 
 namespace llama_rt {
+
+using base::Code;
 
 namespace {
 
@@ -26,9 +28,8 @@ T read_number(const char* bytes) {
     return value;
 }
 
-base::Result<GgufFile> check_header(const std::string& path, const std::array<char, kHeaderBytes>& header,
-                                    uint64_t size) {
-    using base::Code;
+base::Result<void> check_header(const std::string& path, const std::array<char, kHeaderBytes>& header,
+                                uint64_t size) {
     if (std::memcmp(header.data(), "GGUF", 4) != 0) {
         return base::fail(Code::model_invalid,
                           path + " is not a GGUF file. Ingle loads models in the GGUF format.");
@@ -45,13 +46,12 @@ base::Result<GgufFile> check_header(const std::string& path, const std::array<ch
         return base::fail(Code::model_invalid,
                           path + " is damaged: its header declares more entries than the file can hold.");
     }
-    return GgufFile{.size_bytes = size};
+    return {};
 }
 
 } // namespace
 
-base::Result<GgufFile> look_at_gguf(const std::string& path) {
-    using base::Code;
+base::Result<void> check_gguf(const std::string& path) {
     std::error_code error;
     const std::filesystem::file_status status = std::filesystem::status(path, error);
     if (error || !std::filesystem::exists(status)) {
@@ -73,6 +73,28 @@ base::Result<GgufFile> look_at_gguf(const std::string& path) {
         return base::fail(Code::model_invalid, path + " is too short to be a GGUF file. Download it again.");
     }
     return check_header(path, header, size);
+}
+
+base::Error file_error(const std::string& path, const std::string& reason) {
+    const auto says = [&](std::string_view text) { return reason.find(text) != std::string::npos; };
+    if (says("unknown model architecture") || says("unsupported model architecture") ||
+        says("CLIP cannot be used")) {
+        return {.code = Code::model_unsupported, .message = path + " cannot be run: " + reason + "."};
+    }
+    if (says("unable to allocate") || says("failed to allocate") || says("out of memory")) {
+        return {.code = Code::out_of_memory,
+                .message = "There is not enough memory for " + path + ": " + reason +
+                           ". Choose a smaller quantization."};
+    }
+    return {.code = Code::model_invalid,
+            .message = path + " cannot be read: " + reason +
+                       ". The file may be incomplete or damaged; download it again."};
+}
+
+std::string reason_after(std::string_view mark, const std::string& lines) {
+    const size_t at = lines.rfind(mark);
+    const size_t begin = at == std::string::npos ? 0 : at + mark.size();
+    return lines.substr(begin, lines.find('\n', begin) - begin);
 }
 
 } // namespace llama_rt

@@ -1,0 +1,35 @@
+// A model's chat template, which comes from an untrusted file: what it can do, and how much time and memory it may take.
+#pragma once
+
+#include <atomic>
+
+struct common_chat_templates;
+
+namespace jinja {
+struct work_allowance;
+}
+
+namespace llama_rt {
+
+struct Chat;
+
+struct TemplateSkills {
+    /// Whether it renders the tools into the prompt.
+    bool writes_tools = false;
+    /// Whether it renders the assistant's earlier calls into the prompt.
+    bool writes_tool_calls = false;
+    /// Whether calls have LFM2's syntax, even if the template does not render them.
+    bool is_lfm2 = false;
+    /// Whether a grammar in its syntax can require either content in a given form or calls that match their tools' schemas.
+    bool holds_form_or_calls = false;
+};
+
+/// Determined once when the model is loaded. Renders the template a few times. Does not throw what a template throws.
+TemplateSkills skills_of(const common_chat_templates& templates);
+
+/// The limits for rendering a conversation, or, with an empty one, for parsing the template, which renders small ones. Known
+/// templates need a tenth of them at most. Work and time grow with messages, tools and text; time is capped at 20 seconds, and
+/// memory is fixed. `is_aborted` must outlive the limit that is made from this.
+jinja::work_allowance template_allowance(const Chat& chat, const std::atomic<bool>& is_aborted);
+
+} // namespace llama_rt
