@@ -1,11 +1,12 @@
 // Builds the addon with cmake-js: chooses the backend and reports missing tools. A finished build is left alone: ninja or
 // make sees that nothing changed. A prebuilt package of the same sources is used as it is. `build.ts FOLDER` builds there.
-import { execFileSync, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { runWithProgress } from "./build-progress.ts";
 import { findAddon } from "./find-addon.js";
 import { engineSourcesId, llamaSourcesId } from "./sources.ts";
 
@@ -121,7 +122,11 @@ function isConfigured(options: Record<string, string>): boolean {
   );
 }
 
-function cmakeJs(command: string, options: Record<string, string>): void {
+async function cmakeJs(
+  what: string,
+  command: "configure" | "build",
+  options: Record<string, string>,
+): Promise<void> {
   const bin = createRequire(import.meta.url).resolve("cmake-js/bin/cmake-js");
   const args = [
     bin,
@@ -133,11 +138,8 @@ function cmakeJs(command: string, options: Record<string, string>): void {
     String(availableParallelism()),
     ...Object.entries(options).map(([name, value]) => `--CD${name}=${value}`),
   ];
-  try {
-    execFileSync(process.execPath, args, { cwd: here, stdio: "inherit" });
-  } catch {
+  if (!(await runWithProgress(what, process.execPath, args, here)))
     stop(`The native build failed (cmake-js ${command}); the compiler's messages are above.`);
-  }
 }
 
 /** The variables that ask for a build of one's own. */
@@ -164,8 +166,11 @@ if (prebuilt === undefined) {
   const gpu = chooseGpu();
   checkTools(gpu);
   const options = cmakeOptions(gpu, chooseCpu());
-  if (!isConfigured(options)) cmakeJs("configure", options);
-  cmakeJs("build", {});
+  if (!isConfigured(options)) {
+    console.log("Configuring the engine's build: a few seconds.");
+    await cmakeJs("Configuring", "configure", options);
+  }
+  await cmakeJs("Compiling the engine", "build", {});
 } else {
   console.log(
     `Nothing is compiled: ${prebuilt} was built from the same sources. INGLE_BUILD=source compiles them here.`,

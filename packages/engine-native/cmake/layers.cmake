@@ -1,5 +1,6 @@
 # ingle_layer(NAME SOURCES … [SEES target…]): the object library ingle_NAME of src/NAME. It compiles with our warnings
-# as errors, and sees the headers of the given targets without linking them: only the addon links.
+# as errors, and sees the headers of the given targets without linking them: only the addon links. Files of one folder share a
+# translation unit (cmake/cold-build.cmake).
 set(INGLE_WARNINGS -Wall -Wextra -Wshadow -Wconversion -Werror)
 if(MSVC)
     set(INGLE_WARNINGS /W3)
@@ -13,7 +14,13 @@ function(ingle_layer NAME)
     add_library(ingle_${NAME} OBJECT ${LAYER_SOURCES})
     target_compile_features(ingle_${NAME} PRIVATE cxx_std_23)
     target_compile_options(ingle_${NAME} PRIVATE ${INGLE_WARNINGS})
-    set_target_properties(ingle_${NAME} PROPERTIES CXX_VISIBILITY_PRESET hidden CXX_EXTENSIONS OFF)
+    set_target_properties(
+        ingle_${NAME} PROPERTIES CXX_VISIBILITY_PRESET hidden CXX_EXTENSIONS OFF UNITY_BUILD ${INGLE_UNITY} UNITY_BUILD_MODE GROUP
+    )
+    foreach(source ${LAYER_SOURCES})
+        get_filename_component(folder ${source} DIRECTORY)
+        set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder})
+    endforeach()
     target_include_directories(ingle_${NAME} PRIVATE src)
     foreach(seen ${LAYER_SEES})
         # SYSTEM: our warnings do not apply to upstream's headers.

@@ -51,6 +51,7 @@ elseif(NOT INGLE_CPU STREQUAL "native")
 endif()
 
 add_subdirectory(${INGLE_LLAMA_CPP_DIR} llama.cpp EXCLUDE_FROM_ALL)
+include(cmake/cold-build.cmake)
 if(TARGET ggml-cpu)
     target_compile_options(ggml-cpu PRIVATE ${INGLE_CPU_OPTIONS})
 endif()
