@@ -1,6 +1,5 @@
 // Connects a server to one worker: opens the tunnel, exchanges hellos, and attaches the worker's devices to the engine.
-import { isIPv6, Socket } from "node:net";
-import { z } from "zod";
+import { Socket } from "node:net";
 import { once } from "node:events";
 import { hostname } from "node:os";
 import { connect, type TLSSocket } from "node:tls";
@@ -22,6 +21,7 @@ import {
 } from "./hello.ts";
 import { hasProvedKey, peerTls } from "./tunnel-tls.ts";
 import { patienceDefault, Tunnel, type Patience } from "./tunnel.ts";
+import { addressText, type WorkerAddress } from "./worker-address.ts";
 import type { WorkerKey } from "./worker-key.ts";
 
 /** For the name lookup, TCP, TLS and hello. On a local network, they take milliseconds; a worker that is starting its GPU needs seconds. */
@@ -190,30 +190,4 @@ function unreachable(address: string, why: unknown, cause: unknown = why): Engin
     `The worker ${address} cannot be reached: ${words}. Start \`ingle worker\` there, and allow its port in the firewall.`,
     { cause, details: { worker: address } },
   );
-}
-
-/** The default port, the same as of ggml's rpc-server. */
-export const workerPortDefault = 50_052;
-/** The maximum number of workers of one model: ggml's own limit. */
-export const workersMax = 16;
-
-const pattern = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9_.-]{1,253}))(?::(\d{1,5}))?$/i;
-
-export interface WorkerAddress {
-  host: string;
-  port: number;
-}
-
-export const WorkerAddress = z.string().transform((text, context): WorkerAddress => {
-  const [, bracketed, name, digits] = pattern.exec(text.trim()) ?? [];
-  const host = bracketed ?? name;
-  const port = digits === undefined ? workerPortDefault : Number(digits);
-  if (host !== undefined && (bracketed === undefined || isIPv6(bracketed)) && port >= 1 && port <= 65_535)
-    return { host, port };
-  context.addIssue({ code: "custom", message: "must be host:port, such as 192.168.1.20:50052" });
-  return z.NEVER;
-});
-
-export function addressText({ host, port }: WorkerAddress): string {
-  return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
 }

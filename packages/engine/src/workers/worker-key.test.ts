@@ -9,7 +9,7 @@ import {
   readWorkerKey,
   saveWorkerKey,
 } from "./worker-key.ts";
-import { WorkerAddress } from "./connect-worker.ts";
+import { WorkerAddress } from "./worker-address.ts";
 
 let folder = "";
 beforeAll(async () => (folder = await mkdtemp(path.join(tmpdir(), "ingle-key-"))));

@@ -2,13 +2,8 @@
 // It stays open for a moment after its last use, because a model is measured before it is loaded.
 import { z } from "zod";
 import { EngineError, invalidRequest } from "../errors.ts";
-import {
-  connectWorker,
-  type ConnectedWorker,
-  addressText,
-  WorkerAddress,
-  workersMax,
-} from "./connect-worker.ts";
+import { connectWorker, type ConnectedWorker } from "./connect-worker.ts";
+import { addressText, WorkerAddress, workersMax } from "./worker-address.ts";
 import { readWorkerKey, workerKeyFile } from "./worker-key.ts";
 import type { DeviceInfo } from "../native.ts";
 
