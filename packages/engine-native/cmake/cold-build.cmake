@@ -1,15 +1,10 @@
 # Makes a build from nothing fast: compiles less of llama.cpp, parses the same headers less often, and optimizes less where
-# nothing is hot. docs/decisions/2026-11-23-cold-build.md has the figures. With a sanitizer every file is compiled by itself, so
-# that a missing #include is noticed.
-set(INGLE_UNITY ON)
-if(INGLE_SANITIZE)
-    set(INGLE_UNITY OFF)
-endif()
+# nothing is hot. docs/decisions/2026-11-23-cold-build.md has the figures.
 
-# Of llama.cpp's common code, leaves out what only its programs need: arguments, downloads, sampling, speculation.
+# Of llama.cpp's common code, leaves out what only its programs need: arguments and downloads.
 get_target_property(sources llama-common SOURCES)
 list(FILTER sources EXCLUDE REGEX
-     "(^|/)(arg|console|debug|download|fit|hf-cache|llguidance|ngram-[a-z]+|preset|sampling|speculative|subproc)\\.cpp$"
+     "(^|/)(arg|console|debug|download|hf-cache|preset|subproc)\\.cpp$"
 )
 set_property(TARGET llama-common PROPERTY SOURCES ${sources})
 foreach(property LINK_LIBRARIES INTERFACE_LINK_LIBRARIES)
@@ -46,7 +41,10 @@ endfunction()
 ingle_compile_cold(
     llama "(models/[^/]+|llama-(adapter|arch|chat|grammar|hparams|model|model-loader|model-saver|quant|sampler))\\.cpp$"
 )
-ingle_compile_cold(llama-common "(^|/)(parsers/[^/]+|chat-(auto|diff)[^/]*|common|imatrix-loader|log)\\.cpp$")
+ingle_compile_cold(
+    llama-common
+    "(^|/)(parsers/[^/]+|chat-(auto|diff)[^/]*|common|fit|imatrix-loader|llguidance|log|ngram-[a-z]+|sampling|speculative)\\.cpp$"
+)
 ingle_compile_cold(mtmd "(models/[^/]+|clip|mtmd-helper|mtmd-helper-gen)\\.cpp$")
 
 # Files that cannot share a translation unit with their neighbours: they define the same names.
@@ -56,7 +54,7 @@ foreach(target llama llama-common mtmd llama-cold llama-common-cold mtmd-cold)
         continue()
     endif()
     set_target_properties(
-        ${target} PROPERTIES UNITY_BUILD ${INGLE_UNITY} UNITY_BUILD_BATCH_SIZE 48
+        ${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 48
                              UNITY_BUILD_CODE_BEFORE_INCLUDE "#undef FILENAME"
     )
     get_target_property(sources ${target} SOURCES)

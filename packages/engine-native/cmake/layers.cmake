@@ -1,6 +1,10 @@
 # ingle_layer(NAME SOURCES … [SEES target…]): the object library ingle_NAME of src/NAME. It compiles with our warnings
 # as errors, and sees the headers of the given targets without linking them: only the addon links. Files of one folder share a
-# translation unit (cmake/cold-build.cmake).
+# translation unit, except with a sanitizer, so that a missing #include is noticed.
+set(INGLE_UNITY ON)
+if(INGLE_SANITIZE)
+    set(INGLE_UNITY OFF)
+endif()
 set(INGLE_WARNINGS -Wall -Wextra -Wshadow -Wconversion -Werror)
 if(MSVC)
     set(INGLE_WARNINGS /W3)
