@@ -1,7 +1,7 @@
-// The prebuilt package of this platform as users get it: packed, and unpacked where nothing of the checkout is in reach. Runs where
-// `pnpm --filter @ingle/engine-native prebuilt` has written one of these sources (docs/testing.md).
+// The prebuilt package of this platform as users get it: packed, and unpacked where nothing of the checkout is in reach.
+// `pnpm test:packages` builds it first.
 import { execFile } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -17,7 +17,6 @@ const root = fileURLToPath(new URL("../../..", import.meta.url));
 const folder = path.join(root, "packages", "engine-native");
 const name = packageName(hostPlatform());
 const prebuilt = path.join(folder, "prebuilt", path.basename(name));
-const isThere = existsSync(path.join(prebuilt, "package.json"));
 /** In docs/install.md too. */
 const packedMiBMax = 25;
 const oldestGlibc = "2.34";
@@ -27,7 +26,7 @@ function later(a: string, b: string): string {
   return a.localeCompare(b, "en", { numeric: true }) > 0 ? a : b;
 }
 
-describe.runIf(isThere)("the prebuilt package", () => {
+describe("the prebuilt package", () => {
   let home: string;
   let scope: string;
   let tarball: string;

@@ -1,0 +1,10 @@
+import { defineConfig } from "vitest/config";
+
+/** Tests of the prebuilt engine, which is built first (docs/testing.md). */
+export default defineConfig({
+  test: {
+    include: ["packages/*/test/**/*.packages.test.ts"],
+    testTimeout: 300_000,
+    hookTimeout: 600_000,
+  },
+});
