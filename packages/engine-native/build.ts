@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { runWithProgress } from "./build-progress.ts";
+import { runWithProgress } from "./progress.ts";
 import { findAddon } from "./find-addon.js";
 import { engineSourcesId, llamaSourcesId } from "./sources.ts";
 

@@ -11,7 +11,7 @@ const whyAndWhatToDo =
 
 const browser = useBrowser();
 const ingle = useIngle(app, async () => {
-  const file = await tinyModel({ endAfter: 20 });
+  const file = await tinyModel({ endAfter: 200 });
   const bytes = await readFile(file);
   // Like an aborted download: the header is complete, but half of the weights are missing.
   return { "whole.gguf": file, "damaged.gguf": bytes.subarray(0, bytes.length / 2) };

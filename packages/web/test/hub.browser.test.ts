@@ -30,8 +30,8 @@ async function progressOf(row: Locator): Promise<number> {
 }
 
 it("searches, shows what fits, downloads two at once, pauses, resumes, cancels, and chats", async () => {
-  const bytes = await readFile(await tinyModel({ endAfter: 20 }));
-  const otherBytes = await readFile(await tinyModel({ endAfter: 20, seed: 3 }));
+  const bytes = await readFile(await tinyModel({ endAfter: 200 }));
+  const otherBytes = await readFile(await tinyModel({ endAfter: 200, seed: 3 }));
   await using hub = await FakeHub.start(
     {
       repo: kept,
@@ -111,7 +111,7 @@ it("searches, shows what fits, downloads two at once, pauses, resumes, cancels, 
 }, 90_000);
 
 it("reports that the hub is unreachable, while installed models work", async () => {
-  const models = { "tiny.gguf": await tinyModel({ endAfter: 20 }) };
+  const models = { "tiny.gguf": await tinyModel({ endAfter: 200 }) };
   await using ingle = await IngleProcess.start(app, { models });
   await using opened = await browser.open({ url: ingle.address });
   const { page, chat } = opened;

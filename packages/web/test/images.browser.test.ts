@@ -10,9 +10,9 @@ import { useBrowser, useIngle, useShared } from "./setup.ts";
 const chatPath = "/v1/chat/completions";
 const browser = useBrowser();
 const ingle = useIngle([...serve, "--model", "blind", "--threads", "1"], async () => {
-  const vision = await tinyVisionModel({ architecture: "gemma3", endAfter: 20 });
+  const vision = await tinyVisionModel({ architecture: "gemma3", endAfter: 200 });
   return {
-    "blind.gguf": await tinyModel({ endAfter: 20 }),
+    "blind.gguf": await tinyModel({ endAfter: 200 }),
     "seeing.gguf": vision.model,
     "mmproj-seeing.gguf": vision.projector,
   };

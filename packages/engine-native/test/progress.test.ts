@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { runWithProgress, stepsIn } from "../build-progress.ts";
+import { runWithProgress, stepsIn } from "../progress.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
