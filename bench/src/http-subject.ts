@@ -1,9 +1,8 @@
 // Ingle and llama-server as subjects: processes that listen on a port. Both get the same threads, number of concurrent
 // requests and total context; everything else is their own default.
-import { createServer } from "node:net";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { BenchError } from "./bench-error.ts";
+import { freePort } from "@ingle/fixtures";
 import { plainEnvironment, startProgram, type RunningProgram } from "./child-process.ts";
 import { llamaProgram } from "./peers.ts";
 import { readProcessUsage } from "./machine.ts";
@@ -111,15 +110,4 @@ async function isReady(url: string, signal: AbortSignal): Promise<boolean> {
     signal.throwIfAborted();
     return false; // not listening yet
   }
-}
-
-/** A port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === "string")
-    throw new BenchError("This machine has no free port on 127.0.0.1.");
-  return address.port;
 }

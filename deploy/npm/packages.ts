@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { createGunzip } from "node:zlib";
-import { hostPlatform, packageName } from "@ingle/engine-native/platforms";
+import { hostPlatform, packageName, platformManifest } from "@ingle/engine-native/platforms";
 import { extract } from "tar-stream";
 import { z } from "zod";
 import { runTool } from "./tool.ts";
@@ -72,25 +72,14 @@ export async function packEngines(target: string, repository?: Repository): Prom
  */
 export async function packEngineOfCheckout(target: string, repository?: Repository): Promise<void> {
   const platform = hostPlatform();
-  const { version, license, keywords, engines } = await readManifest(native);
   const folder = await mkdtemp(path.join(tmpdir(), "ingle-engine-"));
   const build = path.join(native, "build", "Release", "ingle.node");
   await cp(build, path.join(folder, "ingle.node"));
   await cp(path.join(checkout, "LICENSE"), path.join(folder, "LICENSE"));
   await writeFile(path.join(folder, "README.md"), `# ${packageName(platform)}\n`);
-  const { os, cpu, libc } = platform;
   const manifest = {
-    name: packageName(platform),
+    ...platformManifest(platform, await readManifest(native)),
     description: "Ingle's native engine, built on the machine that tests it.",
-    version,
-    license,
-    keywords,
-    engines,
-    os: [os],
-    cpu: [cpu],
-    ...(libc === undefined ? {} : { libc: [libc] }),
-    type: "commonjs",
-    exports: { "./ingle.node": "./ingle.node", "./package.json": "./package.json" },
   };
   await writeFile(path.join(folder, "package.json"), JSON.stringify(manifest));
   await packEngine(folder, target, repository);

@@ -3,10 +3,10 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { freePort } from "@ingle/fixtures";
 import type { Tarball } from "./packages.ts";
 import { runTool } from "./tool.ts";
 
@@ -100,14 +100,4 @@ function configOf(folder: string, upstream: string): object {
     web: { enable: false },
     log: { type: "stdout", format: "json", level: "fatal" },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new TypeError("A TCP server has a port.");
-  return address.port;
 }

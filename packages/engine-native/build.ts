@@ -6,8 +6,8 @@ import { createRequire } from "node:module";
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { runWithProgress } from "./progress.ts";
 import { findAddon } from "./find-addon.js";
+import { runWithProgress } from "./progress.ts";
 import { engineSourcesId, llamaSourcesId } from "./sources.ts";
 
 const here = path.dirname(fileURLToPath(import.meta.url));

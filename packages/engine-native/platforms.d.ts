@@ -17,5 +17,6 @@ export interface PlatformDependencies {
 
 export const platforms: readonly Platform[];
 export function packageName(platform: Platform): string;
+export function platformManifest(platform: Platform, own: Readonly<Record<string, unknown>>): object;
 export function platformDependencies(version: string): PlatformDependencies;
 export function hostPlatform(): Platform;

@@ -57,6 +57,39 @@ export function platformDependencies(version) {
   };
 }
 
+/** The fields that all packages share. */
+const sharedFields = [
+  "version",
+  "license",
+  "author",
+  "homepage",
+  "repository",
+  "bugs",
+  "keywords",
+  "engines",
+];
+
+/**
+ * The manifest of a platform's package. `own` is that of @ingle/engine-native.
+ *
+ * @param {Platform} platform
+ * @param {Readonly<Record<string, unknown>>} own
+ */
+export function platformManifest(platform, own) {
+  const { os, cpu, libc } = platform;
+  return {
+    name: packageName(platform),
+    ...Object.fromEntries(sharedFields.filter((field) => field in own).map((field) => [field, own[field]])),
+    os: [os],
+    cpu: [cpu],
+    ...(libc === undefined ? {} : { libc: [libc] }),
+    type: "commonjs",
+    exports: { "./ingle.node": "./ingle.node", "./package.json": "./package.json" },
+    // Libraries cannot be loaded from inside yarn's archives.
+    preferUnplugged: true,
+  };
+}
+
 /** This machine, without a GPU. */
 export function hostPlatform() {
   const { platform: os, arch: cpu } = process;

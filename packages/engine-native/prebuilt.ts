@@ -5,7 +5,7 @@ import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSy
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { hostPlatform, packageName, type Platform } from "./platforms.js";
+import { hostPlatform, packageName, platformManifest, type Platform } from "./platforms.js";
 import { engineSourcesId } from "./sources.ts";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
@@ -15,17 +15,6 @@ const llamaSources = path.join(llamaPackage, "source");
 const isPackaged = /\.(node|so|dylib|dll)$/;
 /** What `strip` drops of shared libraries. Windows keeps symbols in files of their own. */
 const stripOptions: Partial<Record<string, string>> = { linux: "--strip-unneeded", darwin: "-x" };
-
-interface Manifest {
-  readonly version: string;
-  readonly license: string;
-  readonly engines: Readonly<Record<string, string>>;
-  readonly [field: string]: unknown;
-}
-
-function readManifest(): Manifest {
-  return JSON.parse(readFileSync(path.join(here, "package.json"), "utf8"));
-}
 
 /** The platform that is built for, with the GPU that was asked for. */
 function chosenPlatform(cpu: string | undefined): Platform {
@@ -53,22 +42,11 @@ function describe(platform: Platform): string {
   return `Ingle's native engine for ${system} on ${cpu}${gpu === undefined ? "" : `, with ${gpu}`}`;
 }
 
-/** The package's manifest. Fields that all packages share come from @ingle/engine-native. */
 function manifestOf(platform: Platform): object {
-  const own = readManifest();
-  const shared = ["version", "license", "author", "homepage", "repository", "bugs", "keywords", "engines"];
-  const { os, cpu, libc } = platform;
+  const own: Record<string, unknown> = JSON.parse(readFileSync(path.join(here, "package.json"), "utf8"));
   return {
-    name: packageName(platform),
+    ...platformManifest(platform, own),
     description: `${describe(platform)}.`,
-    ...Object.fromEntries(shared.filter((field) => field in own).map((field) => [field, own[field]])),
-    os: [os],
-    cpu: [cpu],
-    ...(libc === undefined ? {} : { libc: [libc] }),
-    type: "commonjs",
-    exports: { "./ingle.node": "./ingle.node", "./package.json": "./package.json" },
-    // Libraries cannot be loaded from inside yarn's archives.
-    preferUnplugged: true,
     ingle: { sources: engineSourcesId(here, llamaSources) },
   };
 }

@@ -2,7 +2,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -148,14 +147,4 @@ function quietEnvironment({ folder }: Home): Record<string, string> {
 
 function addressIn(output: string): string | undefined {
   return /http:\/\/127\.0\.0\.1:\d+[^\s"]*/.exec(output)?.[0];
-}
-
-/** A port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const listener = createServer().listen(0, "127.0.0.1");
-  await once(listener, "listening");
-  const address = listener.address();
-  listener.close();
-  await once(listener, "close");
-  return typeof address === "object" && address !== null ? address.port : 0;
 }

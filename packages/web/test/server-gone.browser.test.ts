@@ -1,9 +1,9 @@
 // A server that dies and comes back while its page is open, and two tabs with the same chats.
-import { tinyModel } from "@ingle/fixtures";
+import { freePort, tinyModel } from "@ingle/fixtures";
 import { expect, it } from "vitest";
 
 import { ChatPage } from "./chat-page.ts";
-import { freePort, Home, IngleProcess, serve } from "./ingle-process.ts";
+import { Home, IngleProcess, serve } from "./ingle-process.ts";
 import { useBrowser, useShared } from "./setup.ts";
 
 const browser = useBrowser();

@@ -1,12 +1,12 @@
 // The Server page: starting and stopping the /v1 server, its port, and its keys.
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { tinyModel } from "@ingle/fixtures";
+import { freePort, tinyModel } from "@ingle/fixtures";
 import OpenAI from "openai";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 
-import { app, freePort, Home, IngleProcess } from "./ingle-process.ts";
+import { app, Home, IngleProcess } from "./ingle-process.ts";
 import { useBrowser, useShared } from "./setup.ts";
 
 const browser = useBrowser();
