@@ -74,10 +74,10 @@ describe("closing one of several listeners", () => {
       );
     await expect.poll(isListening).toBe(false);
     for (const [index, [path, body]] of asked.entries()) ask(sockets[index] as Socket, path, body);
-    const answers = await Promise.all(sockets.map((socket) => answerOf(socket)));
+    const responses = await Promise.all(sockets.map((socket) => answerOf(socket)));
     await closed;
     for (const [index, [path, , status]] of asked.entries()) {
-      const text = answers[index]?.body ?? "";
+      const text = responses[index]?.body ?? "";
       const [, last = "", body = ""] = /HTTP\/1\.1 (\d+)[^]*?\r\n\r\n([^]*)$/.exec(text) ?? [];
       expect([path, Number(last)]).toEqual([path, status]);
       if (path !== "/livez") expect(body).toContain('"shutting_down"');

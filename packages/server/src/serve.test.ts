@@ -87,9 +87,9 @@ describe("what is not HTTP", () => {
     await using house = await scriptedServer();
     const socket = connect(house.server.port, "127.0.0.1");
     socket.end("this is no request\r\n\r\n");
-    const answer = (await socket.toArray()).join("");
-    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
-    expect(JSON.parse(answer.split("\r\n\r\n")[1] ?? "")).toMatchObject({
+    const response = (await socket.toArray()).join("");
+    expect(response).toMatch(/^HTTP\/1\.1 400 /);
+    expect(JSON.parse(response.split("\r\n\r\n")[1] ?? "")).toMatchObject({
       error: { code: "invalid_request" },
     });
   });

@@ -301,9 +301,9 @@ describe("a chat", () => {
     ["command-line", 200],
     ["serverless", 200],
   ] as const)("without a model gets this status from a %s server: %s", async (variant, status) => {
-    const answer = await chat({ model: undefined }, { flags: { variant, noAuth: true } });
-    expect(answer.status).toBe(status);
-    if (status === 400) expect(ErrorBody.parse(answer.body).error.param).toBe("model");
+    const response = await chat({ model: undefined }, { flags: { variant, noAuth: true } });
+    expect(response.status).toBe(status);
+    if (status === 400) expect(ErrorBody.parse(response.body).error.param).toBe("model");
   });
 });
 

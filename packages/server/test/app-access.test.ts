@@ -182,26 +182,26 @@ describe.each<[string, Record<string, string>]>([
 ])("%s", (_who, headers) => {
   it("reads and writes nothing, and CORS allows it nothing", async () => {
     for (const request of [reading, changing, { url: "/v1/models" }]) {
-      const answer = await ask(request, { cookie, ...headers });
-      expect([401, 403]).toContain(answer.statusCode);
-      expect(answer.headers["access-control-allow-origin"]).toBeUndefined();
-      expect(answer.headers["access-control-allow-credentials"]).toBeUndefined();
+      const response = await ask(request, { cookie, ...headers });
+      expect([401, 403]).toContain(response.statusCode);
+      expect(response.headers["access-control-allow-origin"]).toBeUndefined();
+      expect(response.headers["access-control-allow-credentials"]).toBeUndefined();
     }
   });
 
   it("cannot start a session, even with a right key", async () => {
     const request: InjectOptions = { method: "POST", url: "/api/v1/session", payload: { key: token } };
-    const answer = await ask(request, headers);
-    expect([answer.statusCode, answer.headers["set-cookie"]]).toEqual([403, undefined]);
+    const response = await ask(request, headers);
+    expect([response.statusCode, response.headers["set-cookie"]]).toEqual([403, undefined]);
   });
 
   it("is refused in a preflight", async () => {
-    const answer = await ask(
+    const response = await ask(
       { ...changing, method: "OPTIONS" },
       { ...headers, "access-control-request-method": "POST" },
     );
-    expect([401, 403, 405]).toContain(answer.statusCode);
-    expect(answer.headers["access-control-allow-origin"]).toBeUndefined();
+    expect([401, 403, 405]).toContain(response.statusCode);
+    expect(response.headers["access-control-allow-origin"]).toBeUndefined();
   });
 });
 

@@ -31,20 +31,20 @@ describe("choices", () => {
   const textOf = ({ message }: Choice): string => message.content ?? "";
 
   it("are n different ones, in order, and the same again with the same seed", async () => {
-    const answer = await complete({ n: 6, seed: 7 });
-    expect(answer.choices.map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5]);
-    expect(new Set(answer.choices.map(textOf)).size).toBe(6);
-    expect((await complete({ n: 6, seed: 7 })).choices.map(textOf)).toEqual(answer.choices.map(textOf));
+    const response = await complete({ n: 6, seed: 7 });
+    expect(response.choices.map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5]);
+    expect(new Set(response.choices.map(textOf)).size).toBe(6);
+    expect((await complete({ n: 6, seed: 7 })).choices.map(textOf)).toEqual(response.choices.map(textOf));
     const alone = await complete({ seed: 7 });
-    expect(alone.choices.map(textOf)).toEqual([textOf(answer.choices[0]!)]);
-    expect(answer.usage).toMatchObject({ prompt_tokens: alone.usage.prompt_tokens, completion_tokens: 72 });
+    expect(alone.choices.map(textOf)).toEqual([textOf(response.choices[0]!)]);
+    expect(response.usage).toMatchObject({ prompt_tokens: alone.usage.prompt_tokens, completion_tokens: 72 });
   });
 
   it("compute their prompt once", async () => {
     const before = server.model.stats().promptTokens;
-    const answer = await complete({ n: 4, messages: user("word ".repeat(300)) });
+    const response = await complete({ n: 4, messages: user("word ".repeat(300)) });
     const computed = server.model.stats().promptTokens - before;
-    expect(computed).toBeLessThan(answer.usage.prompt_tokens * 1.2);
+    expect(computed).toBeLessThan(response.usage.prompt_tokens * 1.2);
   });
 
   it("share one stream, each with its index, with one opening, one end and one usage", async () => {
@@ -98,9 +98,9 @@ describe("probabilities", () => {
 
   async function choice(body: object): Promise<Choice> {
     const request = { ...asked, ...body };
-    const answer = ChatCompletion.parse(await (await server.post(request)).json());
-    if (answer.choices[0] === undefined) throw new Error("no choice");
-    return answer.choices[0];
+    const response = ChatCompletion.parse(await (await server.post(request)).json());
+    if (response.choices[0] === undefined) throw new Error("no choice");
+    return response.choices[0];
   }
 
   /** The same tokens; what is cached of a prompt changes the sixth digit of their probabilities (real-server.ts). */

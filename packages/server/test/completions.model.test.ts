@@ -9,7 +9,7 @@ import {
   type CompletionLogprobs,
 } from "@ingle/protocol";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { expectSoundAnswers } from "./hostile-bodies.ts";
+import { expectSoundResponses } from "./hostile-bodies.ts";
 import { modelId, realServer, user, type RealServer } from "./real-server.ts";
 
 const vocabularies = { llama: "llama-spm", coder: "starcoder" } as const;
@@ -151,12 +151,12 @@ describe.each(Object.entries(vocabularies))("with the vocabulary of %s", (_, voc
   it("answers every body with a valid response or a documented error, and continues", async () => {
     const common = { model: modelId, max_tokens: 2, n: 2, seed: 1 };
     const odd = ["\uD800", "\0", "<s>", "<s><s>", "</s>", "<fim_prefix>", "\uFFFF", "🦆".repeat(500)];
-    await expectSoundAnswers(
+    await expectSoundResponses(
       server.baseUrl,
       {
         path: "/completions",
         body: { ...common, prompt: ["a", "b"], logprobs: 1, stop: ["x"] },
-        answer: Completion,
+        response: Completion,
         event: CompletionChunk,
         border: {
           prompt: [...odd, [1], [0], [49_151], [31_999], [2 ** 31 - 1]],
@@ -166,22 +166,22 @@ describe.each(Object.entries(vocabularies))("with the vocabulary of %s", (_, voc
       },
       { runs: 60 },
     );
-    await expectSoundAnswers(
+    await expectSoundResponses(
       server.baseUrl,
       {
         path: "/tokenize",
         body: { content: "Hi", with_pieces: true, add_special: true },
-        answer: Tokenization,
+        response: Tokenization,
         border: { content: odd },
       },
       { runs: 60 },
     );
-    await expectSoundAnswers(
+    await expectSoundResponses(
       server.baseUrl,
       {
         path: "/detokenize",
         body: { tokens: [1, 2, 3] },
-        answer: Detokenization,
+        response: Detokenization,
         border: { tokens: [[0], [31_999, 0], [2 ** 31 - 1]] },
       },
       { runs: 60 },

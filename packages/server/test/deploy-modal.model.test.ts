@@ -58,8 +58,8 @@ it.runIf(process.platform !== "win32")(
       },
     );
     const [, address = ""] = /address +(\S+)/.exec(stdout) ?? [];
-    const answer = await fetch(`${address}/v1/models`, { headers: { authorization: `Bearer ${key}` } });
-    const { data } = (await answer.json()) as { data: { id: string; status: string }[] };
+    const response = await fetch(`${address}/v1/models`, { headers: { authorization: `Bearer ${key}` } });
+    const { data } = (await response.json()) as { data: { id: string; status: string }[] };
     expect(data).toMatchObject([{ id: /model +(\S+)/.exec(stdout)?.[1], status: "loaded" }]);
     expect(stdout).toMatch(/cold start +\d.*until it was ready\n/);
     expect(stderr).toContain("App deployed in 4.210s!");

@@ -51,9 +51,9 @@ async function send(
 ): Promise<number> {
   const method = payload === undefined ? "GET" : "POST";
   const body = payload === undefined ? {} : { payload };
-  const answer = await app.inject({ method, url, headers, ...body, ...change });
-  await expectDocumented(app, operation, answer);
-  return answer.statusCode;
+  const response = await app.inject({ method, url, headers, ...body, ...change });
+  await expectDocumented(app, operation, response);
+  return response.statusCode;
 }
 
 async function sendAll(app: FastifyInstance, requests: readonly RightRequest[]): Promise<number[]> {
@@ -191,10 +191,10 @@ describe("expectDocumented", () => {
     ["a field that is missing", { statusCode: 200, body: '{"object":"list"}' }],
     ["an unknown field", { statusCode: 200, body: '{"object":"list","data":[],"more":1}' }],
     ["a code that the route does not give", { statusCode: 403, body: errorOf("rate_limited") }],
-  ])("refuses %s", async (_, answer) => {
+  ])("refuses %s", async (_, response) => {
     await using scripted = await scriptedApp();
     const headers = { "content-type": "application/json" };
-    await expect(expectDocumented(scripted.app, operation, { headers, ...answer })).rejects.toThrow();
+    await expect(expectDocumented(scripted.app, operation, { headers, ...response })).rejects.toThrow();
   });
 
   function errorOf(code: string): string {

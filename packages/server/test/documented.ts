@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import type { OpenApiDocument } from "../src/openapi/document.ts";
 
 /** From `app.inject()` or `fetch()`. */
-export type Answer = Injected | Response;
+export type ServerResponse = Injected | Response;
 
 interface Injected {
   statusCode: number;
@@ -21,14 +21,14 @@ interface Injected {
 export async function expectDocumented(
   server: FastifyInstance | string,
   operation: string,
-  answer: Answer,
+  response: ServerResponse,
 ): Promise<unknown[]> {
   const document = await documentOf(server);
-  const { status, type, text } = await readAnswer(answer);
+  const { status, type, text } = await readResponse(response);
   const [method = "", path = ""] = operation.split(" ");
-  const response = document.paths[path]?.[method.toLowerCase()]?.responses[status];
-  expect(response, `${operation} may answer ${status}: ${text.slice(0, 200)}`).toBeDefined();
-  const media = response?.content[type];
+  const documented = document.paths[path]?.[method.toLowerCase()]?.responses[status];
+  expect(documented, `${operation} may answer ${status}: ${text.slice(0, 200)}`).toBeDefined();
+  const media = documented?.content[type];
   expect(media, `${operation} may answer ${status} with ${type}`).toBeDefined();
   const values =
     type === "text/event-stream" ? eventsOf(text) : [type.endsWith("json") ? JSON.parse(text) : text];
@@ -49,11 +49,13 @@ export async function documentOf(server: FastifyInstance | string): Promise<Open
   return JSON.parse(json);
 }
 
-async function readAnswer(answer: Answer): Promise<{ status: number; type: string; text: string }> {
+async function readResponse(
+  response: ServerResponse,
+): Promise<{ status: number; type: string; text: string }> {
   const [status, type, text] =
-    "statusCode" in answer
-      ? [answer.statusCode, String(answer.headers["content-type"]), answer.body]
-      : [answer.status, answer.headers.get("content-type") ?? "", await answer.text()];
+    "statusCode" in response
+      ? [response.statusCode, String(response.headers["content-type"]), response.body]
+      : [response.status, response.headers.get("content-type") ?? "", await response.text()];
   return { status, type: type.split(";")[0] ?? "", text };
 }
 

@@ -120,8 +120,8 @@ describe.skipIf(process.platform === "win32")("README.md", () => {
   }
 
   it("has a curl command that works, whatever the model is called", async () => {
-    const answer: unknown = JSON.parse(await run("/bin/sh", "-c", block("sh", "/v1/chat/completions")));
-    expect(answer).toMatchObject({ model: "tiny", choices: [{ message: { role: "assistant" } }] });
+    const response: unknown = JSON.parse(await run("/bin/sh", "-c", block("sh", "/v1/chat/completions")));
+    expect(response).toMatchObject({ model: "tiny", choices: [{ message: { role: "assistant" } }] });
   });
 
   it.each(["ask-openai.mjs", "ask-client.mjs", "ask-in-process.mjs"])(

@@ -20,7 +20,7 @@ import type { ModelLibrary } from "../src/models/library/model-library.ts";
 import { scriptedLibrary } from "../src/testing/scripted-library.ts";
 import { scriptedKnown } from "../src/testing/scripted-models.ts";
 import { scriptedId, scriptedServer } from "../src/testing/scripted-server.ts";
-import { expectSoundAnswers, type EndpointUnderTest } from "./hostile-bodies.ts";
+import { expectSoundResponses, type EndpointUnderTest } from "./hostile-bodies.ts";
 
 const sampling = {
   temperature: 0.5,
@@ -71,7 +71,7 @@ const chat: EndpointUnderTest = {
     reasoning_effort: "low",
     chat_template_kwargs: { enable_thinking: false },
   },
-  answer: ChatCompletion,
+  response: ChatCompletion,
   event: ChatCompletionChunk,
   border: {
     stream: [true],
@@ -92,7 +92,7 @@ const completions: EndpointUnderTest = {
     response_format: { type: "json_object" },
     ...sampling,
   },
-  answer: Completion,
+  response: Completion,
   event: CompletionChunk,
   border: {
     stream: [true],
@@ -117,17 +117,17 @@ const completions: EndpointUnderTest = {
 const endpoints: EndpointUnderTest[] = [
   chat,
   completions,
-  { path: `${chat.path}/render`, body: chat.body, answer: RenderedPrompt, border: chat.border ?? {} },
+  { path: `${chat.path}/render`, body: chat.body, response: RenderedPrompt, border: chat.border ?? {} },
   {
     path: `${completions.path}/render`,
     body: completions.body,
-    answer: RenderedPrompts,
+    response: RenderedPrompts,
     border: completions.border ?? {},
   },
   {
     path: "/v1/tokenize",
     body: { model: scriptedId, content: "Hi", add_special: true, parse_special: true, with_pieces: true },
-    answer: Tokenization,
+    response: Tokenization,
     border: {
       content: [null, "a".repeat(70_000)],
       prompt: ["a"],
@@ -138,30 +138,30 @@ const endpoints: EndpointUnderTest[] = [
   {
     path: "/v1/detokenize",
     body: { model: scriptedId, tokens: [1, 2, 255] },
-    answer: Detokenization,
+    response: Detokenization,
     border: { tokens: [[], [256], [2 ** 31 - 1], [2 ** 31], many(100_000, 1), many(100_000, "a")] },
   },
-  { path: "/api/v1/requests/bodies", body: { keep: true }, answer: KeptBodies },
-  { path: "/api/v1/models/load", body: { model: scriptedId, wait: true }, answer: ManagedModel },
-  { path: "/api/v1/models/unload", body: { model: scriptedId, wait: true }, answer: ManagedModel },
-  { path: "/api/v1/models/remove", body: { model: idleId }, answer: RemovedModel },
+  { path: "/api/v1/requests/bodies", body: { keep: true }, response: KeptBodies },
+  { path: "/api/v1/models/load", body: { model: scriptedId, wait: true }, response: ManagedModel },
+  { path: "/api/v1/models/unload", body: { model: scriptedId, wait: true }, response: ManagedModel },
+  { path: "/api/v1/models/remove", body: { model: idleId }, response: RemovedModel },
   {
     path: "/api/v1/models/pull",
     body: { model: "acme/tiny", stream: false },
-    answer: PullEvent,
+    response: PullEvent,
     event: PullEvent,
     border: { stream: [true] },
   },
   {
     path: "/api/v1/models/alias",
     body: { model: idleId, alias: "daily" },
-    answer: ModelAliases,
+    response: ModelAliases,
     border: { alias: ["a".repeat(100), "a".repeat(101), "constructor", "__proto__", "../daily"] },
   },
   {
     path: "/api/v1/models/unalias",
     body: { alias: lastingAlias },
-    answer: ModelAliases,
+    response: ModelAliases,
     border: { alias: ["a".repeat(100), "a".repeat(101), "constructor", "__proto__"] },
   },
 ];
@@ -170,7 +170,7 @@ describe.each(endpoints)("$path", (endpoint) => {
   it("answers every body with a valid response or a documented error, and continues", async () => {
     await using scripted = await scriptedServer({ library: libraryUnderTest() });
     scripted.server.registry.add(scriptedKnown(idleId));
-    await expectSoundAnswers(scripted.server.url, endpoint);
+    await expectSoundResponses(scripted.server.url, endpoint);
     await expect.poll(() => scripted.log.running.size).toBe(0);
   });
 });

@@ -14,7 +14,7 @@ export interface EndpointUnderTest {
   /** A body that gets 200. All others are made from it, so it should have every field that the endpoint knows. */
   body: Readonly<Record<string, unknown>>;
   /** The schema of a 200, if it is JSON. */
-  answer: z.ZodType;
+  response: z.ZodType;
   /** The schema of each event's data, if the endpoint streams. */
   event?: z.ZodType;
   /** The `type` of an error, if it differs from the table. */
@@ -24,22 +24,24 @@ export interface EndpointUnderTest {
 }
 
 /** Throws the property's counterexample: pass its seed and path to `fc.assert` to reproduce it. */
-export async function expectSoundAnswers(
+export async function expectSoundResponses(
   baseUrl: string,
   endpoint: EndpointUnderTest,
   { runs = 300 }: { runs?: number } = {},
 ): Promise<void> {
   const sent = fc.oneof({ weight: 5, arbitrary: changedBodies(endpoint) }, brokenTexts(endpoint));
   await fc.assert(
-    fc.asyncProperty(sent, async (body) => expectSoundAnswer(await send(baseUrl, endpoint, body), endpoint)),
+    fc.asyncProperty(sent, async (body) =>
+      expectSoundResponse(await send(baseUrl, endpoint, body), endpoint),
+    ),
     { numRuns: runs, endOnFailure: false },
   );
   const last = await send(baseUrl, endpoint, JSON.stringify(endpoint.body));
   expect([last.status, last.text]).toEqual([200, expect.anything()]);
-  expectSoundAnswer(last, endpoint);
+  expectSoundResponse(last, endpoint);
 }
 
-interface Answer {
+interface Received {
   status: number;
   contentType: string;
   text: string;
@@ -49,7 +51,7 @@ async function send(
   baseUrl: string,
   { path }: EndpointUnderTest,
   body: string | Uint8Array,
-): Promise<Answer> {
+): Promise<Received> {
   const response = await fetch(`${baseUrl}${path}`, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -60,11 +62,11 @@ async function send(
   return { status: response.status, contentType, text: await response.text() };
 }
 
-function expectSoundAnswer({ status, contentType, text }: Answer, endpoint: EndpointUnderTest): void {
-  const { answer, event, errorType } = endpoint;
+function expectSoundResponse({ status, contentType, text }: Received, endpoint: EndpointUnderTest): void {
+  const { response, event, errorType } = endpoint;
   if (status !== 200) expectSoundError(text, status, errorType);
   else if (contentType.startsWith("text/event-stream")) expectSoundStream(text, event);
-  else answer.parse(JSON.parse(text));
+  else response.parse(JSON.parse(text));
 }
 
 /** Whatever is sent, only client errors are allowed. */

@@ -2,7 +2,7 @@
 import { AnthropicMessage, anthropicErrorType, MessageStreamEvent, TokenCount } from "@ingle/protocol";
 import { describe, expect, it } from "vitest";
 import { scriptedId, scriptedServer } from "../src/testing/scripted-server.ts";
-import { expectSoundAnswers, type EndpointUnderTest } from "./hostile-bodies.ts";
+import { expectSoundResponses, type EndpointUnderTest } from "./hostile-bodies.ts";
 
 const many = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
 const cache_control = { type: "ephemeral" };
@@ -69,7 +69,7 @@ const endpoints: EndpointUnderTest[] = [
       stream: false,
       metadata: { user_id: "somebody" },
     },
-    answer: AnthropicMessage,
+    response: AnthropicMessage,
     event: MessageStreamEvent,
     errorType: anthropicErrorType,
     border,
@@ -77,7 +77,7 @@ const endpoints: EndpointUnderTest[] = [
   {
     path: "/v1/messages/count_tokens",
     body: prompt,
-    answer: TokenCount,
+    response: TokenCount,
     errorType: anthropicErrorType,
     border,
   },
@@ -86,7 +86,7 @@ const endpoints: EndpointUnderTest[] = [
 describe.each(endpoints)("$path", (endpoint) => {
   it("answers every body with a valid response or a documented error, and continues", async () => {
     await using scripted = await scriptedServer();
-    await expectSoundAnswers(scripted.server.url, endpoint);
+    await expectSoundResponses(scripted.server.url, endpoint);
     await expect.poll(() => scripted.log.running.size).toBe(0);
   });
 });

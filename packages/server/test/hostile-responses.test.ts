@@ -2,7 +2,7 @@
 import { ResponseObject, ResponsesEvent } from "@ingle/protocol";
 import { expect, it } from "vitest";
 import { scriptedId, scriptedServer } from "../src/testing/scripted-server.ts";
-import { expectSoundAnswers, type EndpointUnderTest } from "./hostile-bodies.ts";
+import { expectSoundResponses, type EndpointUnderTest } from "./hostile-bodies.ts";
 
 const many = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
 const hello = { role: "user", content: [{ type: "input_text", text: "Hi" }] };
@@ -65,7 +65,7 @@ const endpoint: EndpointUnderTest = {
     prompt: null,
     background: false,
   },
-  answer: ResponseObject.strict(),
+  response: ResponseObject.strict(),
   event: ResponsesEvent,
   border: {
     stream: [true],
@@ -90,6 +90,6 @@ const endpoint: EndpointUnderTest = {
 
 it("/v1/responses answers every body with a valid response or a documented error, and continues", async () => {
   await using scripted = await scriptedServer();
-  await expectSoundAnswers(scripted.server.url, endpoint);
+  await expectSoundResponses(scripted.server.url, endpoint);
   await expect.poll(() => scripted.log.running.size).toBe(0);
 });

@@ -5,7 +5,7 @@ import { ErrorBody } from "@ingle/protocol";
 import { describe, expect, it } from "vitest";
 import type { ServerFlags } from "../src/config.ts";
 import { scriptedId, scriptedServer } from "../src/testing/scripted-server.ts";
-import { answerOf, chatText, exchange, open, requestText, type RawAnswer } from "./raw-http.ts";
+import { answerOf, chatText, exchange, open, requestText, type RawResponse } from "./raw-http.ts";
 
 type House = Awaited<ReturnType<typeof scriptedServer>>;
 
@@ -18,14 +18,14 @@ async function expectStillServing(scripted: House): Promise<void> {
 }
 
 /** Sends the pieces, expects that the server continues afterwards, and returns the response. */
-async function send(pieces: readonly string[], flags: ServerFlags = {}): Promise<RawAnswer> {
+async function send(pieces: readonly string[], flags: ServerFlags = {}): Promise<RawResponse> {
   await using scripted = await scriptedServer({ flags });
-  const answer = await exchange(scripted.server.port, ...pieces);
+  const response = await exchange(scripted.server.port, ...pieces);
   await expectStillServing(scripted);
-  return answer;
+  return response;
 }
 
-function codeOf({ body }: RawAnswer): string {
+function codeOf({ body }: RawResponse): string {
   return ErrorBody.parse(JSON.parse(body)).error.code;
 }
 
@@ -42,8 +42,8 @@ describe("the Host of a request", () => {
     "localhost\tevil",
     "",
   ])("%j is refused", async (host) => {
-    const answer = await send([requestText(models, [`Host: ${host}`])]);
-    expect([answer.status, codeOf(answer)]).toEqual([403, "forbidden"]);
+    const response = await send([requestText(models, [`Host: ${host}`])]);
+    expect([response.status, codeOf(response)]).toEqual([403, "forbidden"]);
   });
 
   it.each([
@@ -51,8 +51,8 @@ describe("the Host of a request", () => {
     ["evil.com", "localhost"],
     ["localhost", "localhost"],
   ])("sent twice (%s, %s) is refused", async (first, second) => {
-    const answer = await send([requestText(models, [`Host: ${first}`, `hOST: ${second}`])]);
-    expect([answer.status, codeOf(answer)]).toEqual([400, "invalid_request"]);
+    const response = await send([requestText(models, [`Host: ${first}`, `hOST: ${second}`])]);
+    expect([response.status, codeOf(response)]).toEqual([400, "invalid_request"]);
   });
 
   it.each(["http://evil.com/v1/models", "http://localhost/v1/models", "//evil.com@/v1/models"])(
@@ -75,8 +75,8 @@ describe("the Host of a request", () => {
   it.each(["https://evil.com", "http://localhost.evil.com", "http://localhost, https://evil.com"])(
     "does not allow the origin %s",
     async (origin) => {
-      const answer = await send([requestText(models, ["Host: localhost", `Origin: ${origin}`])]);
-      expect([answer.status, answer.head]).toEqual([403, expect.not.stringMatching(/access-control/i)]);
+      const response = await send([requestText(models, ["Host: localhost", `Origin: ${origin}`])]);
+      expect([response.status, response.head]).toEqual([403, expect.not.stringMatching(/access-control/i)]);
     },
   );
 
@@ -96,17 +96,17 @@ describe("a body with two lengths", () => {
   ])("%j is refused, and nothing behind it is read as a request", async (lengths) => {
     const headers = ["Host: localhost", "Content-Type: application/json", ...lengths];
     const text = requestText("POST /v1/chat/completions", headers, `0\r\n\r\n${requestText(models)}`);
-    const answer = await send([text]);
-    expect(answer.status).toBe(400);
-    expect(answer.body).not.toContain("HTTP/1.1 200");
+    const response = await send([text]);
+    expect(response.status).toBe(400);
+    expect(response.body).not.toContain("HTTP/1.1 200");
   });
 });
 
 describe("headers", () => {
   it("larger than 16 KiB are refused", async () => {
-    const answer = await send([requestText(models, ["Host: localhost", `X-Long: ${"x".repeat(20_000)}`])]);
-    expect([answer.status, codeOf(answer)]).toEqual([400, "invalid_request"]);
-    expect(answer.body).toContain("too large");
+    const response = await send([requestText(models, ["Host: localhost", `X-Long: ${"x".repeat(20_000)}`])]);
+    expect([response.status, codeOf(response)]).toEqual([400, "invalid_request"]);
+    expect(response.body).toContain("too large");
   });
 
   it("without end are refused before they fill the memory", async () => {
@@ -119,16 +119,16 @@ describe("headers", () => {
     const socket = await open(scripted.server.port);
     socket.write(`${models} HTTP/1.1\r\nHost: localhost\r\n`);
     const trickle = setInterval(() => socket.write("x: y\r\n"), 20);
-    const answer = await answerOf(socket);
+    const response = await answerOf(socket);
     clearInterval(trickle);
-    expect([answer.status, answer.body]).toEqual([400, expect.stringContaining("too long to arrive")]);
+    expect([response.status, response.body]).toEqual([400, expect.stringContaining("too long to arrive")]);
     await expectStillServing(scripted);
   });
 
   it("that never arrive time out too", async () => {
     await using scripted = await scriptedServer({ flags: { headersTimeout: "200ms" } });
-    const answer = await answerOf(await open(scripted.server.port));
-    expect(answer.body).not.toContain("200 OK");
+    const response = await answerOf(await open(scripted.server.port));
+    expect(response.body).not.toContain("200 OK");
     await expectStillServing(scripted);
   });
 });
@@ -145,27 +145,27 @@ describe("a body", () => {
     socket.write(text.slice(0, -20));
     let sent = text.length - 20;
     const trickle = setInterval(() => sent < text.length - 1 && socket.write(text.charAt(sent++)), 50);
-    const answer = await answerOf(socket);
+    const response = await answerOf(socket);
     clearInterval(trickle);
-    expect(answer.status).toBe(400);
+    expect(response.status).toBe(400);
     expect(scripted.log.requests).toEqual([]);
     await expectStillServing(scripted);
   });
 
   it("larger than its limit is refused by its length, before it is sent", async () => {
     const headers = ["Host: localhost", "Content-Type: application/json", "Content-Length: 999999999"];
-    const answer = await send([requestText("POST /v1/chat/completions", headers)]);
-    expect([answer.status, codeOf(answer)]).toEqual([413, "payload_too_large"]);
+    const response = await send([requestText("POST /v1/chat/completions", headers)]);
+    expect([response.status, codeOf(response)]).toEqual([413, "payload_too_large"]);
   });
 
   it("without a length is refused when it becomes too large", async () => {
     const headers = ["Host: localhost", "Content-Type: application/json", "Transfer-Encoding: chunked"];
     const chunk = `400\r\n${"x".repeat(0x400)}\r\n`;
-    const answer = await send(
+    const response = await send(
       [requestText("POST /v1/chat/completions", headers), ...Array.from({ length: 64 }, () => chunk)],
       { bodyBytesMax: 16_384 },
     );
-    expect([answer.status, codeOf(answer)]).toEqual([413, "payload_too_large"]);
+    expect([response.status, codeOf(response)]).toEqual([413, "payload_too_large"]);
   });
 
   it.each([
@@ -184,8 +184,11 @@ describe("a body", () => {
 
   it("with too many messages is refused", async () => {
     const messages = Array.from({ length: 10_001 }, () => ({ role: "user", content: "" }));
-    const answer = await send([chatText({ ...chat, messages })]);
-    expect([answer.status, JSON.parse(answer.body)]).toMatchObject([400, { error: { param: "messages" } }]);
+    const response = await send([chatText({ ...chat, messages })]);
+    expect([response.status, JSON.parse(response.body)]).toMatchObject([
+      400,
+      { error: { param: "messages" } },
+    ]);
   });
 });
 

@@ -89,9 +89,9 @@ async function see({ url, model: name }: Served, number: number): Promise<void> 
       max_tokens: 1,
     }),
   });
-  const answer = (await response.json()) as ChatCompletion;
-  expect(response.status, JSON.stringify(answer)).toBe(200);
-  expect(answer.usage.prompt_tokens).toBeGreaterThan(tokensOfImage); // the image is in the prompt
+  const completion = (await response.json()) as ChatCompletion;
+  expect(response.status, JSON.stringify(completion)).toBe(200);
+  expect(completion.usage.prompt_tokens).toBeGreaterThan(tokensOfImage); // the image is in the prompt
 }
 
 it.runIf(process.platform === "linux")(

@@ -40,9 +40,9 @@ afterAll(async () => {
 
 async function ask(operation: string, init: RequestInit = {}): Promise<unknown> {
   const [method = "", route = ""] = operation.split(" ");
-  const answer = await fetch(server.url + route, { method, ...init });
-  const copy = answer.clone();
-  await expectDocumented(server.url, operation, answer);
+  const response = await fetch(server.url + route, { method, ...init });
+  const copy = response.clone();
+  await expectDocumented(server.url, operation, response);
   return await copy.json();
 }
 

@@ -26,7 +26,7 @@ afterAll(async () => {
 
 /** `maxTokens` of tens of thousands take longer than any test: such a request must be cancelled. */
 async function ask(id: string, maxTokens: number): Promise<{ status: number; code: unknown }> {
-  const answer = await app.inject({
+  const response = await app.inject({
     method: "POST",
     url: "/v1/chat/completions",
     headers: { "x-request-id": id },
@@ -38,7 +38,7 @@ async function ask(id: string, maxTokens: number): Promise<{ status: number; cod
       temperature: 0,
     },
   });
-  return { status: answer.statusCode, code: answer.json<{ error?: { code: string } }>().error?.code };
+  return { status: response.statusCode, code: response.json<{ error?: { code: string } }>().error?.code };
 }
 
 function row(id: string): LiveRequest | undefined {

@@ -19,8 +19,8 @@ async function openServer() {
   }
   const app = await buildApp(testConfig(), { registry });
   const manage = async (what: "load" | "unload", payload: object) => {
-    const answer = await app.inject({ method: "POST", url: `/api/v1/models/${what}`, payload });
-    return { status: answer.statusCode, body: answer.json<unknown>() };
+    const response = await app.inject({ method: "POST", url: `/api/v1/models/${what}`, payload });
+    return { status: response.statusCode, body: response.json<unknown>() };
   };
   const load = async (payload: object) => ManagedModel.parse((await manage("load", payload)).body);
   return { registry, manage, load, [Symbol.asyncDispose]: () => app.close() };

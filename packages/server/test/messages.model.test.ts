@@ -150,7 +150,7 @@ describe.each([undefined, "LFM2-8B-A1B", "Qwen-Qwen3-0.6B"])("tools with the tem
     ]);
 
     const result = { type: "tool_result" as const, tool_use_id: block.id, content: "Sunny." };
-    const answer = await anthropic.messages.create({
+    const response = await anthropic.messages.create({
       ...asked,
       tool_choice: { type: "auto" },
       max_tokens: 5,
@@ -160,7 +160,7 @@ describe.each([undefined, "LFM2-8B-A1B", "Qwen-Qwen3-0.6B"])("tools with the tem
         { role: "user", content: [result] },
       ],
     });
-    expect(answer.stop_reason).toBe("max_tokens");
+    expect(response.stop_reason).toBe("max_tokens");
   });
 
   it("cut by max_tokens are not returned as calls", async () => {

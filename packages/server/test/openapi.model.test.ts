@@ -46,9 +46,11 @@ describe("responses of a real model", () => {
         const operation = `${method.toUpperCase()} ${route}`;
         const example = requestBody?.content["application/json"]?.example;
         if (typeof example !== "object" || example === null) {
-          const answer = await fetch(url + route.replace("{id}", modelId), { method: method.toUpperCase() });
-          expect([operation, answer.status]).toEqual([operation, 200]);
-          await expectDocumented(url, operation, answer);
+          const response = await fetch(url + route.replace("{id}", modelId), {
+            method: method.toUpperCase(),
+          });
+          expect([operation, response.status]).toEqual([operation, 200]);
+          await expectDocumented(url, operation, response);
           continue;
         }
         const body = { max_tokens: 8, ...example, model: modelId };
@@ -84,9 +86,9 @@ describe("responses of a real model", () => {
   ])("with %s are as documented, whole and streamed", async (_, field, options) => {
     const body = { model: modelId, messages: user("Tell me of rivers."), max_tokens: 16, ...options };
     for (const stream of [false, true]) {
-      const answer = await post("/v1/chat/completions", { ...body, stream });
-      expect(answer.status).toBe(200);
-      expect(JSON.stringify(await expectDocumented(url, chat, answer))).toContain(field);
+      const response = await post("/v1/chat/completions", { ...body, stream });
+      expect(response.status).toBe(200);
+      expect(JSON.stringify(await expectDocumented(url, chat, response))).toContain(field);
     }
   });
 
@@ -97,14 +99,14 @@ describe("responses of a real model", () => {
     ["an unknown model", 404, { model: "nobody" }],
   ])("to %s are a documented %i, streamed or not", async (_, status, options) => {
     for (const stream of [false, true]) {
-      const answer = await post("/v1/chat/completions", {
+      const response = await post("/v1/chat/completions", {
         model: modelId,
         messages: user("Hi"),
         stream,
         ...options,
       });
-      expect(answer.status).toBe(status);
-      await expectDocumented(url, chat, answer);
+      expect(response.status).toBe(status);
+      await expectDocumented(url, chat, response);
     }
   });
 
@@ -113,8 +115,8 @@ describe("responses of a real model", () => {
     await using scripted = await scriptedApp({ script: { pieces: ["Hm", "Yes"], reply } });
     for (const stream of [false, true]) {
       const payload = { model: scriptedId, messages: user("Hi"), stream };
-      const answer = await scripted.app.inject({ method: "POST", url: "/v1/chat/completions", payload });
-      const values = await expectDocumented(scripted.app, chat, answer);
+      const response = await scripted.app.inject({ method: "POST", url: "/v1/chat/completions", payload });
+      const values = await expectDocumented(scripted.app, chat, response);
       expect(JSON.stringify(values)).toContain('"reasoning_content":"Hm"');
     }
   });

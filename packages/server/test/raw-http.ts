@@ -5,7 +5,7 @@ import { connect, type Socket } from "node:net";
 /** How long a test waits for a response or a disconnect. */
 const waitMs = 10_000;
 
-export interface RawAnswer {
+export interface RawResponse {
   /** 0 if the connection ended without a response. */
   status: number;
   head: string;
@@ -13,7 +13,7 @@ export interface RawAnswer {
 }
 
 /** Sends bytes and reads until the server ends the connection. */
-export async function exchange(port: number, ...pieces: readonly string[]): Promise<RawAnswer> {
+export async function exchange(port: number, ...pieces: readonly string[]): Promise<RawResponse> {
   const socket = await open(port);
   for (const piece of pieces) socket.write(piece);
   return answerOf(socket);
@@ -26,7 +26,7 @@ export async function open(port: number): Promise<Socket> {
 }
 
 /** Everything until the server ends the connection, which may be a reset if it refused to read on. */
-export async function answerOf(socket: Socket): Promise<RawAnswer> {
+export async function answerOf(socket: Socket): Promise<RawResponse> {
   let text = "";
   socket.on("data", (chunk: Buffer) => (text += chunk.toString()));
   socket.on("error", () => {});

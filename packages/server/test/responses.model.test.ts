@@ -41,8 +41,8 @@ describe.each(["chatml", "Qwen-Qwen3-0.6B", "LFM2-8B-A1B"])(
       body: OpenAI.Responses.ResponseCreateParamsNonStreaming,
     ): Promise<{ whole: ResponseObject; streamed: ResponseObject; events: ResponsesEvent[] }> {
       // What the client adds to a response is not part of it.
-      const { output_text: _added, ...answer } = await openai.responses.create(body);
-      const whole = ResponseObject.strict().parse(answer);
+      const { output_text: _added, ...response } = await openai.responses.create(body);
+      const whole = ResponseObject.strict().parse(response);
       const events: ResponsesEvent[] = [];
       for await (const event of await openai.responses.create({ ...body, stream: true })) {
         events.push(ResponsesEvent.parse(event));
@@ -53,8 +53,8 @@ describe.each(["chatml", "Qwen-Qwen3-0.6B", "LFM2-8B-A1B"])(
       return { whole, streamed: last.response, events };
     }
 
-    const textOf = (answer: ResponseObject): string =>
-      answer.output
+    const textOf = (response: ResponseObject): string =>
+      response.output
         .flatMap((item) => (item.type === "message" ? item.content.map(({ text }) => text) : []))
         .join("");
 
@@ -121,13 +121,13 @@ describe.each(["chatml", "Qwen-Qwen3-0.6B", "LFM2-8B-A1B"])(
       );
       expect(deltas.join("")).toBe(callOf(streamed)?.arguments);
 
-      const answer = await openai.responses.create({
+      const response = await openai.responses.create({
         ...request,
         max_output_tokens: 5,
         tools: [weather],
         input: [question, call, { type: "function_call_output", call_id: call.call_id, output: "Sunny." }],
       });
-      expect(answer.status).toBe("incomplete");
+      expect(response.status).toBe("incomplete");
     });
 
     it("calls only the allowed tools", async () => {

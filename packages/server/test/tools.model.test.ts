@@ -60,24 +60,28 @@ describe.each(["chatml", "LFM2-8B-A1B", "Qwen-Qwen3-0.6B"])("tools with the temp
     expect(JSON.parse(fragments)).toEqual(JSON.parse(call.function.arguments));
     expect(reasons.filter(Boolean)).toEqual(["tool_calls"]);
 
-    const answer = await openai.chat.completions.create({
+    const response = await openai.chat.completions.create({
       ...request,
       tool_choice: "auto",
       max_tokens: 5,
       messages: [...request.messages, message, { role: "tool", tool_call_id: call.id, content: "Sunny." }],
     });
-    expect(answer.choices[0]?.finish_reason).toBe("length");
+    expect(response.choices[0]?.finish_reason).toBe("length");
   });
 
   it("are never called with tool_choice none", async () => {
-    const answer = await openai.chat.completions.create({ ...request, tool_choice: "none", max_tokens: 10 });
-    expect(answer.choices[0]?.message.tool_calls).toBeUndefined();
-    expect(answer.choices[0]?.message.content).not.toBe("");
+    const response = await openai.chat.completions.create({
+      ...request,
+      tool_choice: "none",
+      max_tokens: 10,
+    });
+    expect(response.choices[0]?.message.tool_calls).toBeUndefined();
+    expect(response.choices[0]?.message.content).not.toBe("");
   });
 
   it("cut by max_tokens end with length", async () => {
-    const answer = await openai.chat.completions.create({ ...request, max_tokens: 4 });
-    expect(answer.choices[0]?.finish_reason).toBe("length");
+    const response = await openai.chat.completions.create({ ...request, max_tokens: 4 });
+    expect(response.choices[0]?.finish_reason).toBe("length");
   });
 
   it("may be many and large", async () => {

@@ -57,18 +57,18 @@ async function traced(
   const config = resolveConfig({ flags: { port: 0 }, env });
   const { registry } = await scriptedRegistry({ pieces: ["secret", "reply"] }, config);
   await using server = await serve(config, { logger: false, registry });
-  const answers: Response[] = [];
+  const responses: Response[] = [];
   for (const body of bodies) {
-    const answer = await fetch(`${server.url}/v1/${path}`, {
+    const response = await fetch(`${server.url}/v1/${path}`, {
       method: "POST",
       headers: { "content-type": "application/json", ...headers },
       body: JSON.stringify({ messages: [{ role: "user", content: "secret prompt" }], ...body }),
     });
-    await answer.text();
-    answers.push(answer);
+    await response.text();
+    responses.push(response);
   }
   await (await fetch(`${server.url}/livez`)).text();
-  return answers;
+  return responses;
 }
 
 const attribute = (span: WireSpan | undefined, key: string): object | undefined =>
@@ -176,15 +176,15 @@ describe("without a collector", () => {
 describe("a collector", () => {
   it("that fails changes no response", async () => {
     await using place = await collector(500);
-    const [answer] = await traced({ OTEL_EXPORTER_OTLP_ENDPOINT: place.url }, [{ model: scriptedId }]);
-    expect(answer?.status).toBe(200);
+    const [response] = await traced({ OTEL_EXPORTER_OTLP_ENDPOINT: place.url }, [{ model: scriptedId }]);
+    expect(response?.status).toBe(200);
     expect(place.requests).toHaveLength(1);
   });
 
   it("that is unreachable changes no response and does not delay the end", async () => {
     const gone = await collector();
     await gone[Symbol.asyncDispose]();
-    const [answer] = await traced({ OTEL_EXPORTER_OTLP_ENDPOINT: gone.url }, [{ model: scriptedId }]);
-    expect(answer?.status).toBe(200);
+    const [response] = await traced({ OTEL_EXPORTER_OTLP_ENDPOINT: gone.url }, [{ model: scriptedId }]);
+    expect(response?.status).toBe(200);
   });
 });

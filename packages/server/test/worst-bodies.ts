@@ -9,7 +9,7 @@ export interface Part {
   times: number;
 }
 
-export interface SentAnswer {
+export interface SentResponse {
   status: number;
   /** Size of the whole response in bytes; `text` is its start. */
   length: number;
@@ -18,7 +18,7 @@ export interface SentAnswer {
 
 /** A separate thread that makes and sends bodies. */
 export function sendingThread(): {
-  send: (url: string, parts: readonly Part[]) => Promise<SentAnswer>;
+  send: (url: string, parts: readonly Part[]) => Promise<SentResponse>;
 } & AsyncDisposable {
   const worker = new Worker(new URL("sending-thread.js", import.meta.url));
   return {
@@ -26,9 +26,9 @@ export function sendingThread(): {
       const answered = once(worker, "message");
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- threads have no origins, windows have
       worker.postMessage({ url, parts });
-      const [answer]: SentAnswer[] = await answered;
-      if (answer === undefined) throw new Error("The sending thread answered nothing.");
-      return answer;
+      const [response]: SentResponse[] = await answered;
+      if (response === undefined) throw new Error("The sending thread answered nothing.");
+      return response;
     },
     [Symbol.asyncDispose]: async () => {
       await worker.terminate();

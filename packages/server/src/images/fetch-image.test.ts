@@ -11,8 +11,8 @@ afterEach(() => {
 });
 
 /** Listens on loopback and returns its port. */
-async function listen(answer: RequestListener): Promise<number> {
-  const server = createServer(answer);
+async function listen(onRequest: RequestListener): Promise<number> {
+  const server = createServer(onRequest);
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return (server.address() as AddressInfo).port;

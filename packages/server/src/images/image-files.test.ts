@@ -11,8 +11,8 @@ afterEach(() => {
 });
 
 /** A host of images on loopback, and requests' references to its images `/0`, `/1` and so on. */
-async function hostOf(answer: RequestListener): Promise<(count: number) => UnreadImage[]> {
-  const server = createServer(answer);
+async function hostOf(onRequest: RequestListener): Promise<(count: number) => UnreadImage[]> {
+  const server = createServer(onRequest);
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;

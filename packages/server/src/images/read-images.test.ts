@@ -70,8 +70,8 @@ describe("an image", () => {
     bodies.push(["/v1/messages", { messages, max_tokens: 5 }], ["/v1/messages/count_tokens", { messages }]);
     for (const [path, body] of bodies) {
       await using scripted = await scriptedApp(seeing);
-      const answer = await post(scripted, path, body);
-      expect([path, answer.status]).toEqual([path, 200]);
+      const response = await post(scripted, path, body);
+      expect([path, response.status]).toEqual([path, 200]);
       expect([path, shownTo(scripted)]).toEqual([path, ["What is this?", shown]]);
     }
   });
@@ -84,8 +84,8 @@ describe("an image", () => {
       imagePart(url),
       { type: "text", text: "?" },
     ];
-    const answer = await post(scripted, "/v1/chat/completions", { messages: [{ role: "user", content }] });
-    expect(answer.status).toBe(200);
+    const response = await post(scripted, "/v1/chat/completions", { messages: [{ role: "user", content }] });
+    expect(response.status).toBe(200);
     expect(shownTo(scripted)).toEqual([shown, "or", shown, "?"]);
   });
 
@@ -172,8 +172,8 @@ describe("an image that cannot be read", () => {
       flags: { allowImageHost: ["localhost", "127.0.0.1"] },
     });
     for (const host of ["localhost", "127.0.0.1", "0x7f.1", "example.com"]) {
-      const answer = await post(scripted, "/v1/chat/completions", chatWith(`http://${host}:9/a.png`));
-      expect(answer).toMatchObject({ status: 400, body: { error: { code: "image_invalid" } } });
+      const response = await post(scripted, "/v1/chat/completions", chatWith(`http://${host}:9/a.png`));
+      expect(response).toMatchObject({ status: 400, body: { error: { code: "image_invalid" } } });
     }
   });
 });

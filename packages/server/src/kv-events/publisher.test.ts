@@ -230,7 +230,7 @@ describe("replay", () => {
     for (const type of ["DEALER", "REQ"] as const) {
       const client = await connected(publisher.replayPort ?? 0, { type });
       client.send([Buffer.alloc(0), Buffer.from([0, 0, 0, 0, 0, 0, 0, 1])]);
-      const answers: Published[] = [];
+      const responses: Published[] = [];
       for (;;) {
         const [delimiter, ...frames] = await client.message();
         expect(delimiter).toHaveLength(0);
@@ -238,10 +238,10 @@ describe("replay", () => {
           expect(frames).toEqual([Buffer.alloc(0), Buffer.alloc(8, 0xff), Buffer.alloc(0)]);
           break;
         }
-        answers.push(published(frames));
+        responses.push(published(frames));
       }
-      expect(answers.map(({ sequence }) => sequence)).toEqual([1n, 2n]);
-      expect(answers[0]?.topic).toBe("kv@10.0.0.1:8000@m");
+      expect(responses.map(({ sequence }) => sequence)).toEqual([1n, 2n]);
+      expect(responses[0]?.topic).toBe("kv@10.0.0.1:8000@m");
     }
   });
 

@@ -183,7 +183,7 @@ describe("a route", () => {
 
   it("may have its own error body, in responses and in its stream", () => {
     const errorBody = z.object({ oops: z.string() });
-    const operation = { summary: "Things", answers: { 200: z.object({}) }, event: z.string(), errorBody };
+    const operation = { summary: "Things", responses: { 200: z.object({}) }, event: z.string(), errorBody };
     const { paths, components } = openApiDocument([route({ operation })], open);
     const own = { type: "object", properties: { oops: { type: "string" } }, required: ["oops"] };
     const { responses } = paths["/v1/things"]?.["post"] ?? {};

@@ -180,10 +180,10 @@ function goodResponses(
   operation: Operation | undefined,
   { write }: SchemaComponents,
 ): Record<string, ResponseObject> {
-  const responses = Object.entries(operation?.answers ?? {}).map(([status, answer]) => {
-    const isText = typeof answer === "string";
-    const type = isText ? answer : "application/json";
-    const schema: JsonSchema = isText ? { type: "string" } : write(answer);
+  const responses = Object.entries(operation?.responses ?? {}).map(([status, body]) => {
+    const isText = typeof body === "string";
+    const type = isText ? body : "application/json";
+    const schema: JsonSchema = isText ? { type: "string" } : write(body);
     const response: ResponseObject = {
       description: `${STATUS_CODES[status]}.`,
       content: { [type]: { schema } },

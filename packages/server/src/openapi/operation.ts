@@ -13,7 +13,7 @@ export interface Operation {
   /** More details, in a sentence or two. */
   description?: string;
   /** Successful responses by status: JSON with this schema, or text. */
-  answers: Readonly<Record<number, z.ZodType | TextType>>;
+  responses: Readonly<Record<number, z.ZodType | TextType>>;
   /** The data of one event, if the response can also be a stream; a union if there are several kinds. */
   event?: z.ZodType;
   /** Error codes in addition to those of every route. Default: none. */

@@ -49,14 +49,14 @@ it("returns the best encoding that the client accepts and the build made, each w
   await write("assets/a.js.gz", "gzip");
   const file = (await files()).get("/assets/a.js");
   const given = async (...accepted: ("br" | "gzip")[]) => await file?.read(new Set(accepted));
-  const answers = [await given("gzip", "br"), await given("gzip"), await given()];
-  expect(answers.map((answer) => [answer?.encoding, answer?.bytes.toString()])).toEqual([
+  const responses = [await given("gzip", "br"), await given("gzip"), await given()];
+  expect(responses.map((response) => [response?.encoding, response?.bytes.toString()])).toEqual([
     ["br", "brotli"],
     ["gzip", "gzip"],
     ["identity", text],
   ]);
-  expect(new Set(answers.map((answer) => answer?.etag)).size).toBe(3);
-  expect(await given("br")).toBe(answers[0]); // read once
+  expect(new Set(responses.map((response) => response?.etag)).size).toBe(3);
+  expect(await given("br")).toBe(responses[0]); // read once
 });
 
 it("compresses text that the build did not, and leaves small and compressed files as they are", async () => {

@@ -53,8 +53,8 @@ describe("bodies that fill the memory", () => {
     const head = requestText("POST /v1/chat/completions", [...type, "Transfer-Encoding: chunked"]);
     const piece = `400\r\n${" ".repeat(1_024)}\r\n`;
     for (let round = 0; round < 40; round += 1) {
-      const answer = await exchange(scripted.server.port, head, ...Array.from({ length: 12 }, () => piece));
-      expect(answer.status).toBe(413);
+      const response = await exchange(scripted.server.port, head, ...Array.from({ length: 12 }, () => piece));
+      expect(response.status).toBe(413);
     }
     expect((await exchange(scripted.server.port, chat)).status).toBe(200);
   });

@@ -21,8 +21,8 @@ async function clientsOf(flags: ServerFlags, connections: readonly (readonly Ask
   const clients: string[][] = [];
   for (const asks of connections) {
     const before = scripted.log.requests.length;
-    const answers = await converse(scripted.server.port, asks);
-    expect(answers.match(/HTTP\/1\.1 200 /g)).toHaveLength(asks.length);
+    const responses = await converse(scripted.server.port, asks);
+    expect(responses.match(/HTTP\/1\.1 200 /g)).toHaveLength(asks.length);
     clients.push(scripted.log.requests.slice(before).map(({ client }) => client));
   }
   return clients;

@@ -14,7 +14,7 @@ function chat(body: object): InjectOptions {
   return { method: "POST", url: "/v1/chat/completions", payload: { model: scriptedId, messages, ...body } };
 }
 
-async function answer(request: InjectOptions, options: ScriptedOptions = {}) {
+async function errorOf(request: InjectOptions, options: ScriptedOptions = {}) {
   await using scripted = await scriptedApp(options);
   const response = await scripted.app.inject(request);
   expect(response.headers["content-type"]).toBe("application/json; charset=utf-8");
@@ -73,7 +73,7 @@ describe("a request that is wrong", () => {
     ["an unknown model's entry", { url: "/v1/models/other" }, { status: 404, code: "model_not_found" }],
     ["a path that cannot be decoded", { url: "/v1/models/%zz" }, { status: 400, code: "invalid_request" }],
   ])("%s", async (_name, request, expected) => {
-    expect(await answer(request)).toMatchObject({
+    expect(await errorOf(request)).toMatchObject({
       type: "invalid_request_error",
       ...expected,
       ...typeOf(expected),
@@ -81,16 +81,16 @@ describe("a request that is wrong", () => {
   });
 
   it("is told the methods of a path", async () => {
-    const { headers, ...error } = await answer({ url: "/v1/chat/completions" });
+    const { headers, ...error } = await errorOf({ url: "/v1/chat/completions" });
     expect(error).toMatchObject({ status: 405, code: "method_not_allowed" });
     expect(headers["allow"]).toBe("POST");
-    const { headers: more } = await answer({ method: "DELETE", url: "/v1/models/a/b?x=1" });
+    const { headers: more } = await errorOf({ method: "DELETE", url: "/v1/models/a/b?x=1" });
     expect(more["allow"]).toBe("GET, HEAD");
   });
 
   it("is too large beyond the limit", async () => {
     const large = chat({ messages: [{ role: "user", content: "x".repeat(5000) }] });
-    expect(await answer(large, { flags: { bodyBytesMax: 4096 } })).toMatchObject({
+    expect(await errorOf(large, { flags: { bodyBytesMax: 4096 } })).toMatchObject({
       status: 413,
       code: "payload_too_large",
     });
@@ -98,7 +98,7 @@ describe("a request that is wrong", () => {
 
   it("with an image for a text model is refused by its place", async () => {
     const content = [{ type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } }];
-    expect(await answer(chat({ messages: [{ role: "user", content }] }))).toMatchObject({
+    expect(await errorOf(chat({ messages: [{ role: "user", content }] }))).toMatchObject({
       status: 400,
       code: "image_not_supported",
       param: "messages[0].content[0]",
@@ -117,7 +117,7 @@ describe("the engine's errors", () => {
       message: "The prompt is too long.",
       details: { promptTokens: 3000, contextLength: 2048 },
     };
-    expect(await answer(chat({ stream }), { script: { refusal } })).toMatchObject({
+    expect(await errorOf(chat({ stream }), { script: { refusal } })).toMatchObject({
       status: 400,
       code: "context_length_exceeded",
       n_prompt_tokens: 3000,
@@ -138,7 +138,7 @@ describe("the engine's errors", () => {
     "are a 429 with a time to try again when its line is full (stream: %s)",
     async (stream) => {
       const refusal = { code: "overloaded" as const, message: "The line is full." };
-      const { headers, ...error } = await answer(chat({ stream }), { script: { refusal } });
+      const { headers, ...error } = await errorOf(chat({ stream }), { script: { refusal } });
       expect(error).toMatchObject({ status: 429, code: "overloaded", type: "rate_limit_error" });
       expect(Number(headers["retry-after"])).toBeGreaterThan(0);
     },

@@ -25,7 +25,7 @@ type EchoRequest = z.infer<typeof EchoRequest>;
 const echo: GenerationProtocol<EchoRequest> = {
   path: "/v1/echo",
   body: EchoRequest,
-  operation: { summary: "A protocol of a test", answers: { 200: z.object({ said: z.string() }) } },
+  operation: { summary: "A protocol of a test", responses: { 200: z.object({ said: z.string() }) } },
   conventions: {
     fieldNames: { responseFormat: "pattern" },
     errorShape: ({ error }, { id }) => ({ failed: error.code, field: error.param, id }),

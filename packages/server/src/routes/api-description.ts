@@ -13,13 +13,13 @@ const openApi = {
   path: "GET /openapi.json",
   right: "none",
   summary: "Describe this API as an OpenAPI 3.1 document",
-  answers: { 200: z.record(z.string(), z.unknown()) },
+  responses: { 200: z.record(z.string(), z.unknown()) },
 } satisfies Route;
 const docs = {
   path: "GET /docs",
   right: "none",
   summary: "Describe this API as a page for people",
-  answers: { 200: "text/html" },
+  responses: { 200: "text/html" },
 } satisfies Route;
 
 export interface ApiDescriptionOptions extends Pick<DocumentOptions, "isRateLimited"> {

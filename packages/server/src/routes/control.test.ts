@@ -134,8 +134,8 @@ describe("POST /api/v1/models/load and unload", () => {
     [{ context_length: 8 }, "context_length", "context_length must be an integer of at least 16"],
   ])("refuse %j", async (settings, param, message) => {
     const server = await registryWith([scriptedKnown("a")]);
-    const answer = await server.post("load", { model: "a", ...settings });
-    expect([answer.statusCode, answer.json()]).toMatchObject([400, { error: { param, message } }]);
+    const response = await server.post("load", { model: "a", ...settings });
+    expect([response.statusCode, response.json()]).toMatchObject([400, { error: { param, message } }]);
   });
 
   it("name the request's field if the model does not support such a context", async () => {

@@ -31,20 +31,20 @@ const state = {
   path: "GET /api/v1/state",
   right: "inference",
   summary: "Get the server's state",
-  answers: { 200: ServerState },
+  responses: { 200: ServerState },
 } satisfies Route;
 const machineInfo = {
   path: "GET /api/v1/machine",
   right: "management",
   summary: "Describe the server's machine: processor, memory, disk and devices",
-  answers: { 200: Machine },
+  responses: { 200: Machine },
   errors: ["not_found", "engine_failed"],
 } satisfies Route;
 const models = {
   path: "GET /api/v1/models",
   right: "inference",
   summary: "List every known model and its state",
-  answers: { 200: ManagedModelList },
+  responses: { 200: ManagedModelList },
 } satisfies Route;
 const load = {
   path: "POST /api/v1/models/load",
@@ -52,7 +52,7 @@ const load = {
   body: LoadRequest,
   fieldNames,
   summary: "Load a model",
-  answers: { 200: ManagedModel },
+  responses: { 200: ManagedModel },
   errors: ["model_not_found", "engine_failed", "out_of_memory", "shutting_down"],
   example: {},
 } satisfies Route;
@@ -61,7 +61,7 @@ const unload = {
   right: "management",
   body: UnloadRequest,
   summary: "Unload a model once no request uses it",
-  answers: { 200: ManagedModel },
+  responses: { 200: ManagedModel },
   errors: ["model_not_found", "shutting_down"],
   example: {},
 } satisfies Route;
@@ -70,7 +70,7 @@ const pin = {
   right: "management",
   body: PinRequest,
   summary: "Protect a model from eviction, or allow it again",
-  answers: { 200: ManagedModel },
+  responses: { 200: ManagedModel },
   errors: ["model_not_found"],
   example: { pinned: false },
 } satisfies Route;
@@ -80,7 +80,7 @@ const estimate = {
   body: EstimateRequest,
   fieldNames,
   summary: "Estimate the memory that loading a model takes, and whether it fits",
-  answers: { 200: MemoryEstimate },
+  responses: { 200: MemoryEstimate },
   errors: ["model_not_found", "overloaded", "engine_failed"],
   example: {},
 } satisfies Route;

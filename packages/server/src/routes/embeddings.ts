@@ -15,7 +15,7 @@ const embeddings = {
   isTracked: true,
   body: EmbeddingsRequest,
   summary: "Compute embedding vectors of texts",
-  answers: { 200: Embeddings },
+  responses: { 200: Embeddings },
   errors: [...modelErrors, "cancelled", "context_length_exceeded", "embeddings_not_supported"],
   example: { input: ["The sky is blue.", "What colour is the sky?"] },
 } satisfies Route;

@@ -18,7 +18,7 @@ const streamEvents = {
   summary: "Stream what the server is doing",
   description:
     "The first event is sent at once, then one whenever something changes. Log lines have events of their own.",
-  answers: { 200: LiveEvent },
+  responses: { 200: LiveEvent },
   event: LiveEvent,
 } satisfies Route;
 

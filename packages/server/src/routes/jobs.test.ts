@@ -33,8 +33,8 @@ describe("/api/v1/jobs", () => {
       ["resume", "running"],
       ["cancel", "cancelled"],
     ] as const) {
-      const answer = await server.post(`/${action}`, { id });
-      expect([answer.statusCode, Job.parse(answer.json()).status]).toEqual([200, becomes]);
+      const response = await server.post(`/${action}`, { id });
+      expect([response.statusCode, Job.parse(response.json()).status]).toEqual([200, becomes]);
     }
     const refused = await server.post("/resume", { id });
     expect([refused.statusCode, refused.json()]).toMatchObject([400, { error: { param: "id" } }]);

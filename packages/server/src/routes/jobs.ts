@@ -9,7 +9,7 @@ const list = {
   path: "GET /api/v1/jobs",
   right: "management",
   summary: "List downloads, imports and quantizations, newest first",
-  answers: { 200: JobList },
+  responses: { 200: JobList },
   errors: ["not_found"],
 } satisfies Route;
 const start = {
@@ -18,14 +18,14 @@ const start = {
   body: JobRequest,
   summary: "Start a job, which continues when its client disconnects",
   description: "Imports are accepted only from programs and pages on the server's own machine.",
-  answers: { 200: Job },
+  responses: { 200: Job },
   errors: ["not_found", "overloaded", "shutting_down"],
   example: { kind: "pull" },
 } satisfies Route;
 const action = {
   right: "management",
   body: JobActionRequest,
-  answers: { 200: Job },
+  responses: { 200: Job },
   errors: start.errors,
   namesNoModel: true,
   example: { id: "0b0e7b2e-5c1d-4c1b-9d5a-3f0c1f0d2a11" },

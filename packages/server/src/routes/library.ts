@@ -29,7 +29,7 @@ const search = {
   right: "management",
   query: SearchQuery,
   summary: "Search the hub for models",
-  answers: { 200: FoundRepositories },
+  responses: { 200: FoundRepositories },
   errors: ["not_found", "engine_failed"],
 } satisfies Route;
 const describe = {
@@ -37,14 +37,14 @@ const describe = {
   right: "management",
   query: DescribeQuery,
   summary: "List the models of a repository and the memory that they need",
-  answers: { 200: OfferedRepository },
+  responses: { 200: OfferedRepository },
   errors: ["not_found", "model_not_found", "engine_failed"],
 } satisfies Route;
 const recommended = {
   path: "GET /api/v1/models/recommended",
   right: "management",
   summary: "Recommend a model to start with",
-  answers: { 200: RecommendedModel },
+  responses: { 200: RecommendedModel },
   errors: ["not_found", "model_not_found", "engine_failed"],
 } satisfies Route;
 const pull = {
@@ -52,7 +52,7 @@ const pull = {
   right: "management",
   body: PullRequest,
   summary: "Download a model, with progress events",
-  answers: { 200: PullEvent },
+  responses: { 200: PullEvent },
   event: PullEvent,
   errors: ["not_found", "model_not_found", "out_of_memory", "engine_failed"],
   example: {},
@@ -62,7 +62,7 @@ const remove = {
   right: "management",
   body: RemoveRequest,
   summary: "Remove a model that is not in memory",
-  answers: { 200: RemovedModel },
+  responses: { 200: RemovedModel },
   errors: ["not_found", "model_not_found", "engine_failed"],
   example: {},
 } satisfies Route;
@@ -71,7 +71,7 @@ const alias = {
   right: "management",
   body: AliasRequest,
   summary: "Add an alias to a model",
-  answers: { 200: ModelAliases },
+  responses: { 200: ModelAliases },
   errors: ["not_found", "model_not_found", "engine_failed"],
   example: { alias: "daily" },
 } satisfies Route;

@@ -25,7 +25,7 @@ const list = {
   query: ModelsQuery,
   summary: "List the models that can be served",
   description: formatNote,
-  answers: { 200: z.union([ModelList, AnthropicModelList]) },
+  responses: { 200: z.union([ModelList, AnthropicModelList]) },
   errorBody,
   errorShape,
 } satisfies Route;
@@ -35,7 +35,7 @@ const entry = {
   right: "inference",
   summary: "Get one model",
   description: formatNote,
-  answers: { 200: z.union([ModelEntry, AnthropicModel]) },
+  responses: { 200: z.union([ModelEntry, AnthropicModel]) },
   errors: ["model_not_found"],
   errorBody,
   errorShape,

@@ -11,19 +11,19 @@ const live = {
   path: "GET /livez",
   right: "none",
   summary: "Check that the process runs",
-  answers: { 200: Liveness },
+  responses: { 200: Liveness },
 } satisfies Route;
 const readiness = {
   path: "GET /readyz",
   right: "none",
   summary: "Check that the server accepts requests",
-  answers: { 200: Readiness, [wireErrors.model_loading.status]: Readiness },
+  responses: { 200: Readiness, [wireErrors.model_loading.status]: Readiness },
 } satisfies Route;
 const metrics = {
   path: "GET /metrics",
   right: "inference",
   summary: "Get counters and histograms in the text format of Prometheus",
-  answers: { 200: "text/plain" },
+  responses: { 200: "text/plain" },
 } satisfies Route;
 
 export interface MonitoringOptions {

@@ -28,9 +28,9 @@ const asset = { url: "/assets/index-abc.js" };
 describe("the page", () => {
   it("is sent without a key, and revalidated before each use", async () => {
     await using server = await scriptedApp({ page, flags: { apiKey: ["secret"] } });
-    const answer = await server.app.inject(html);
-    expect([answer.statusCode, answer.body]).toEqual([200, "<!doctype html><p>Ingle"]);
-    expect(answer.headers).toMatchObject({
+    const response = await server.app.inject(html);
+    expect([response.statusCode, response.body]).toEqual([200, "<!doctype html><p>Ingle"]);
+    expect(response.headers).toMatchObject({
       "content-type": "text/html; charset=utf-8",
       "cache-control": "no-cache",
       "content-security-policy":
@@ -43,19 +43,19 @@ describe("the page", () => {
       "cross-origin-resource-policy": "same-origin",
       vary: "Accept-Encoding",
     });
-    expect(answer.headers["set-cookie"]).toBeUndefined();
+    expect(response.headers["set-cookie"]).toBeUndefined();
   });
 
   it("has files that caches keep forever, in an encoding that the client accepts", async () => {
     await using server = await scriptedApp({ page });
-    const answer = await server.app.inject({ ...asset, headers: { "accept-encoding": "br;q=0, gzip" } });
-    expect(answer.headers).toMatchObject({
+    const response = await server.app.inject({ ...asset, headers: { "accept-encoding": "br;q=0, gzip" } });
+    expect(response.headers).toMatchObject({
       "content-type": "text/javascript; charset=utf-8",
       "content-encoding": "gzip",
       "cache-control": "public, max-age=31536000, immutable",
       "x-content-type-options": "nosniff",
     });
-    expect(answer.rawPayload.length).toBeLessThan(500);
+    expect(response.rawPayload.length).toBeLessThan(500);
     for (const encodings of ["", "identity", "gzip;q=0", "gzipped"]) {
       const plain = await server.app.inject({ ...asset, headers: { "accept-encoding": encodings } });
       expect([plain.body, plain.headers["content-encoding"]]).toEqual([script, undefined]);
@@ -96,10 +96,10 @@ describe("the page", () => {
 
   it("that is not built returns a sentence that says so, and the rest works", async () => {
     await using server = await scriptedApp({ page: { problem: "It is <not> built." } });
-    const answer = await server.app.inject(html);
-    expect(answer.statusCode).toBe(404);
-    expect(answer.headers["content-type"]).toBe("text/html; charset=utf-8");
-    expect(answer.body).toContain("<p>It is &lt;not&gt; built.</p>");
+    const response = await server.app.inject(html);
+    expect(response.statusCode).toBe(404);
+    expect(response.headers["content-type"]).toBe("text/html; charset=utf-8");
+    expect(response.body).toContain("<p>It is &lt;not&gt; built.</p>");
     expect((await server.app.inject("/v1/models")).statusCode).toBe(200);
     expect((await server.app.inject("/docs")).statusCode).toBe(200);
   });
@@ -113,8 +113,8 @@ describe("the page", () => {
 
   it("accepts a token in its address only in the app", async () => {
     await using server = await scriptedApp({ page, flags: { apiKey: ["secret"] } });
-    const answer = await server.app.inject("/?token=secret");
-    expect([answer.statusCode, answer.headers["set-cookie"]]).toEqual([200, undefined]);
+    const response = await server.app.inject("/?token=secret");
+    expect([response.statusCode, response.headers["set-cookie"]]).toEqual([200, undefined]);
   });
 });
 

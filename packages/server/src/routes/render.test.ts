@@ -6,36 +6,36 @@ const messages = [{ role: "user", content: "Hi" }];
 
 async function posts(asked: readonly (readonly [path: string, payload: object])[]) {
   await using scripted = await scriptedApp();
-  const answers: { status: number; json: unknown; ignored: unknown }[] = [];
+  const responses: { status: number; json: unknown; ignored: unknown }[] = [];
   for (const [path, payload] of asked) {
-    const answer = await scripted.app.inject({ method: "POST", url: `/v1/${path}`, payload });
-    const { "x-ingle-ignored": ignored } = answer.headers;
-    answers.push({ status: answer.statusCode, json: answer.json<unknown>(), ignored });
+    const response = await scripted.app.inject({ method: "POST", url: `/v1/${path}`, payload });
+    const { "x-ingle-ignored": ignored } = response.headers;
+    responses.push({ status: response.statusCode, json: response.json<unknown>(), ignored });
   }
-  return { answers, requests: scripted.log.requests };
+  return { responses, requests: scripted.log.requests };
 }
 
 describe("rendering", () => {
   it("returns the tokens of a chat's prompt, and computes nothing", async () => {
-    const { answers, requests } = await posts([
+    const { responses, requests } = await posts([
       ["chat/completions/render", { model: scriptedId, messages, temperature: 0.3, stream: true }],
       ["tokenize", { messages }],
       ["chat/completions", { model: scriptedId, messages }],
     ]);
-    const rendered = RenderedPrompt.parse(answers[0]?.json);
+    const rendered = RenderedPrompt.parse(responses[0]?.json);
     expect(rendered).toMatchObject({ model: scriptedId, request_id: expect.stringMatching(/^chatcmpl-/) });
-    expect(rendered.token_ids).toEqual(Tokenization.parse(answers[1]?.json).tokens);
+    expect(rendered.token_ids).toEqual(Tokenization.parse(responses[1]?.json).tokens);
     // What is really computed, by the one request that was sent.
     expect(requests.map(({ tokens }) => [...tokens])).toEqual([rendered.token_ids]);
   });
 
   it("returns the tokens of each prompt of a completion, given as text or tokens", async () => {
-    const { answers, requests } = await posts([
+    const { responses, requests } = await posts([
       ["completions/render", { model: scriptedId, prompt: ["Hi", "Hello"] }],
       ["completions/render", { model: scriptedId, prompt: [72, 105] }],
       ["completions/render", { model: scriptedId, prompt: "" }],
     ]);
-    const [texts = [], tokens = [], empty = []] = answers.map(({ json }) => RenderedPrompts.parse(json));
+    const [texts = [], tokens = [], empty = []] = responses.map(({ json }) => RenderedPrompts.parse(json));
     expect(texts.map(({ token_ids }) => String.fromCodePoint(...token_ids))).toEqual(["Hi", "Hello"]);
     expect(new Set(texts.map(({ request_id }) => request_id)).size).toBe(1);
     expect(tokens.map(({ token_ids }) => token_ids)).toEqual([[72, 105]]);
@@ -50,10 +50,10 @@ describe("rendering", () => {
     ["completions/render", { model: scriptedId, prompt: [-1] }, 400],
     ["completions/render", { model: "nobody", prompt: "Hi" }, 404],
   ])("refuses at /v1/%s what the completion would refuse: %j", async (path, body, status) => {
-    const { answers } = await posts([
+    const { responses } = await posts([
       [path, body],
       [path.replace("/render", ""), body],
     ]);
-    expect(answers.map((answer) => answer.status)).toEqual([status, status]);
+    expect(responses.map((response) => response.status)).toEqual([status, status]);
   });
 });

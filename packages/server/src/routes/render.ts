@@ -17,7 +17,7 @@ const chat = {
   body: chatCompletions.body,
   ...chatCompletions.conventions,
   summary: "Get the prompt tokens of a chat completion",
-  answers: { 200: RenderedPrompt },
+  responses: { 200: RenderedPrompt },
   errors: [...modelErrors, "image_invalid", "image_not_supported"],
   example: { messages: [{ role: "user", content: "What is the capital of France?" }] },
 } satisfies Route;
@@ -27,7 +27,7 @@ const completion = {
   body: completions.body,
   ...completions.conventions,
   summary: "Get the prompt tokens of a completion",
-  answers: { 200: RenderedPrompts },
+  responses: { 200: RenderedPrompts },
   errors: modelErrors,
   example: { prompt: "The capital of France is" },
 } satisfies Route;

@@ -67,7 +67,7 @@ describe("a request", () => {
   it("is in the events while it runs and afterwards, without its text or key", async () => {
     const server = await started({ script: { pieces: pieces.slice(0, 40), delayMs: 50 } });
     await using events = new EventReader(server.url, headers);
-    const answer = post(server, "/v1/chat/completions", chat, { "x-request-id": "mine" });
+    const response = post(server, "/v1/chat/completions", chat, { "x-request-id": "mine" });
     const row = await events.row(isGenerating);
     expect(row).toMatchObject({
       id: "mine",
@@ -83,7 +83,7 @@ describe("a request", () => {
       body: null,
       answer: null,
     });
-    expect(await (await answer).json()).toMatchObject({ usage: { completion_tokens: 40 } });
+    expect(await (await response).json()).toMatchObject({ usage: { completion_tokens: 40 } });
     const done = await events.row(({ status }) => status === "done");
     expect(done).toMatchObject({
       http_status: 200,
@@ -181,8 +181,8 @@ describe("cancelling", () => {
   it.each(routes)("ends a stream of %s with its protocol's error event", async (path, body, error) => {
     const server = await started({ script: endless });
     await using events = new EventReader(server.url, headers);
-    const answer = await post(server, path, { ...body, stream: true });
-    expect(answer.status).toBe(200);
+    const response = await post(server, path, { ...body, stream: true });
+    expect(response.status).toBe(200);
     const { id } = await events.row(isGenerating);
     const cancelled = await post(server, "/api/v1/requests/cancel", { id });
     expect(await cancelled.json()).toMatchObject({
@@ -191,8 +191,8 @@ describe("cancelling", () => {
       http_status: 410,
       can_cancel: false,
     });
-    const text = await answer.clone().text();
-    await expectDocumented(server.url, `POST ${path}`, answer);
+    const text = await response.clone().text();
+    await expectDocumented(server.url, `POST ${path}`, response);
     expect(text).toMatch(error);
     expect(text).not.toContain("[DONE]");
     expect(current?.log.running.size).toBe(0);
@@ -201,11 +201,11 @@ describe("cancelling", () => {
   it.each(routes)("returns 410 for %s before its reply", async (path, body) => {
     const server = await started({ script: endless });
     await using events = new EventReader(server.url, headers);
-    const answer = post(server, path, body);
+    const response = post(server, path, body);
     const { id } = await events.row(isGenerating);
     await post(server, "/api/v1/requests/cancel", { id });
-    expect((await answer).status).toBe(410);
-    const [error] = await expectDocumented(server.url, `POST ${path}`, await answer);
+    expect((await response).status).toBe(410);
+    const [error] = await expectDocumented(server.url, `POST ${path}`, await response);
     expect(error).toMatchObject({ error: { code: "cancelled" } });
     expect(current?.log.running.size).toBe(0);
   });
@@ -257,16 +257,16 @@ describe("cancelling", () => {
     deaf.on("error", () => {}); // it is disconnected
     deaf.end(JSON.stringify({ ...chat, stream: true }));
     const { id } = await events.row(isGenerating);
-    const answer = await post(server, "/api/v1/requests/cancel", { id });
-    expect(await answer.json()).toMatchObject({ status: "cancelled" });
+    const response = await post(server, "/api/v1/requests/cancel", { id });
+    expect(await response.json()).toMatchObject({ status: "cancelled" });
     deaf.destroy();
   });
 
   it("of an unknown request is a 404, also the second time", async () => {
     const server = await started({});
     for (const id of ["nobody", "nobody"]) {
-      const answer = await post(server, "/api/v1/requests/cancel", { id });
-      expect([answer.status, await answer.json()]).toMatchObject([
+      const response = await post(server, "/api/v1/requests/cancel", { id });
+      expect([response.status, await response.json()]).toMatchObject([
         404,
         { error: { code: "not_found", param: "id" } },
       ]);
@@ -282,8 +282,8 @@ describe("bodies", () => {
       await using events = new EventReader(server.url, headers);
       const switched = await post(server, "/api/v1/requests/bodies", { keep: true });
       expect(await switched.json()).toEqual({ keeps_bodies: true });
-      const answer = await post(server, "/v1/chat/completions", { ...chat, stream });
-      const text = await answer.text();
+      const response = await post(server, "/v1/chat/completions", { ...chat, stream });
+      const text = await response.text();
       const { requests } = await events.until(
         (state) => state.keeps_bodies && state.requests.some(({ status }) => status === "done"),
       );
@@ -300,7 +300,7 @@ describe("bodies", () => {
     const server = await started({ script: endless });
     await using events = new EventReader(server.url, headers);
     await post(server, "/api/v1/requests/bodies", { keep: true });
-    const answer = await post(server, "/v1/chat/completions", { ...chat, stream: true });
+    const response = await post(server, "/v1/chat/completions", { ...chat, stream: true });
     const { id } = await events.row((row) => row.answer?.includes("a secret reply") === true);
     await post(server, "/api/v1/requests/bodies", { keep: false });
     await post(server, "/api/v1/requests/bodies", { keep: true });
@@ -308,7 +308,7 @@ describe("bodies", () => {
     const later = await events.row((row) => row.completion_tokens > before);
     expect(later).toMatchObject({ body: null, answer: null });
     await post(server, "/api/v1/requests/cancel", { id });
-    await answer.text();
+    await response.text();
   });
 
   it("contain the error response, before a stream and inside it", async () => {
@@ -320,9 +320,9 @@ describe("bodies", () => {
       const server = await started({ script });
       await using events = new EventReader(server.url, headers);
       await post(server, "/api/v1/requests/bodies", { keep: true });
-      const answer = await post(server, "/v1/chat/completions", { ...chat, stream: true });
-      expect(answer.status).toBe(status);
-      const text = await answer.text();
+      const response = await post(server, "/v1/chat/completions", { ...chat, stream: true });
+      expect(response.status).toBe(status);
+      const text = await response.text();
       const row = await events.row((each) => each.status === "failed");
       expect(row).toMatchObject({ http_status: 500, answer: text });
       expect(text).toContain("The device is gone.");
@@ -332,7 +332,7 @@ describe("bodies", () => {
 
   it("are only switched by an explicit value", async () => {
     const server = await started({});
-    const answer = await post(server, "/api/v1/requests/bodies", {});
-    expect([answer.status, await answer.json()]).toMatchObject([400, { error: { param: "keep" } }]);
+    const response = await post(server, "/api/v1/requests/bodies", {});
+    expect([response.status, await response.json()]).toMatchObject([400, { error: { param: "keep" } }]);
   });
 });

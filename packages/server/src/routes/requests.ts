@@ -10,7 +10,7 @@ const cancel = {
   body: CancelRequest,
   summary: "Cancel a running or waiting request",
   description: "Its client gets the error `cancelled`. The response is the request's final state.",
-  answers: { 200: LiveRequest },
+  responses: { 200: LiveRequest },
   errors: ["not_found"],
   example: { id: "0b0e7b2e-5c1d-4c1b-9d5a-3f0c1f0d2a11" },
   namesNoModel: true,
@@ -22,7 +22,7 @@ const bodies = {
   summary: "Keep the bodies of requests and responses in memory, or delete them",
   description:
     "The events show them to every client that may manage the server. Switching this off deletes them at once.",
-  answers: { 200: KeptBodies },
+  responses: { 200: KeptBodies },
   example: { keep: false },
   namesNoModel: true,
 } satisfies Route;

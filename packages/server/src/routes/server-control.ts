@@ -15,7 +15,7 @@ import type { ServerView } from "../control/server-view.ts";
 import { WireError } from "../wire-error.ts";
 import { addRoute, type Route } from "./add-route.ts";
 
-const state = { right: "management", answers: { 200: ServerControl } } satisfies Partial<Route>;
+const state = { right: "management", responses: { 200: ServerControl } } satisfies Partial<Route>;
 const command = { ...state, body: ServerActionRequest, example: {}, namesNoModel: true } as const;
 const key = { right: "management", namesNoModel: true } as const;
 
@@ -46,7 +46,7 @@ const keys = {
   path: "GET /api/v1/server/keys",
   right: "management",
   summary: "List the keys that the app created for the /v1 server",
-  answers: { 200: ServerKeyList },
+  responses: { 200: ServerKeyList },
 } satisfies Route;
 const create = {
   ...key,
@@ -54,7 +54,7 @@ const create = {
   body: ServerKeyRequest,
   summary: "Create a key for the /v1 server",
   description: "Only this response contains the key.",
-  answers: { 200: NewServerKey },
+  responses: { 200: NewServerKey },
   example: { name: "editor", scope: "inference" },
 } satisfies Route;
 const revoke = {
@@ -62,7 +62,7 @@ const revoke = {
   path: "POST /api/v1/server/keys/revoke",
   body: RevokeKeyRequest,
   summary: "Revoke a key",
-  answers: { 200: ServerKeyList },
+  responses: { 200: ServerKeyList },
   example: { id: "none" },
 } satisfies Route;
 

@@ -16,15 +16,15 @@ async function begin(server: ScriptedApp, key: string, headers: Record<string, s
 }
 
 async function cookieFor(server: ScriptedApp, key: string): Promise<string> {
-  const answer = await begin(server, key);
-  return String(answer.headers["set-cookie"]).split(";")[0] ?? "";
+  const response = await begin(server, key);
+  return String(response.headers["set-cookie"]).split(";")[0] ?? "";
 }
 
 async function statuses(server: ScriptedApp, headers: Record<string, string>): Promise<number[]> {
-  const answers: number[] = [];
+  const responses: number[] = [];
   for (const request of [models, unload])
-    answers.push((await server.app.inject({ ...request, headers })).statusCode);
-  return answers;
+    responses.push((await server.app.inject({ ...request, headers })).statusCode);
+  return responses;
 }
 
 describe("a session of a server with keys", () => {
@@ -33,9 +33,9 @@ describe("a session of a server with keys", () => {
     ["admin-admin-admin", "management", [200, 404]],
   ] as const)("may do what its key %s may", async (key, right, answered) => {
     await using server = await scriptedApp({ flags });
-    const answer = await begin(server, key);
-    expect(answer.json()).toEqual({ right, is_app: false });
-    expect(answer.headers["set-cookie"]).toMatch(
+    const response = await begin(server, key);
+    expect(response.json()).toEqual({ right, is_app: false });
+    expect(response.headers["set-cookie"]).toMatch(
       /^ingle-1337=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\/$/,
     );
     const cookie = await cookieFor(server, key);
@@ -56,9 +56,9 @@ describe("a session of a server with keys", () => {
       "x-forwarded-proto": "https",
       "x-forwarded-for": "192.0.2.1",
     };
-    const answer = await begin(server, "admin-admin-admin", headers);
-    expect(answer.headers["set-cookie"]).toMatch(/^ingle-443=.*; Path=\/; Secure$/);
-    const cookie = String(answer.headers["set-cookie"]).split(";")[0] ?? "";
+    const response = await begin(server, "admin-admin-admin", headers);
+    expect(response.headers["set-cookie"]).toMatch(/^ingle-443=.*; Path=\/; Secure$/);
+    const cookie = String(response.headers["set-cookie"]).split(";")[0] ?? "";
     expect(await statuses(server, { ...headers, cookie })).toEqual([200, 404]);
   });
 
@@ -77,18 +77,18 @@ describe("a session of a server with keys", () => {
     const cookie = await cookieFor(server, "tenant-tenant-tenant");
     const asked = { ...models, headers: { ...own, cookie } };
     const bearer = { ...models, headers: { host, authorization: "Bearer tenant-tenant-tenant" } };
-    const answers: number[] = [];
+    const responses: number[] = [];
     for (const each of [asked, bearer, asked, bearer])
-      answers.push((await server.app.inject(each)).statusCode);
-    expect(answers).toEqual([200, 200, 429, 429]);
+      responses.push((await server.app.inject(each)).statusCode);
+    expect(responses).toEqual([200, 200, 429, 429]);
   });
 
   it("is refused with a wrong key, and after ten in a minute with any key", async () => {
     await using server = await scriptedApp({ flags });
     for (let guess = 0; guess < 10; guess += 1) {
-      const answer = await begin(server, `guess-${guess}`);
-      expect([answer.statusCode, answer.json().error.param]).toEqual([401, "key"]);
-      expect(answer.headers["set-cookie"]).toBeUndefined();
+      const response = await begin(server, `guess-${guess}`);
+      expect([response.statusCode, response.json().error.param]).toEqual([401, "key"]);
+      expect(response.headers["set-cookie"]).toBeUndefined();
     }
     const held = await begin(server, "admin-admin-admin");
     expect([held.statusCode, held.headers["set-cookie"]]).toEqual([429, undefined]);
@@ -102,8 +102,8 @@ describe("a session of a server with keys", () => {
       { host, "sec-fetch-site": "cross-site" },
     ];
     for (const headers of others) {
-      const answer = await begin(server, "admin-admin-admin", headers);
-      expect([answer.statusCode, answer.headers["set-cookie"]]).toEqual([403, undefined]);
+      const response = await begin(server, "admin-admin-admin", headers);
+      expect([response.statusCode, response.headers["set-cookie"]]).toEqual([403, undefined]);
     }
   });
 });

@@ -12,7 +12,7 @@ const show = {
   path: "GET /api/v1/session",
   right: "none",
   summary: "Get the rights of this request, and so of the page that sends it",
-  answers: { 200: Session },
+  responses: { 200: Session },
 } satisfies Route;
 const begin = {
   path: "POST /api/v1/session",
@@ -20,7 +20,7 @@ const begin = {
   body: SessionRequest,
   summary: "Exchange a key for a session cookie",
   description: "For the server's own page. Programs send their key with each request.",
-  answers: { 200: Session },
+  responses: { 200: Session },
   errors: ["unauthorized", "rate_limited"],
   example: { key: "a key of the server" },
   namesNoModel: true,

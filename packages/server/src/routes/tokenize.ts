@@ -31,7 +31,7 @@ const tokenize = {
   body: TokenizeRequest,
   fieldNames,
   summary: "Tokenize a text or a conversation",
-  answers: { 200: Tokenization },
+  responses: { 200: Tokenization },
   errors: [...modelErrors, "image_invalid", "image_not_supported"],
   example: { content: "The capital of France is" },
 } satisfies Route;
@@ -41,7 +41,7 @@ const detokenize = {
   body: DetokenizeRequest,
   fieldNames,
   summary: "Turn tokens into text",
-  answers: { 200: Detokenization },
+  responses: { 200: Detokenization },
   errors: modelErrors,
   example: { tokens: [1, 2] },
 } satisfies Route;
@@ -51,7 +51,7 @@ const countTokens = {
   body: CountTokensRequest,
   ...anthropicConventions,
   summary: "Count the prompt tokens of a messages request",
-  answers: { 200: TokenCount },
+  responses: { 200: TokenCount },
   errors: [...modelErrors, "image_invalid", "image_not_supported"],
   errorBody: AnthropicErrorBody,
   example: { messages: [{ role: "user", content: "What is the capital of France?" }] },

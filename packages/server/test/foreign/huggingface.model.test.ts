@@ -24,9 +24,9 @@ const request = {
 
 describe("@huggingface/inference", () => {
   it("completes a chat", async () => {
-    const answer = await client.chatCompletion({ ...request, max_tokens: 12 });
-    expect(answer.choices[0]?.message.content).not.toBe("");
-    expect(answer.usage.completion_tokens).toBe(12);
+    const response = await client.chatCompletion({ ...request, max_tokens: 12 });
+    expect(response.choices[0]?.message.content).not.toBe("");
+    expect(response.usage.completion_tokens).toBe(12);
   });
 
   it("streams the same text", async () => {
@@ -39,19 +39,19 @@ describe("@huggingface/inference", () => {
   });
 
   it("calls tools", async () => {
-    const answer = await client.chatCompletion({
+    const response = await client.chatCompletion({
       ...request,
       max_tokens: 200,
       tools: [{ type: "function", function: { name: "get_weather", parameters: weatherParameters } }],
       tool_choice: "required",
     });
-    const [call] = answer.choices[0]?.message.tool_calls ?? [];
+    const [call] = response.choices[0]?.message.tool_calls ?? [];
     expect(call?.function.name).toBe("get_weather");
     expect(cities).toContain(JSON.parse(String(call?.function.arguments)).city);
   });
 
   it("follows a schema", async () => {
-    const answer = await client.chatCompletion({
+    const response = await client.chatCompletion({
       ...request,
       max_tokens: 200,
       response_format: {
@@ -59,7 +59,7 @@ describe("@huggingface/inference", () => {
         json_schema: { name: "weather", schema: weatherParameters, strict: true },
       },
     });
-    expect(cities).toContain(JSON.parse(answer.choices[0]?.message.content ?? "").city);
+    expect(cities).toContain(JSON.parse(response.choices[0]?.message.content ?? "").city);
   });
 
   it("reports errors with their status", async () => {

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-interface Answer {
+interface Received {
   text: string;
   promptTokens: number;
 }
@@ -60,23 +60,23 @@ function vercel(model: () => LanguageModel): Record<"whole" | "streamed", typeof
   return { whole, streamed };
 }
 
-async function openaiWhole(images: readonly Uint8Array[]): Promise<Answer> {
+async function openaiWhole(images: readonly Uint8Array[]): Promise<Received> {
   const { choices, usage } = await openaiOf().chat.completions.create(openaiRequest(images));
   return { text: choices[0]?.message.content ?? "", promptTokens: usage?.prompt_tokens ?? 0 };
 }
 
-async function openaiStreamed(images: readonly Uint8Array[]): Promise<Answer> {
-  const answer: Answer = { text: "", promptTokens: 0 };
+async function openaiStreamed(images: readonly Uint8Array[]): Promise<Received> {
+  const response: Received = { text: "", promptTokens: 0 };
   const stream = await openaiOf().chat.completions.create({
     ...openaiRequest(images),
     stream: true,
     stream_options: { include_usage: true },
   });
   for await (const { choices, usage } of stream) {
-    answer.text += choices[0]?.delta.content ?? "";
-    answer.promptTokens = usage?.prompt_tokens ?? answer.promptTokens;
+    response.text += choices[0]?.delta.content ?? "";
+    response.promptTokens = usage?.prompt_tokens ?? response.promptTokens;
   }
-  return answer;
+  return response;
 }
 
 const openaiProvider = () => createOpenAI({ baseURL: server.baseUrl, apiKey: "anything" });

@@ -39,10 +39,10 @@ const messages = [new SystemMessage("Be brief."), new HumanMessage(question)];
 
 describe("LangChain's ChatOpenAI", () => {
   it("invokes and counts tokens", async () => {
-    const answer = await chat({ maxTokens: 12 }).invoke(messages);
-    expect(answer.text).not.toBe("");
-    expect(answer.usage_metadata?.output_tokens).toBe(12);
-    expect(answer.response_metadata).toMatchObject({ finish_reason: "length" });
+    const response = await chat({ maxTokens: 12 }).invoke(messages);
+    expect(response.text).not.toBe("");
+    expect(response.usage_metadata?.output_tokens).toBe(12);
+    expect(response.response_metadata).toMatchObject({ finish_reason: "length" });
   });
 
   it("streams the same text", async () => {
@@ -56,20 +56,22 @@ describe("LangChain's ChatOpenAI", () => {
   });
 
   it("batches", async () => {
-    const answers = await chat({ maxTokens: 5 }).batch([messages, messages, messages]);
-    expect(answers.map((answer) => answer.text)).toEqual(Array.from({ length: 3 }, () => answers[0]?.text));
+    const responses = await chat({ maxTokens: 5 }).batch([messages, messages, messages]);
+    expect(responses.map((response) => response.text)).toEqual(
+      Array.from({ length: 3 }, () => responses[0]?.text),
+    );
   });
 
   it("binds tools, calls them and accepts their results", async () => {
-    const answer = await chat().bindTools([weather], { tool_choice: "required" }).invoke(messages);
-    const [call] = answer.tool_calls ?? [];
+    const response = await chat().bindTools([weather], { tool_choice: "required" }).invoke(messages);
+    const [call] = response.tool_calls ?? [];
     expect(call).toMatchObject({
       name: "get_weather",
       args: { city: expect.stringMatching(/^(Rome|Oslo)$/) },
     });
     const result = await weather.invoke(call!);
     expect(result).toBeInstanceOf(ToolMessage);
-    const next = await chat({ maxTokens: 5 }).invoke([...messages, answer, result]);
+    const next = await chat({ maxTokens: 5 }).invoke([...messages, response, result]);
     expect(next.text).not.toBe("");
   });
 
@@ -115,9 +117,10 @@ describe.each([
       response_format,
       parallel_tool_calls: false,
     });
-    const answer = await bound.invoke(messages);
+    const response = await bound.invoke(messages);
     const city: unknown = expect.stringMatching(/^(Rome|Oslo)$/);
-    if (kind === "a call") expect(answer.tool_calls).toMatchObject([{ name: "get_weather", args: { city } }]);
-    else expect(Forecast.parse(JSON.parse(answer.text))).toEqual({ city, isSunny: expect.any(Boolean) });
+    if (kind === "a call")
+      expect(response.tool_calls).toMatchObject([{ name: "get_weather", args: { city } }]);
+    else expect(Forecast.parse(JSON.parse(response.text))).toEqual({ city, isSunny: expect.any(Boolean) });
   });
 });

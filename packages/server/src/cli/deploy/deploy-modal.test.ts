@@ -45,8 +45,8 @@ const prints = (...lines: string[]): string => `console.log(${JSON.stringify(lin
 const recordsCall = "record({ args: process.argv.slice(2), env: process.env });";
 
 /** A deployment: what Modal's proxy would do with each request. */
-async function deployment(answer: RequestListener): Promise<string> {
-  const server = createServer(answer);
+async function deployment(onRequest: RequestListener): Promise<string> {
+  const server = createServer(onRequest);
   servers.push(server);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -268,7 +268,7 @@ async function passOn(
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const { authorization, "content-type": type } = request.headers;
-  const answer = await fetch(url + (request.url ?? ""), {
+  const passed = await fetch(url + (request.url ?? ""), {
     method: request.method ?? "GET",
     headers: {
       ...(authorization === undefined ? {} : { authorization }),
@@ -276,5 +276,5 @@ async function passOn(
     },
     ...(chunks.length === 0 ? {} : { body: Buffer.concat(chunks) }),
   });
-  response.writeHead(answer.status, { "content-type": "application/json" }).end(await answer.text());
+  response.writeHead(passed.status, { "content-type": "application/json" }).end(await passed.text());
 }

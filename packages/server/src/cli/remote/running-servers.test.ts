@@ -106,8 +106,8 @@ describe("the app", () => {
 
   it.each([{ right: "none", is_app: true }, { right: "management", is_app: false }, {}])(
     "that answers %j is none",
-    async (answer) => {
-      await using other = await listener(answer);
+    async (response) => {
+      await using other = await listener(response);
       await record("1.json", { url: other.url, isApp: true });
       expect(await runningApp(paths())).toBeUndefined();
     },
@@ -130,11 +130,11 @@ it.each([
 });
 
 /** A listening socket, and what it received. */
-async function listener(answer: object = {}) {
+async function listener(body: object = {}) {
   const asked: (string | undefined)[] = [];
   const server: Server = createServer((request, response) => {
     asked.push(request.headers.authorization);
-    response.end(JSON.stringify(answer));
+    response.end(JSON.stringify(body));
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();

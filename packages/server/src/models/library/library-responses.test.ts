@@ -46,14 +46,14 @@ describe("the recommended model", () => {
 
   it("is the starter model with the bytes of its packages, and says what the hub said", () => {
     const refused = new EngineError("download_failed", "The hub is shut.");
-    const answers = [
+    const responses = [
       toRecommendedModel(instead({ why: "silent", repo: "org/repo", afterMs: 3000 })),
       toRecommendedModel(instead({ why: "offline", repo: undefined })),
       toRecommendedModel(instead({ why: "refused", repo: "org/repo", error: refused })),
       toRecommendedModel(instead({ why: "memory" })),
     ];
-    expect(answers.map(({ hub }) => hub)).toEqual(["silent", "offline", "refused", "no_memory"]);
-    expect(answers[0]).toMatchObject({
+    expect(responses.map(({ hub }) => hub)).toEqual(["silent", "offline", "refused", "no_memory"]);
+    expect(responses[0]).toMatchObject({
       model: starterModel.id,
       installed: false,
       size_bytes: 158_781_799 + 159_860_852,

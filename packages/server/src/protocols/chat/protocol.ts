@@ -15,7 +15,7 @@ export const chatCompletions: GenerationProtocol<ChatCompletionRequest> = {
   body: ChatCompletionRequest,
   operation: {
     summary: "A reply to a conversation, whole or streamed",
-    answers: { 200: ChatCompletion },
+    responses: { 200: ChatCompletion },
     event: ChatCompletionChunk,
     errors: [...generationErrors, "image_invalid", "image_not_supported"],
     example: { messages: [{ role: "user", content: "What is the capital of France?" }] },

@@ -19,7 +19,7 @@ export const completions: GenerationProtocol<CompletionRequest> = {
   body: CompletionRequest,
   operation: {
     summary: "Replies to one text or several, whole or streamed",
-    answers: { 200: Completion },
+    responses: { 200: Completion },
     event: CompletionChunk,
     errors: generationErrors,
     example: { prompt: "The capital of France is", max_tokens: 8 },

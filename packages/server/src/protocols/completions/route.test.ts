@@ -10,7 +10,7 @@ import {
 const pieces = ["Hel", "lo ", "wörld", " 🦆"];
 const tokensOf = (text: string): number[] => Array.from(text, (character) => character.codePointAt(0)! % 256);
 
-interface Answer {
+interface Received {
   status: number;
   json: () => unknown;
   body: string;
@@ -20,7 +20,7 @@ interface Answer {
 }
 
 /** What is answered to one request, and what of it reached the engine. */
-async function post(body: object, options: ScriptedOptions = { script: { pieces } }): Promise<Answer> {
+async function post(body: object, options: ScriptedOptions = { script: { pieces } }): Promise<Received> {
   await using scripted = await scriptedApp(options);
   const payload = { model: scriptedId, prompt: "Once", ...body };
   const response = await scripted.app.inject({ method: "POST", url: "/v1/completions", payload });
@@ -64,8 +64,8 @@ describe("an answer in one piece", () => {
       now: () => new Date(1_700_000_000_500),
       newId: () => "abc",
     };
-    const answer = await post({}, options);
-    expect(Completion.parse(answer.json())).toEqual({
+    const response = await post({}, options);
+    expect(Completion.parse(response.json())).toEqual({
       id: "cmpl-abc",
       object: "text_completion",
       created: 1_700_000_000,

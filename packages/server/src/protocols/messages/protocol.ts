@@ -31,7 +31,7 @@ export const messages: GenerationProtocol<MessagesRequest> = {
   body: MessagesRequest,
   operation: {
     summary: "A reply to a conversation in the shape of Anthropic's clients, whole or as events",
-    answers: { 200: AnthropicMessage },
+    responses: { 200: AnthropicMessage },
     event: MessageStreamEvent,
     errors: [...generationErrors, "image_invalid", "image_not_supported"],
     errorBody: AnthropicErrorBody,

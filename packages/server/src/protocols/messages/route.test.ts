@@ -13,7 +13,7 @@ const url = "/v1/messages";
 const body = { model: scriptedId, max_tokens: 10, messages };
 const slow = { pieces: Array.from({ length: 1000 }, () => "x"), delayMs: 5 };
 
-async function answer(request: InjectOptions, options: ScriptedOptions = {}) {
+async function inject(request: InjectOptions, options: ScriptedOptions = {}) {
   await using scripted = await scriptedApp(options);
   return await scripted.app.inject({ method: "POST", url, ...request });
 }
@@ -28,7 +28,7 @@ async function post(base: string, sent: object): Promise<Response> {
 
 describe("a message", () => {
   it("has the published form, and the request's id under both names", async () => {
-    const response = await answer(
+    const response = await inject(
       { payload: body, headers: { "x-request-id": "mine", "anthropic-version": "2023-06-01" } },
       { script: { pieces: ["Hel", "lo"] }, newId: () => "abc" },
     );
@@ -63,7 +63,7 @@ describe("a message", () => {
 
 describe("a streamed message", () => {
   it("is kept alive with comments while it is silent", async () => {
-    const response = await answer(
+    const response = await inject(
       { payload: { ...body, stream: true } },
       { script: { pieces: ["a"], delayMs: 60 }, keepAliveCommentMs: 10 },
     );
@@ -74,7 +74,7 @@ describe("a streamed message", () => {
 
   it("that fails after its first event ends with an error event, and without message_stop", async () => {
     const failure = { code: "out_of_memory" as const, message: "The memory is full." };
-    const { statusCode, body: text } = await answer(
+    const { statusCode, body: text } = await inject(
       { payload: { ...body, stream: true } },
       { script: { pieces: ["a"], failure } },
     );
@@ -121,7 +121,7 @@ describe("an error", () => {
     ],
   ])("for %s has both forms, wherever it was found", async (_, request, flags = {}, status, type) => {
     for (const path of [url, `${url}/count_tokens`]) {
-      const response = await answer({ ...request, url: path }, { flags });
+      const response = await inject({ ...request, url: path }, { flags });
       expect([path, response.statusCode]).toEqual([path, status]);
       const told = AnthropicErrorBody.parse(response.json());
       expect(told).toMatchObject({
@@ -135,13 +135,13 @@ describe("an error", () => {
 
   it("for an image or a schema names its place in this shape", async () => {
     const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } };
-    const withImage = await answer({ payload: { ...body, messages: [{ role: "user", content: [image] }] } });
+    const withImage = await inject({ payload: { ...body, messages: [{ role: "user", content: [image] }] } });
     expect(withImage.json().error).toMatchObject({
       code: "image_not_supported",
       param: "messages[0].content[0]",
     });
     const format = { type: "json_schema", schema: { type: "object", patternProperties: {} } };
-    const withSchema = await answer({ payload: { ...body, output_config: { format } } });
+    const withSchema = await inject({ payload: { ...body, output_config: { format } } });
     expect(withSchema.json().error).toMatchObject({ code: "invalid_request", param: "output_config.format" });
   });
 
@@ -159,7 +159,7 @@ describe("an error", () => {
   });
 
   it("for another method is told by the server, not by these routes", async () => {
-    const response = await answer({ method: "GET" });
+    const response = await inject({ method: "GET" });
     expect([response.statusCode, response.headers["allow"]]).toEqual([405, "POST"]);
     expect(response.json()).not.toHaveProperty("type");
   });
@@ -170,7 +170,7 @@ describe("counting tokens", () => {
 
   it("tells what the prompt has, system and all", async () => {
     const payload = { model: scriptedId, system: "Be brief.", messages };
-    const response = await answer({ url: counting, payload });
+    const response = await inject({ url: counting, payload });
     expect(TokenCount.parse(response.json())).toEqual({ input_tokens: "system: Be brief.\nuser: Hi".length });
   });
 

@@ -36,7 +36,7 @@ async function eventsOf(script: Script, maxTokens?: number): Promise<ResponsesEv
 const typesOf = (events: readonly ResponsesEvent[]): string[] =>
   events.map(({ type }) => type.replace(/^response\./, ""));
 
-function lastAnswer(events: readonly ResponsesEvent[]): ResponseObject {
+function lastResponse(events: readonly ResponsesEvent[]): ResponseObject {
   const last = events.at(-1);
   if (last?.type !== "response.completed" && last?.type !== "response.incomplete")
     throw new Error("not whole");
@@ -92,7 +92,7 @@ describe("a reply that is a text", () => {
   });
 
   it("ends with the whole response", async () => {
-    expect(lastAnswer(await eventsOf({ pieces: ["Hel", "lo"] }))).toMatchObject({
+    expect(lastResponse(await eventsOf({ pieces: ["Hel", "lo"] }))).toMatchObject({
       id: "resp_1",
       status: "completed",
       created_at: 7,
@@ -113,7 +113,7 @@ describe("a reply that is a text", () => {
   it("that is cut is incomplete", async () => {
     const events = await eventsOf({ pieces: ["Hel", "lo"] }, 1);
     expect(events.at(-1)?.type).toBe("response.incomplete");
-    expect(lastAnswer(events)).toMatchObject({
+    expect(lastResponse(events)).toMatchObject({
       status: "incomplete",
       completed_at: null,
       incomplete_details: { reason: "max_output_tokens" },
@@ -124,7 +124,7 @@ describe("a reply that is a text", () => {
   it("that says nothing is an empty message", async () => {
     const events = await eventsOf({ pieces: [] });
     expect(typesOf(events)).not.toContain("output_text.delta");
-    expect(lastAnswer(events).output).toMatchObject([message("")]);
+    expect(lastResponse(events).output).toMatchObject([message("")]);
   });
 });
 
@@ -144,7 +144,7 @@ describe("a reply that thinks, speaks and calls", () => {
       "output_item.done",
       "output_item.done",
     ]);
-    expect(lastAnswer(events).output).toEqual([
+    expect(lastResponse(events).output).toEqual([
       {
         id: "rs_1",
         type: "reasoning",
@@ -170,7 +170,7 @@ describe("a reply that thinks, speaks and calls", () => {
         arguments: "{}",
       },
     ]);
-    const { usage } = lastAnswer(events);
+    const { usage } = lastResponse(events);
     expect(usage?.output_tokens).toBe(pieces.length);
     expect(usage?.output_tokens_details.reasoning_tokens).toBeGreaterThan(0);
     expect(usage?.output_tokens_details.reasoning_tokens).toBeLessThan(pieces.length);
@@ -206,7 +206,7 @@ describe("a reply that thinks, speaks and calls", () => {
 
   it("that is cut inside a call has that call incomplete", async () => {
     const events = await eventsOf({ pieces: ["||f={}", '|g={"a":', "1}"], reply: thinking }, 2);
-    expect(lastAnswer(events).output).toMatchObject([
+    expect(lastResponse(events).output).toMatchObject([
       { name: "f", status: "completed" },
       { name: "g", status: "incomplete" },
     ]);
@@ -315,7 +315,7 @@ describe("any reply", () => {
   it("in one piece is what its last event holds", async () => {
     const script = { pieces: ["Rome?|", "Let me look.", "|f={}"], reply: thinking };
     const whole = ResponseObject.parse(await wholeResponse(await streamOf(script)));
-    const last = lastAnswer(await eventsOf(script));
+    const last = lastResponse(await eventsOf(script));
     const withoutCallIds = JSON.stringify(last).replaceAll(/"call_id":"\w{9}"/g, "");
     expect(JSON.stringify(whole).replaceAll(/"call_id":"\w{9}"/g, "")).toBe(withoutCallIds);
   });

@@ -22,7 +22,7 @@ export const responses: GenerationProtocol<ResponsesRequest> = {
   body: ResponsesRequest,
   operation: {
     summary: "A reply as a list of items, whole or as events",
-    answers: { 200: ResponseObject },
+    responses: { 200: ResponseObject },
     event: ResponsesEvent,
     errors: [...generationErrors, "image_invalid", "image_not_supported"],
     example: { input: "What is the capital of France?" },
