@@ -217,4 +217,6 @@ export interface NativeErrorEvent {
   type: "error";
   code: NativeErrorCode;
   message: string;
+  /** Only of an engine in a process of its own, whose `submit` cannot throw. */
+  details?: Readonly<Record<string, string | number>> | undefined;
 }

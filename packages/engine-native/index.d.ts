@@ -57,6 +57,8 @@ export type NativeErrorCode =
   | "projector_mismatch"
   | "embeddings_not_supported"
   | "engine_failed"
+  /** Only of an engine in a process of its own: the process has ended. */
+  | "engine_crashed"
   | "worker_lost"
   | "disposed";
 

@@ -53,6 +53,11 @@ export function invalidRequest(
   return new EngineError("invalid_request", `${param}: ${reason}`, { cause, details: { param, ...details } });
 }
 
+/** Whether an engine's process ended: what it was doing may be tried again. */
+export function isCrash(error: unknown): boolean {
+  return EngineError.is(error) && error.code === "engine_crashed";
+}
+
 /** The code of an error of Node or of the system, such as `ENOENT`; undefined if it has none. */
 export function codeOf(error: unknown): string | undefined {
   const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;

@@ -1,6 +1,7 @@
 // One generation: a handle to await for the result, to iterate for the pieces, or both. Pieces are buffered, so nobody has to
 // iterate.
 import { randomBytes } from "node:crypto";
+import { isCrash } from "./errors.ts";
 import type { ToolCall } from "./messages.ts";
 import type { NativeEvent, NativeFinishEvent, NativeTokenLogprobs } from "./native.ts";
 import { ReplyReader, type ReadReply, type ReplyDelta, type ToolCallDelta } from "./reply-reader.ts";
@@ -92,8 +93,8 @@ type State =
  * Await it for the whole result, or `for await` over it for the pieces. Breaking out of the loop cancels the generation. Aborting
  * the signal rejects both with the signal's reason. A failed generation that nobody awaits is not an unhandled rejection.
  *
- * Fails with `context_length_exceeded`, `overloaded`, `out_of_memory`, `template_failed`, `engine_failed`, `worker_lost` or
- * `disposed`.
+ * Fails with `context_length_exceeded`, `overloaded`, `out_of_memory`, `template_failed`, `engine_failed`, `engine_crashed`,
+ * `worker_lost` or `disposed`.
  */
 export class Generation
   implements PromiseLike<GenerationResult>, AsyncIterable<GenerationChunk>, AsyncDisposable
@@ -119,6 +120,8 @@ export class Generation
   readonly #hasLogprobs: boolean;
   readonly #signal: AbortSignal | undefined;
   readonly #onAbort = (): void => this.#fail(this.#signal?.reason);
+  readonly #source: GenerationSource;
+  #hasRestarted = false;
 
   constructor(
     source: GenerationSource,
@@ -133,6 +136,7 @@ export class Generation
       hasLogprobs?: boolean;
     },
   ) {
+    this.#source = source;
     this.#toError = options.toError;
     this.#newCallId = options.newCallId ?? newCallId;
     this.#stops = options.stops ?? [];
@@ -147,7 +151,7 @@ export class Generation
     if (this.#signal?.aborted) this.#fail(this.#signal.reason);
     else {
       this.#signal?.addEventListener("abort", this.#onAbort, { once: true });
-      void this.#run(source); // its own failures end in #fail
+      void this.#run(); // its own failures end in #fail
     }
   }
 
@@ -199,9 +203,9 @@ export class Generation
     this.cancel();
   }
 
-  async #run(source: GenerationSource): Promise<void> {
+  async #run(): Promise<void> {
     try {
-      const { cancel, promptTokens, read } = await source.start(
+      const { cancel, promptTokens, read } = await this.#source.start(
         (event) => this.#deliver(event),
         this.#starting.signal,
       );
@@ -217,7 +221,7 @@ export class Generation
         });
       }
     } catch (error) {
-      this.#fail(error);
+      this.#failOrRestart(error);
     }
   }
 
@@ -229,7 +233,8 @@ export class Generation
       if (this.#reader === undefined) this.#emit({ text: event.text, reasoning: "", toolCalls: [] });
       else this.#reader.push(event.text);
     } else if (event.type === "error") {
-      this.#settle({ kind: "failed", error: this.#toError(event) });
+      this.#cancelNative = undefined;
+      this.#failOrRestart(this.#toError(event));
     } else if (event.type === "finish" && event.reason !== "cancelled") {
       void this.#finish(event, event.reason); // its own failures end in #fail
     }
@@ -256,7 +261,7 @@ export class Generation
       // Syntax tokens at the end belong to the reply, though no piece contains them.
       if (this.#logprobs.length > 0) this.#emit({ text: "", reasoning: "", toolCalls: [] });
     } catch (error) {
-      this.#fail(error);
+      return this.#failOrRestart(error);
     }
     if (this.#state.kind === "running")
       this.#settle({ kind: "finished", result: this.#toResult(event, reason) });
@@ -280,6 +285,18 @@ export class Generation
       usage: { ...usage, reasoningTokens },
       timings: { queueMs, promptMs, predictedMs },
     };
+  }
+
+  /** Fails, unless the engine crashed before anybody saw a piece of the reply: the engine comes back, and the reply starts again, once. */
+  #failOrRestart(error: unknown): void {
+    const isUnseen = this.#chunks.length === 0 && !this.#hasRestarted;
+    if (this.#state.kind !== "running" || !isUnseen || !isCrash(error)) return this.#fail(error);
+    this.#hasRestarted = true;
+    this.#reader?.close();
+    this.#reader = undefined;
+    this.#tokens = 0;
+    this.#logprobs = [];
+    void this.#run(); // its own failures end in #fail
   }
 
   #fail(error: unknown): void {

@@ -12,7 +12,9 @@ import {
   type NativeModel,
 } from "./native.ts";
 import { checkContextLength, contextSize, parallelDefault, type ContextSize } from "./context-size.ts";
-import { EngineError } from "./errors.ts";
+import { loadRemote } from "./engine-process/remote-model.ts";
+import { Supervisor } from "./engine-process/supervisor.ts";
+import { EngineError, invalidRequest } from "./errors.ts";
 import { invalidOption } from "./issue-words.ts";
 import { kvBlockTokens } from "./kv-blocks.ts";
 import { KvBits, kvTypes } from "./kv-cache.ts";
@@ -117,6 +119,17 @@ export const LoadOptions = z
      * them. Default: none.
      */
     rpc: RpcOptions.optional(),
+    /**
+     * Where the engine computes: in this process, or in one of its own. A process of its own costs a little time and memory, but a
+     * crash ends only the model's running generations: those that have produced nothing yet start again, the others fail with
+     * `engine_crashed`. Cannot be combined with `rpc`. Default `in-process`.
+     */
+    engine: z.enum(["process", "in-process"]).default("in-process"),
+    /**
+     * The milliseconds that one step of an engine in a process of its own may take: a process that makes no step for longer counts as
+     * hung, and is ended like one that crashed. Default 10 minutes.
+     */
+    stepTimeoutMs: z.int().min(100).max(86_400_000).default(600_000),
     mmap: z.boolean().default(true),
     mlock: z.boolean().default(false),
   })
@@ -150,23 +163,28 @@ export async function load(pathOrName: string, options: LoadOptions = {}): Promi
   const { signal, onProgress, ...rest } = options;
   const checked = checkLoadOptions(rest);
   signal?.throwIfAborted();
-  const { file, mmproj } = await filesOf(pathOrName, checked, signal);
-  const projector = await projectorOf({ ...checked, mmproj }, threadsOf(checked));
-  const workers = checked.rpc === undefined ? undefined : await leaseWorkers(checked.rpc, signal);
+  // Starts while the files' headers are read.
+  const supervisor = checked.engine === "process" ? new Supervisor(checked) : undefined;
+  let workers: WorkersLease | undefined;
   let native: NativeModel | undefined;
   try {
-    native = await loadWeights(file, checked, { signal, onProgress, projector, workers });
+    const { file, mmproj } = await filesOf(pathOrName, checked, signal);
+    const projector = await projectorOf({ ...checked, mmproj }, threadsOf(checked));
+    if (checked.rpc !== undefined) workers = await leaseWorkers(checked.rpc, signal);
+    native = await loadWeights(file, checked, { signal, onProgress, projector, workers, supervisor });
     signal?.throwIfAborted();
     const model = await startModel(native, await engineOptions(native, file, checked), {
       ...checked,
       signal,
       workers,
+      supervisor,
     });
     const { tokenizer, processor } = model;
     return { model, tokenizer, processor, [Symbol.asyncDispose]: () => model[Symbol.asyncDispose]() };
   } catch (error) {
     native?.dispose();
     workers?.[Symbol.dispose]();
+    await supervisor?.end(error);
     throw error;
   }
 }
@@ -188,18 +206,20 @@ async function filesOf(
 async function startModel(
   native: NativeModel,
   engine: NativeEngineOptions,
-  options: CheckedLoadOptions & Pick<LoadOptions, "signal"> & { workers: WorkersLease | undefined },
+  options: CheckedLoadOptions &
+    Pick<LoadOptions, "signal"> & { workers: WorkersLease | undefined; supervisor: Supervisor | undefined },
 ): Promise<Model> {
-  const { workers } = options;
-  if (options.draftModel === undefined) return await Model.start(native, engine, { workers });
+  const { workers, supervisor } = options;
+  if (options.draftModel === undefined) return await Model.start(native, engine, { workers, supervisor });
   const draft = await loadWeights(path.resolve(options.draftModel), options, {
     signal: options.signal,
     onProgress: undefined,
     projector: null,
     workers: undefined, // a small model drafts faster than a network responds
+    supervisor,
   });
   try {
-    return await Model.start(native, engine, { draftModel: draft, workers });
+    return await Model.start(native, engine, { draftModel: draft, workers, supervisor });
   } finally {
     draft.dispose(); // the engine keeps what it needs
   }
@@ -208,8 +228,10 @@ async function startModel(
 /** Validates options. Throws `invalid_request` with the name of the invalid option. */
 export function checkLoadOptions(options: z.input<typeof LoadOptions>): CheckedLoadOptions {
   const result = LoadOptions.safeParse(options);
-  if (result.success) return result.data;
-  throw invalidOption(result.error, result.error.issues[0]);
+  if (!result.success) throw invalidOption(result.error, result.error.issues[0]);
+  if (result.data.engine === "process" && result.data.rpc !== undefined)
+    throw invalidRequest("engine", "models over workers (rpc) run in this process: use in-process.");
+  return result.data;
 }
 
 async function loadWeights(
@@ -220,20 +242,24 @@ async function loadWeights(
     onProgress,
     projector,
     workers,
+    supervisor,
   }: Pick<LoadOptions, "signal" | "onProgress"> &
-    Pick<NativeLoadOptions, "projector"> & { workers: WorkersLease | undefined },
-): Promise<NativeModel> {
-  const loading = await loadNative(
-    {
-      path: file,
-      gpuLayers: options.gpuLayers ?? -1,
-      mmap: options.mmap,
-      mlock: options.mlock,
-      projector,
-      workers: workers?.workers.map((worker) => worker.native) ?? [],
+    Pick<NativeLoadOptions, "projector"> & {
+      workers: WorkersLease | undefined;
+      supervisor: Supervisor | undefined;
     },
-    (fraction) => onProgress?.(fraction),
-  );
+): Promise<NativeModel> {
+  const native: NativeLoadOptions = {
+    path: file,
+    gpuLayers: options.gpuLayers ?? -1,
+    mmap: options.mmap,
+    mlock: options.mlock,
+    projector,
+    workers: workers?.workers.map((worker) => worker.native) ?? [],
+  };
+  const report = (fraction: number): void => onProgress?.(fraction);
+  const loading =
+    supervisor === undefined ? await loadNative(native, report) : loadRemote(supervisor, native, report);
   return await abortedWith(signal, () => loading.abort(), fromNative(loading.model));
 }
 

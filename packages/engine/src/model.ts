@@ -14,7 +14,7 @@ import {
   type NativeModelInfo,
   type NativeStats,
 } from "./native.ts";
-import { EngineError } from "./errors.ts";
+import { EngineError, isCrash } from "./errors.ts";
 import { prepareForTemplate } from "./chat-preparation.ts";
 import {
   checkEmbeddingRequest,
@@ -36,6 +36,7 @@ import { Processor } from "./processor.ts";
 import { readContent, type ReadReply } from "./reply-reader.ts";
 import { wholeGrammar } from "./response-format.ts";
 import { Tokenizer } from "./tokenizer.ts";
+import type { ModelProcess, Supervisor } from "./engine-process/supervisor.ts";
 import type { WorkersLease } from "./workers/worker-pool.ts";
 
 export interface ModelInfo extends NativeModelInfo {
@@ -58,6 +59,12 @@ export interface GenerateOptions {
   client?: string | undefined;
 }
 
+/** What a model needs besides its native parts, if it is spread over workers or has a process of its own. */
+interface ModelParts {
+  workers?: WorkersLease | undefined;
+  supervisor?: Supervisor | undefined;
+}
+
 /** A prompt for the engine, with the rules and the parser of its reply. */
 interface PreparedPrompt {
   tokens: Int32Array;
@@ -78,19 +85,21 @@ export class Model implements AsyncDisposable {
   readonly #listeners: Map<number, (event: NativeEvent) => void>;
   readonly #blocks: KvBlockReports;
   readonly #workers: WorkersLease | undefined;
+  readonly #supervisor: Supervisor | undefined;
   #disposal: Promise<void> | undefined;
 
   private constructor(
     native: NativeModel,
     engine: NativeEngine,
     { listeners, blocks }: EventReceivers,
-    { options, workers }: { options: NativeEngineOptions; workers: WorkersLease | undefined },
+    { options, workers, supervisor }: { options: NativeEngineOptions } & ModelParts,
   ) {
     this.#native = native;
     this.#engine = engine;
     this.#listeners = listeners;
     this.#blocks = blocks;
     this.#workers = workers;
+    this.#supervisor = supervisor;
     this.tokenizer = new Tokenizer(native);
     const { readsImages, imageMarker } = native.info;
     this.processor = readsImages ? new Processor(this.tokenizer, imageMarker) : null;
@@ -108,13 +117,13 @@ export class Model implements AsyncDisposable {
   static async start(
     native: NativeModel,
     options: NativeEngineOptions,
-    { draftModel, workers }: { draftModel?: NativeModel; workers?: WorkersLease | undefined } = {},
+    { draftModel, ...parts }: { draftModel?: NativeModel } & ModelParts = {},
   ): Promise<Model> {
     const receivers: EventReceivers = { listeners: new Map(), blocks: new KvBlockReports() };
     const onEvents = (events: readonly (NativeEvent | NativeBlocksEvent)[]): void =>
       deliver(events, receivers);
     const engine = await fromNative(native.createEngine(options, onEvents, draftModel));
-    return new Model(native, engine, receivers, { options, workers });
+    return new Model(native, engine, receivers, { options, ...parts });
   }
 
   /** Starts a generation. Throws `invalid_request` or `disposed`; the returned handle reports all other errors. */
@@ -146,7 +155,7 @@ export class Model implements AsyncDisposable {
     const checked = checkGenerationRequest(request);
     signal?.throwIfAborted();
     this.#assertUsable();
-    const { tokens } = await this.#prepare(checked, signal);
+    const { tokens } = await againAfterCrash(() => this.#prepare(checked, signal));
     signal?.throwIfAborted();
     return tokens;
   }
@@ -171,7 +180,7 @@ export class Model implements AsyncDisposable {
       toError: errorOf,
     };
     this.#assertUsable();
-    return embed(checked, source, options.signal);
+    return againAfterCrash(() => embed(checked, source, options.signal));
   }
 
   /** Counters of the engine: running and waiting requests, KV cells, and totals since the start. Throws `disposed`. */
@@ -193,12 +202,18 @@ export class Model implements AsyncDisposable {
     );
   }
 
+  /** The process in which the engine runs; null for this one. */
+  get process(): ModelProcess | null {
+    return this.#supervisor ?? null;
+  }
+
   /**
-   * Resolves with the error `worker_lost` when a worker that holds a part of the model is lost. Running and later requests then
-   * fail with this code; load the model again. Never resolves for a model without workers.
+   * Resolves with the reason when the model can no longer be used, although it was not disposed: a worker that holds a part of it was
+   * lost (`worker_lost`), or its process crashed and could not load it again. Requests then fail with this error; dispose the model
+   * and load it again.
    */
-  get workerLost(): Promise<EngineError> {
-    return this.#workers?.lost ?? new Promise(() => {});
+  get lost(): Promise<EngineError> {
+    return this.#workers?.lost ?? this.#supervisor?.lost ?? new Promise(() => {});
   }
 
   /** Whether disposal has begun. */
@@ -302,8 +317,18 @@ export class Model implements AsyncDisposable {
   }
 }
 
-function errorOf({ code, message }: Extract<NativeEvent, { type: "error" }>): unknown {
-  return toEngineError(Object.assign(new Error(message), { code }));
+/** Does something that nobody sees a part of; once more if the engine crashed meanwhile. */
+async function againAfterCrash<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isCrash(error)) throw error;
+    return await work();
+  }
+}
+
+function errorOf({ code, message, details }: Extract<NativeEvent, { type: "error" }>): unknown {
+  return toEngineError(Object.assign(new Error(message), { code, details }));
 }
 
 /** Awaits a native promise. An invalid grammar becomes an error of the field that it was made from. */

@@ -246,7 +246,7 @@ describe("a lost worker", () => {
         for await (const _chunk of generation) if (++pieces === 3) await lost[Symbol.asyncDispose]();
       })();
       await expect(within(30_000, broken)).rejects.toEqual(code("worker_lost"));
-      const error = await within(5_000, spread.model.workerLost);
+      const error = await within(5_000, spread.model.lost);
       expect(error).toBeInstanceOf(EngineError);
       expect(error.message).toContain(`127.0.0.1:${port}`);
       await expect(spread.model.generate({ prompt: "A" })).rejects.toEqual(code("worker_lost"));

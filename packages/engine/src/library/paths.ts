@@ -16,6 +16,8 @@ export interface LibraryPaths {
   downloadsDir: string;
   /** Data that the files do not contain: imports, aliases, checksums, last use. */
   manifestFile: string;
+  /** What is known of engines that crashed. */
+  crashReportsDir: string;
   /** The user's settings. */
   configDir: string;
 }
@@ -32,6 +34,7 @@ export function libraryPaths(env: NodeJS.ProcessEnv = process.env): LibraryPaths
     convertedDir: path.join(home, "converted"),
     downloadsDir: path.join(home, "downloads"),
     manifestFile: path.join(home, "library.json"),
+    crashReportsDir: path.join(home, "crash-reports"),
     configDir: isChosen ? path.join(home, "config") : usual.config,
   };
 }

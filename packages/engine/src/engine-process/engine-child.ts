@@ -1,0 +1,268 @@
+// The program of an engine's process: runs the addon for the parent, and ends with it. It imports as little as it can, because every
+// model pays for it in time and memory.
+import {
+  keepMemoryTight,
+  loadNative,
+  setLogSink,
+  type NativeBlocksEvent,
+  type NativeConstraint,
+  type NativeEngine,
+  type NativeEvent,
+  type NativeImages,
+  type NativeModel,
+  type NativePrompt,
+  type NativeReplyParser,
+} from "../native.ts";
+import {
+  heartbeatMs,
+  type CallCommand,
+  type CallName,
+  type Command,
+  type EngineCalls,
+  type Failure,
+  type ObjectNumber,
+  type RemotePrompt,
+  type Report,
+} from "./messages.ts";
+
+/** Sends reports in their order, at most one message at a time: while the parent is slow, reports gather in the next one. */
+class Outbox {
+  #reports: Report[] = [];
+  #isSending = false;
+
+  add(report: Report): void {
+    this.#reports.push(report);
+    if (!this.#isSending) this.#send();
+  }
+
+  #send(): void {
+    const reports = this.#reports;
+    this.#reports = [];
+    this.#isSending = true;
+    process.send?.(reports, undefined, undefined, () => {
+      this.#isSending = false;
+      if (this.#reports.length > 0) this.#send();
+    });
+  }
+}
+
+/** Objects of the addon that the parent knows by number. */
+class Kept<T> {
+  static #last: ObjectNumber = 0;
+  readonly #objects = new Map<ObjectNumber, T>();
+
+  add(object: T): ObjectNumber {
+    Kept.#last += 1;
+    this.#objects.set(Kept.#last, object);
+    return Kept.#last;
+  }
+
+  get(number: ObjectNumber): T {
+    const object = this.#objects.get(number);
+    if (object === undefined) throw new Error(`The engine's process has no object ${number}.`);
+    return object;
+  }
+
+  /** Removes and returns the object; null stands for none. */
+  take(number: ObjectNumber | null): T | null {
+    if (number === null) return null;
+    const object = this.get(number);
+    this.#objects.delete(number);
+    return object;
+  }
+
+  delete(number: ObjectNumber): void {
+    this.#objects.delete(number);
+  }
+}
+
+const outbox = new Outbox();
+const models = new Map<number, NativeModel>();
+const images = new Kept<NativeImages>();
+const constraints = new Kept<NativeConstraint>();
+const parsers = new Kept<NativeReplyParser>();
+/** What aborts the calls in flight. */
+const aborts = new Map<number, () => void>();
+/** Requests in flight: the parent's numbers by the engine's, and the reverse. */
+const requestIds = new Map<number, number>();
+const engineIds = new Map<number, number>();
+let callsInFlight = 0;
+let engine: NativeEngine | undefined;
+
+function modelOf(number: number): NativeModel {
+  const model = models.get(number);
+  if (model === undefined) throw new Error(`The engine's process has no model ${number}.`);
+  return model;
+}
+
+function startedEngine(): NativeEngine {
+  if (engine === undefined) throw new Error("The engine's process has no engine.");
+  return engine;
+}
+
+function keep({ images: pixels, constraint, parser, ...prompt }: NativePrompt): RemotePrompt {
+  return {
+    ...prompt,
+    images: pixels === null ? null : images.add(pixels),
+    constraint: constraint === null ? null : constraints.add(constraint),
+    parser: parser === null ? null : parsers.add(parser),
+  };
+}
+
+type Calls = {
+  [Name in CallName]: (
+    call: number,
+    ...args: Parameters<EngineCalls[Name]>
+  ) => Promise<ReturnType<EngineCalls[Name]>>;
+};
+
+const calls: Calls = {
+  loadModel: async (call, number, options) => {
+    const onProgress = (fraction: number): void => outbox.add({ kind: "progress", id: call, fraction });
+    const model = await (await loadNative(options, onProgress)).model;
+    models.set(number, model);
+    return model.info;
+  },
+  disposeModel: async (_, number) => {
+    modelOf(number).dispose();
+    models.delete(number);
+  },
+  createEngine: async (_, model, options, draft) => {
+    engine = await modelOf(model).createEngine(
+      options,
+      onEvents,
+      draft === undefined ? undefined : modelOf(draft),
+    );
+    return engine.stats();
+  },
+  disposeEngine: async () => {
+    const ending = startedEngine();
+    engine = undefined; // a disposed one has no counters
+    await ending.dispose();
+  },
+  tokenize: async (_, model, ...args) => await modelOf(model).tokenize(...args),
+  detokenize: async (_, model, ...args) => await modelOf(model).detokenize(...args),
+  pieces: async (_, model, tokens) => await modelOf(model).pieces(tokens),
+  applyChatTemplate: async (_, model, chat) => await modelOf(model).applyChatTemplate(chat),
+  prepareChat: async (call, model, chat) => {
+    const preparation = modelOf(model).prepareChat(chat);
+    aborts.set(call, () => preparation.abort());
+    try {
+      return keep(await preparation.prompt);
+    } finally {
+      aborts.delete(call);
+    }
+  },
+  prepareImages: async (_, model, text) => {
+    const { tokens, images: pixels } = await modelOf(model).prepareImages(text);
+    return { tokens, images: pixels === null ? null : images.add(pixels) };
+  },
+  prepareGrammar: async (_, model, grammar) => constraints.add(await modelOf(model).prepareGrammar(grammar)),
+  parseReply: async (_, model, parser, ...args) =>
+    await modelOf(model).parseReply(parsers.get(parser), ...args),
+};
+
+/** What the parent needs of an error to throw it again. */
+function failureOf(thrown: unknown): Failure {
+  if (!(thrown instanceof Error)) return { code: undefined, message: String(thrown), details: undefined };
+  const { code, details } = thrown as Error & Partial<Failure>;
+  return { code, message: thrown.message, details };
+}
+
+async function run<Name extends CallName>({ id, name, args }: CallCommand<Name>): Promise<void> {
+  callsInFlight += 1;
+  beat();
+  try {
+    outbox.add({ kind: "done", id, result: await calls[name](id, ...args) });
+  } catch (thrown) {
+    outbox.add({ kind: "failed", id, ...failureOf(thrown) });
+  } finally {
+    callsInFlight -= 1;
+  }
+}
+
+/** Gives a request to the engine. If the engine refuses it, its only event is the error. */
+function start(id: number, submit: (to: NativeEngine) => number): void {
+  try {
+    const engineId = submit(startedEngine());
+    requestIds.set(engineId, id);
+    engineIds.set(id, engineId);
+    beat();
+  } catch (thrown) {
+    outbox.add({ kind: "refused", id, ...failureOf(thrown) });
+  }
+}
+
+/** Passes on the events of a step, under the parent's numbers. The counters come with the last event of a request. */
+function onEvents(events: (NativeEvent | NativeBlocksEvent)[]): void {
+  let hasLast = false;
+  for (const event of events) {
+    if (event.type === "blocks") continue;
+    const engineId = event.id;
+    event.id = requestIds.get(engineId) ?? engineId;
+    if (event.type === "text") continue;
+    hasLast = true;
+    requestIds.delete(engineId);
+    engineIds.delete(event.id);
+  }
+  if (hasLast) reportStats();
+  outbox.add({ kind: "events", events });
+}
+
+function reportStats(): void {
+  if (engine !== undefined) outbox.add({ kind: "stats", stats: engine.stats() });
+}
+
+let heartbeat: NodeJS.Timeout | undefined;
+
+/** Reports regularly while something is in flight, and once more after that. */
+function beat(): void {
+  heartbeat ??= setInterval(() => {
+    reportStats();
+    outbox.add({ kind: "alive" });
+    if (callsInFlight + requestIds.size > 0) return;
+    clearInterval(heartbeat);
+    heartbeat = undefined;
+  }, heartbeatMs);
+}
+
+function obey(command: Command): void {
+  switch (command.kind) {
+    case "call":
+      void run(command); // it reports its own failures
+      break;
+    case "abort":
+      aborts.get(command.id)?.();
+      break;
+    case "submit": {
+      const { images: pixels, constraint, ...request } = command.request;
+      const taken = { images: images.take(pixels), constraint: constraints.take(constraint) };
+      start(command.id, (to) => to.submit({ ...request, ...taken }));
+      break;
+    }
+    case "embed":
+      start(command.id, (to) => to.embed(command.texts));
+      break;
+    case "cancel": {
+      const engineId = engineIds.get(command.id);
+      if (engineId !== undefined) engine?.cancel(engineId);
+      break;
+    }
+    case "reportBlocks":
+      engine?.reportBlocks(command.isAnew);
+      break;
+    case "forget":
+      for (const kept of [images, constraints, parsers]) kept.delete(command.object);
+      break;
+  }
+}
+
+process.title = "ingle engine";
+// Ctrl-C is sent to every process of a terminal; the parent decides when to stop.
+process.on("SIGINT", () => {});
+process.on("SIGTERM", () => {});
+// Ends with the parent. Only SIGKILL ends a running computation.
+process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
+await keepMemoryTight();
+await setLogSink((level, text) => outbox.add({ kind: "log", level, text }));
+process.on("message", obey); // the parent's first messages wait until now

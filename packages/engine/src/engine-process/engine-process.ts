@@ -1,0 +1,226 @@
+// The parent's handle of one engine process: starts it, sends it calls and requests, passes on its events, and kills it if it hangs.
+import { fork, type ChildProcess } from "node:child_process";
+import { Socket } from "node:net";
+import { fileURLToPath } from "node:url";
+import type { NativeBlocksEvent, NativeEvent, NativeStats } from "../native.ts";
+import { engineCrashed, type Ending, type RequestShape } from "./crash-report.ts";
+import { Heartbeat } from "./heartbeat.ts";
+import type { CallName, Command, EngineCalls, Failure, Message, Report } from "./messages.ts";
+
+// The file in the build: the child process cannot run TypeScript.
+const program = fileURLToPath(new URL("engine-child.js", import.meta.url));
+/** The child's JavaScript only passes messages on. */
+const v8Flags = ["--max-semi-space-size=1"];
+/** Characters of stderr and lines of the log that are kept: the last ones explain a crash. */
+const stderrLengthMax = 4096;
+const logLinesMax = 100;
+
+export interface EngineProcessOptions {
+  /** The milliseconds without a step of the engine, or without a sign of life, after which the process is killed. */
+  stepTimeoutMs: number;
+  onEvents: (events: (NativeEvent | NativeBlocksEvent)[]) => void;
+}
+
+interface PendingCall {
+  resolve: (result: unknown) => void;
+  reject: (error: unknown) => void;
+  onProgress: ((fraction: number) => void) | undefined;
+}
+
+export class EngineProcess {
+  readonly #child: ChildProcess;
+  readonly #onEvents: EngineProcessOptions["onEvents"];
+  readonly #heartbeat: Heartbeat;
+  readonly #startedAt = performance.now();
+  readonly #calls = new Map<number, PendingCall>();
+  readonly #requests = new Map<number, RequestShape>();
+  readonly #log: string[] = [];
+  #lastCall = 0;
+  #stderr = "";
+  #stats: NativeStats | undefined;
+  #isHung = false;
+  #isRunning = true;
+  /** Whether it keeps this process from exiting. */
+  #isHeld = true;
+  /** Why it was ended on purpose. */
+  #reason: unknown;
+
+  /** Resolves when the process has ended and what it sent was delivered: with undefined if it was ended on purpose. */
+  readonly ended: Promise<Ending | undefined>;
+
+  constructor({ stepTimeoutMs, onEvents }: EngineProcessOptions) {
+    this.#onEvents = onEvents;
+    this.#heartbeat = new Heartbeat(stepTimeoutMs, () => {
+      this.#isHung = true;
+      this.#child.kill("SIGKILL");
+    });
+    this.#child = fork(program, [], {
+      execArgv: v8Flags,
+      // Otherwise ggml would start a debugger to print a backtrace.
+      env: { ...process.env, GGML_NO_BACKTRACE: "1" },
+      serialization: "advanced",
+      stdio: ["ignore", "ignore", "pipe", "ipc"],
+    });
+    if (this.#child.stderr instanceof Socket) this.#child.stderr.unref(); // the channel alone keeps this process from exiting
+    this.#child.stderr?.setEncoding("utf8");
+    this.#child.stderr?.on("data", (text: string) => {
+      this.#stderr = (this.#stderr + text).slice(-stderrLengthMax);
+    });
+    this.#child.on("message", (message: Message) => this.#receive(message));
+    this.ended = this.#untilEnded();
+    this.#settle();
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  get uptimeMs(): number {
+    return performance.now() - this.#startedAt;
+  }
+
+  /** The engine's counters as it reported them last; undefined before it has started. */
+  get stats(): NativeStats | undefined {
+    return this.#stats;
+  }
+
+  /** The requests in flight, by their numbers. */
+  get requests(): ReadonlyMap<number, RequestShape> {
+    return this.#requests;
+  }
+
+  /**
+   * Calls a function of the child. Rejects with the addon's error, with `engine_crashed` if the process ends, or with the reason
+   * that `end()` was given. Aborting the signal asks the addon to end the call.
+   */
+  async call<Name extends CallName>(
+    name: Name,
+    args: Parameters<EngineCalls[Name]>,
+    { signal, onProgress }: { signal?: AbortSignal; onProgress?: (fraction: number) => void } = {},
+  ): Promise<ReturnType<EngineCalls[Name]>> {
+    const id = (this.#lastCall += 1);
+    const abort = (): void => this.post({ kind: "abort", id });
+    try {
+      const result = await new Promise<unknown>((resolve, reject) => {
+        this.#calls.set(id, { resolve, reject, onProgress });
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- TypeScript does not connect the name and its arguments
+        this.post({ kind: "call", id, name, args } as Command);
+        signal?.addEventListener("abort", abort, { once: true });
+        if (signal?.aborted === true) abort();
+      });
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the child returns what this call promises
+      return result as ReturnType<EngineCalls[Name]>;
+    } finally {
+      signal?.removeEventListener("abort", abort);
+    }
+  }
+
+  /** Starts a request; its events arrive with this number. */
+  start(command: Extract<Command, { kind: "submit" | "embed" }>, shape: RequestShape): void {
+    this.#requests.set(command.id, shape);
+    this.post(command);
+  }
+
+  /** Sends a message. Does nothing once the process has ended. */
+  post(command: Command): void {
+    if (this.#child.connected) this.#child.send(command, () => {}); // `ended` tells of a process that is gone
+    this.#settle();
+  }
+
+  /** Ends the process, calls in flight with this reason. Resolves when the system has its memory back. Idempotent. */
+  async end(reason: unknown): Promise<void> {
+    this.#reason ??= reason;
+    this.#child.kill("SIGKILL");
+    this.#settle();
+    await this.ended;
+  }
+
+  #receive(message: Message): void {
+    this.#heartbeat.heard();
+    for (const report of message) this.#take(report);
+    this.#settle();
+  }
+
+  #take(report: Report): void {
+    switch (report.kind) {
+      case "done":
+        this.#calls.get(report.id)?.resolve(report.result);
+        this.#calls.delete(report.id);
+        break;
+      case "failed":
+        this.#calls.get(report.id)?.reject(errorOf(report));
+        this.#calls.delete(report.id);
+        break;
+      case "progress":
+        this.#calls.get(report.id)?.onProgress?.(report.fraction);
+        break;
+      case "refused": {
+        const { id, code = "engine_failed", message, details } = report;
+        this.#deliver([{ id, type: "error", code, message, details }]);
+        break;
+      }
+      case "events":
+        this.#deliver(report.events);
+        break;
+      case "stats":
+        if (report.stats.turns !== this.#stats?.turns) this.#heartbeat.stepped();
+        this.#stats = report.stats;
+        break;
+      case "log":
+        this.#log.push(report.text.trimEnd());
+        if (this.#log.length > logLinesMax) this.#log.shift();
+        break;
+      case "alive":
+        break;
+    }
+  }
+
+  #deliver(events: (NativeEvent | NativeBlocksEvent)[]): void {
+    this.#heartbeat.stepped();
+    for (const event of events)
+      if (event.type !== "blocks" && event.type !== "text") this.#requests.delete(event.id);
+    this.#onEvents(events);
+  }
+
+  /** Watches the process, and keeps this one from exiting, while something is in flight. */
+  #settle(): void {
+    const hasRequests = this.#requests.size > 0;
+    const isEnding = this.#reason !== undefined;
+    const isBusy = this.#isRunning && (hasRequests || this.#calls.size > 0 || isEnding);
+    this.#heartbeat.watch({ isBusy, hasRequests });
+    if (isBusy === this.#isHeld) return;
+    this.#isHeld = isBusy;
+    const { channel } = this.#child;
+    if (isBusy) {
+      this.#child.ref();
+      channel?.ref();
+    } else {
+      this.#child.unref();
+      channel?.unref();
+    }
+  }
+
+  async #untilEnded(): Promise<Ending | undefined> {
+    await new Promise<void>((resolve) => {
+      this.#child.once("close", () => resolve());
+      this.#child.once("error", ({ message }) => {
+        this.#stderr ||= message; // the process could not be started
+        resolve();
+      });
+    });
+    if (this.#child.connected) await new Promise((resolve) => this.#child.once("disconnect", resolve));
+    this.#isRunning = false;
+    this.#settle();
+    const { signalCode: signal, exitCode } = this.#child;
+    const ending = { signal, exitCode, isHung: this.#isHung, log: this.#log, stderr: this.#stderr.trim() };
+    const error = this.#reason ?? engineCrashed(ending);
+    for (const { reject } of this.#calls.values()) reject(error);
+    this.#calls.clear();
+    return this.#reason === undefined ? ending : undefined;
+  }
+}
+
+/** The addon's error, as the addon would have thrown it here. */
+function errorOf({ code, message, details }: Failure): Error {
+  return Object.assign(new Error(message), { code, details });
+}

@@ -1,0 +1,102 @@
+// What an engine's process and its parent send to each other. The parent numbers calls, models and requests. Objects of the addon stay
+// in the child, which numbers them.
+import type { EngineErrorDetails } from "../errors.ts";
+import type {
+  NativeBlocksEvent,
+  NativeChat,
+  NativeEngineOptions,
+  NativeErrorCode,
+  NativeEvent,
+  NativeImageText,
+  NativeLoadOptions,
+  NativeModel,
+  NativeModelInfo,
+  NativePieces,
+  NativePrompt,
+  NativeReply,
+  NativeRequest,
+  NativeStats,
+  NativeTemplateResult,
+} from "../native.ts";
+
+/** The number of a prompt's images, of a constraint or of a parser. */
+export type ObjectNumber = number;
+
+export interface RemotePrompt extends Pick<NativePrompt, "tokens" | "stops"> {
+  images: ObjectNumber | null;
+  constraint: ObjectNumber | null;
+  parser: ObjectNumber | null;
+}
+
+/** A request whose images and constraint the child forgets once it is submitted. */
+export interface RemoteRequest extends Omit<NativeRequest, "images" | "constraint"> {
+  images: ObjectNumber | null;
+  constraint: ObjectNumber | null;
+}
+
+type OptionsOf<Method extends "tokenize" | "detokenize"> = Parameters<NativeModel[Method]>[1];
+
+/** Calls with one result, which the child computes with the addon. `model` is a number that the parent chose. */
+export interface EngineCalls {
+  loadModel(model: number, options: NativeLoadOptions): NativeModelInfo;
+  disposeModel(model: number): void;
+  /** The process has one engine; `draft` is the number of its draft model. */
+  createEngine(model: number, options: NativeEngineOptions, draft: number | undefined): NativeStats;
+  /** The process has nothing left to do then. */
+  disposeEngine(): void;
+  tokenize(model: number, text: string, options: OptionsOf<"tokenize">): Int32Array;
+  detokenize(model: number, tokens: Int32Array, options: OptionsOf<"detokenize">): string;
+  pieces(model: number, tokens: Int32Array): NativePieces;
+  applyChatTemplate(model: number, chat: NativeChat): NativeTemplateResult;
+  prepareChat(model: number, chat: NativeChat): RemotePrompt;
+  prepareImages(model: number, text: NativeImageText): Pick<RemotePrompt, "tokens" | "images">;
+  prepareGrammar(model: number, grammar: string): ObjectNumber;
+  parseReply(model: number, parser: ObjectNumber, text: string, isPartial: boolean): NativeReply | null;
+}
+
+export type CallName = keyof EngineCalls;
+
+/** Messages to the child. */
+export type Command =
+  | { [Name in CallName]: CallCommand<Name> }[CallName]
+  /** Aborts a call that can be aborted. */
+  | { kind: "abort"; id: number }
+  | { kind: "submit"; id: number; request: RemoteRequest }
+  | { kind: "embed"; id: number; texts: readonly Int32Array[] }
+  | { kind: "cancel"; id: number }
+  | { kind: "reportBlocks"; isAnew: boolean }
+  /** The parent does not use this object any more. */
+  | { kind: "forget"; object: ObjectNumber };
+
+export interface CallCommand<Name extends CallName> {
+  kind: "call";
+  id: number;
+  name: Name;
+  args: Parameters<EngineCalls[Name]>;
+}
+
+/** A message of the child: everything that happened since the last one, in this order. */
+export type Message = readonly Report[];
+
+/** An error of the addon; one of another kind has no code. */
+export interface Failure {
+  code: NativeErrorCode | undefined;
+  message: string;
+  details: EngineErrorDetails | undefined;
+}
+
+export type Report =
+  | { kind: "done"; id: number; result: ReturnType<EngineCalls[CallName]> }
+  | ({ kind: "failed"; id: number } & Failure)
+  /** The fraction of a model's weights that was read. */
+  | { kind: "progress"; id: number; fraction: number }
+  /** The engine refused a request. */
+  | ({ kind: "refused"; id: number } & Failure)
+  | { kind: "events"; events: (NativeEvent | NativeBlocksEvent)[] }
+  | { kind: "stats"; stats: NativeStats }
+  /** A line of llama.cpp's log; level 1 debug … 4 error. */
+  | { kind: "log"; level: number; text: string }
+  /** Sent every `heartbeatMs` while calls or requests are in flight. */
+  | { kind: "alive" };
+
+export const heartbeatMs = 250;

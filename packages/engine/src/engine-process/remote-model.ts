@@ -1,0 +1,230 @@
+// A native model and engine whose calls are computed in a process of their own. They survive that process: the supervisor brings it
+// back with the same models and an equal engine.
+import { EngineError } from "../errors.ts";
+import type {
+  NativeConstraint,
+  NativeEngine,
+  NativeImages,
+  NativeLoad,
+  NativeLoadOptions,
+  NativeModel,
+  NativeModelInfo,
+  NativePrompt,
+  NativeReplyParser,
+  NativeRequest,
+  NativeStats,
+} from "../native.ts";
+import { shapeOf } from "./crash-report.ts";
+import type { EngineProcess } from "./engine-process.ts";
+import type { ObjectNumber, RemotePrompt } from "./messages.ts";
+import { firstModel, type Supervisor } from "./supervisor.ts";
+
+/** Stands for an object of the addon in a process. */
+class RemoteObject {
+  readonly process: EngineProcess;
+  readonly number: ObjectNumber;
+
+  constructor(process: EngineProcess, number: ObjectNumber) {
+    this.process = process;
+    this.number = number;
+    forgotten.register(this, { process, object: number });
+  }
+}
+
+/** Parsers live as long as somebody here may use them; so do images and constraints that are never submitted. */
+const forgotten = new FinalizationRegistry<{ process: EngineProcess; object: ObjectNumber }>(
+  ({ process, object }) => process.post({ kind: "forget", object }),
+);
+
+/** The types of such objects are opaque: only numberIn() looks inside. */
+type Opaque = NativeImages & NativeConstraint & NativeReplyParser;
+
+function toObject(process: EngineProcess, number: ObjectNumber): Opaque {
+  const object: unknown = new RemoteObject(process, number);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nobody else looks inside
+  return object as Opaque;
+}
+
+function orNull(process: EngineProcess, number: ObjectNumber | null): Opaque | null {
+  return number === null ? null : toObject(process, number);
+}
+
+/** The number of an object in this process. Throws `engine_crashed` for an object of a process that has crashed. */
+function numberIn(
+  process: EngineProcess | undefined,
+  object: NativeImages | NativeConstraint | NativeReplyParser,
+): ObjectNumber {
+  if (!(object instanceof RemoteObject)) throw new Error("The object belongs to another engine.");
+  if (object.process === process) return object.number;
+  throw lostObject();
+}
+
+function lostObject(): EngineError {
+  return new EngineError(
+    "engine_crashed",
+    "The process of this model's engine has ended since the request was prepared.",
+  );
+}
+
+/** Starts to load a model in the supervised process, which is for the first one that it loads. Aborting ends the process. */
+export function loadRemote(
+  supervisor: Supervisor,
+  options: NativeLoadOptions,
+  onProgress: (fraction: number) => void,
+): NativeLoad {
+  const number = supervisor.addModel(options.path);
+  const load = async (): Promise<NativeModel> => {
+    const info = await supervisor.setUp((process) =>
+      process.call("loadModel", [number, options], { onProgress }),
+    );
+    return new RemoteModel(supervisor, number, info);
+  };
+  const aborted = (): Error => Object.assign(new Error("The load was aborted."), { code: "aborted" });
+  return { model: load(), abort: () => void supervisor.end(aborted()) };
+}
+
+function disposed(): EngineError {
+  return new EngineError("disposed", "The model was disposed.");
+}
+
+function toPrompt(process: EngineProcess, { tokens, stops, ...objects }: RemotePrompt): NativePrompt {
+  return {
+    tokens,
+    stops,
+    images: orNull(process, objects.images),
+    constraint: orNull(process, objects.constraint),
+    parser: orNull(process, objects.parser),
+  };
+}
+
+class RemoteModel implements NativeModel {
+  readonly info: NativeModelInfo;
+  readonly #supervisor: Supervisor;
+  readonly #number: number;
+
+  constructor(supervisor: Supervisor, number: number, info: NativeModelInfo) {
+    this.#supervisor = supervisor;
+    this.#number = number;
+    this.info = info;
+  }
+
+  tokenize: NativeModel["tokenize"] = async (...args) =>
+    await (await this.#process()).call("tokenize", [this.#number, ...args]);
+
+  detokenize: NativeModel["detokenize"] = async (...args) =>
+    await (await this.#process()).call("detokenize", [this.#number, ...args]);
+
+  pieces: NativeModel["pieces"] = async (tokens) =>
+    await (await this.#process()).call("pieces", [this.#number, tokens]);
+
+  applyChatTemplate: NativeModel["applyChatTemplate"] = async (chat) =>
+    await (await this.#process()).call("applyChatTemplate", [this.#number, chat]);
+
+  prepareChat: NativeModel["prepareChat"] = (chat) => {
+    const aborting = new AbortController();
+    const prepare = async (): Promise<NativePrompt> => {
+      const process = await this.#process();
+      const { signal } = aborting;
+      return toPrompt(process, await process.call("prepareChat", [this.#number, chat], { signal }));
+    };
+    return { prompt: prepare(), abort: () => aborting.abort() };
+  };
+
+  prepareImages: NativeModel["prepareImages"] = async (text) => {
+    const process = await this.#process();
+    const { tokens, images } = await process.call("prepareImages", [this.#number, text]);
+    return { tokens, images: orNull(process, images) };
+  };
+
+  prepareGrammar: NativeModel["prepareGrammar"] = async (grammar) => {
+    const process = await this.#process();
+    return toObject(process, await process.call("prepareGrammar", [this.#number, grammar]));
+  };
+
+  parseReply: NativeModel["parseReply"] = async (parser, ...args) => {
+    const process = await this.#process();
+    return await process.call("parseReply", [this.#number, numberIn(process, parser), ...args]);
+  };
+
+  createEngine: NativeModel["createEngine"] = async (options, onEvents, draft) => {
+    this.#supervisor.onEvents = onEvents;
+    const draftNumber = draft instanceof RemoteModel ? draft.#number : undefined;
+    const stats = await this.#supervisor.setUp((process) =>
+      process.call("createEngine", [this.#number, options, draftNumber]),
+    );
+    this.#supervisor.restartCrashed();
+    return new RemoteEngine(this.#supervisor, stats);
+  };
+
+  dispose(): void {
+    const number = this.#number;
+    if (number === firstModel) void this.#supervisor.end(disposed());
+    else this.#supervisor.setUp((process) => process.call("disposeModel", [number])).catch(() => {}); // it has ended
+  }
+
+  async #process(): Promise<EngineProcess> {
+    return await this.#supervisor.usable();
+  }
+}
+
+class RemoteEngine implements NativeEngine {
+  readonly #supervisor: Supervisor;
+  /** Of an engine that has computed nothing. */
+  readonly #noStats: NativeStats;
+  #lastRequest = 0;
+  #reportsBlocks = false;
+
+  constructor(supervisor: Supervisor, stats: NativeStats) {
+    this.#supervisor = supervisor;
+    this.#noStats = stats;
+  }
+
+  /** Returns at once: the engine's reason to refuse the request becomes its only event. Throws `engine_crashed`. */
+  submit(request: NativeRequest): number {
+    const process = this.#running();
+    const { images, constraint, ...rest } = request;
+    const remote = {
+      ...rest,
+      images: images === null ? null : numberIn(process, images),
+      constraint: constraint === null ? null : numberIn(process, constraint),
+    };
+    const id = (this.#lastRequest += 1);
+    process.start({ kind: "submit", id, request: remote }, shapeOf(request));
+    return id;
+  }
+
+  embed(texts: readonly Int32Array[]): number {
+    const id = (this.#lastRequest += 1);
+    const tokens = texts.reduce((sum, { length }) => sum + length, 0);
+    this.#running().start({ kind: "embed", id, texts }, { kind: "embeddings", texts: texts.length, tokens });
+    return id;
+  }
+
+  cancel(id: number): void {
+    this.#supervisor.running?.post({ kind: "cancel", id });
+  }
+
+  reportBlocks(isAnew: boolean): void {
+    if (this.#reportsBlocks) return this.#supervisor.running?.post({ kind: "reportBlocks", isAnew });
+    this.#reportsBlocks = true;
+    const follow = async (process: EngineProcess): Promise<void> =>
+      process.post({ kind: "reportBlocks", isAnew: true });
+    this.#supervisor.setUp(follow).catch(() => {}); // it has ended: there is nothing to report
+  }
+
+  stats(): NativeStats {
+    return this.#supervisor.running?.stats ?? this.#noStats;
+  }
+
+  /** Also ends the process: all its memory is free when this resolves. */
+  async dispose(): Promise<void> {
+    await this.#supervisor.running?.call("disposeEngine", []).catch(() => {}); // it has crashed: there is nothing left to end
+    await this.#supervisor.end(disposed());
+  }
+
+  #running(): EngineProcess {
+    const process = this.#supervisor.running;
+    if (process === undefined) throw lostObject();
+    return process;
+  }
+}

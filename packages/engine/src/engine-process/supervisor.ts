@@ -1,0 +1,168 @@
+// Keeps the process of a model's engine running: after a crash, it starts another one and sets it up like the first.
+import { setTimeout as pause } from "node:timers/promises";
+import { EngineError } from "../errors.ts";
+import { toEngineError, type NativeBlocksEvent, type NativeEvent, type NativeStats } from "../native.ts";
+import { engineCrashed, writeCrashReport, type Ending } from "./crash-report.ts";
+import { EngineProcess } from "./engine-process.ts";
+
+/** A crash of the process of an engine. */
+export interface EngineCrash {
+  /** What its running requests got. */
+  error: EngineError;
+  /** The path of the crash report, or why there is none. */
+  report: string;
+  /** The engine's last counters, which begin at 0 again; undefined if it had not computed anything. */
+  stats: NativeStats | undefined;
+}
+
+/** The process of a model's engine. */
+export interface ModelProcess {
+  /** Undefined while it is started again after a crash. */
+  readonly pid: number | undefined;
+  /** Crashes since the model was loaded. */
+  readonly crashes: number;
+  /** Called after each crash, when its report was written. */
+  onCrash: ((crash: EngineCrash) => void) | undefined;
+}
+
+/** The process is for its first model; others are drafts for it. */
+export const firstModel = 0;
+
+/** A first crash is followed by a new process at once, further ones by pauses that double. */
+const pauseMsMin = 1_000;
+const pauseMsMax = 60_000;
+/** A process that has run for this long counts as stable: the pauses begin anew. */
+const stableMs = 10 * 60_000;
+
+/** What a process has to do before it can be used. */
+type Step<T> = (process: EngineProcess) => Promise<T>;
+
+export class Supervisor implements ModelProcess {
+  onCrash: ModelProcess["onCrash"];
+  /** Gets the engine's events, and an error for each request that a crash has ended. */
+  onEvents: (events: (NativeEvent | NativeBlocksEvent)[]) => void = () => {};
+  /** Resolves with the reason when the process cannot be brought back after a crash. */
+  readonly lost: Promise<EngineError>;
+  readonly #stepTimeoutMs: number;
+  readonly #files: string[] = [];
+  readonly #steps: Step<unknown>[] = [];
+  readonly #stopping = new AbortController();
+  #lose: (error: EngineError) => void = () => {};
+  #process: EngineProcess;
+  #usable: Promise<EngineProcess>;
+  /** False until the engine has started: a process that crashes while it loads a model is not started again. */
+  #restarts = false;
+  #isRestarting = false;
+  #crashes = 0;
+  /** Crashes since a process was stable. */
+  #recentCrashes = 0;
+
+  constructor({ stepTimeoutMs }: { stepTimeoutMs: number }) {
+    this.#stepTimeoutMs = stepTimeoutMs;
+    this.lost = new Promise((resolve) => (this.#lose = resolve));
+    this.#process = this.#start();
+    this.#usable = Promise.resolve(this.#process);
+  }
+
+  get pid(): number | undefined {
+    return this.running?.pid;
+  }
+
+  get crashes(): number {
+    return this.#crashes;
+  }
+
+  /** The process, unless it has crashed and is not back yet. */
+  get running(): EngineProcess | undefined {
+    return this.#isRestarting ? undefined : this.#process;
+  }
+
+  /** Resolves with the process; after a crash, once it is back. Rejects with the reason of its end. */
+  usable(): Promise<EngineProcess> {
+    return this.#usable;
+  }
+
+  /** The number of another model, whose file is named in crash reports. */
+  addModel(file: string): number {
+    return this.#files.push(file) - 1;
+  }
+
+  /** Does something now that every later process has to do as well. Rejects with what it throws. */
+  async setUp<T>(step: Step<T>): Promise<T> {
+    this.#steps.push(step);
+    return await step(await this.#usable);
+  }
+
+  /** From now on, a process that crashes is started again. */
+  restartCrashed(): void {
+    this.#restarts = true;
+  }
+
+  /** Ends the process; calls in flight and later ones reject with the reason. Resolves when its memory is free. Idempotent. */
+  async end(reason: unknown): Promise<void> {
+    this.#stopping.abort(reason);
+    await this.#process.end(reason);
+  }
+
+  #start(): EngineProcess {
+    const child = new EngineProcess({
+      stepTimeoutMs: this.#stepTimeoutMs,
+      onEvents: (events) => this.onEvents(events),
+    });
+    void child.ended.then((ending) => (ending === undefined ? undefined : this.#crashed(child, ending)));
+    return child;
+  }
+
+  /** Never rejects. */
+  async #crashed(process: EngineProcess, ending: Ending): Promise<void> {
+    const { requests, stats, uptimeMs, pid } = process;
+    const error = engineCrashed(ending);
+    if (this.#restarts && !this.#isRestarting) {
+      this.#crashes += 1;
+      this.#isRestarting = true;
+      if (uptimeMs > stableMs) this.#recentCrashes = 0;
+      this.#usable = this.#restart(pauseMs(this.#recentCrashes++));
+      this.#usable.catch(() => {}); // calls report it
+      const { message } = error;
+      this.onEvents(
+        [...requests.keys()].map((id) => ({ id, type: "error", code: "engine_crashed", message })),
+      );
+    }
+    const shapes = [...requests.values()];
+    const report = await writeCrashReport({
+      models: this.#files,
+      pid,
+      uptimeMs,
+      ending,
+      requests: shapes,
+      stats,
+    }).catch((reason: unknown) => `it could not be written: ${String(reason)}`);
+    this.onCrash?.({ error, report, stats });
+  }
+
+  async #restart(afterMs: number): Promise<EngineProcess> {
+    const { signal } = this.#stopping;
+    try {
+      await pause(afterMs, undefined, { signal });
+      signal.throwIfAborted();
+      this.#process = this.#start();
+      for (const step of this.#steps) await step(this.#process);
+      this.#isRestarting = false;
+      return this.#process;
+    } catch (thrown) {
+      signal.throwIfAborted();
+      const error = toEngineError(thrown);
+      const reason = EngineError.is(error)
+        ? error
+        : new EngineError("engine_failed", String(error), { cause: error });
+      await this.end(reason);
+      this.#lose(reason);
+      throw reason;
+    }
+  }
+}
+
+/** The pause before the next start, after this many recent crashes. */
+function pauseMs(crashes: number): number {
+  return crashes === 0 ? 0 : Math.min(pauseMsMax, pauseMsMin * 2 ** (crashes - 1));
+}
