@@ -54,7 +54,7 @@ export function invalidRequest(
 }
 
 /** Whether an engine's process ended: what it was doing may be tried again. */
-export function isCrash(error: unknown): boolean {
+export function isCrash(error: unknown): error is EngineError {
   return EngineError.is(error) && error.code === "engine_crashed";
 }
 

@@ -143,13 +143,14 @@ describe("a crash", () => {
       expect(error.code).toBe("engine_crashed");
       expect(stats?.generatedTokens).toBeGreaterThan(0);
       expect(apart.model.process?.crashes).toBe(1);
-      const text = await readFile(report, "utf8");
+      const file = await report;
+      const text = await readFile(file, "utf8");
       expect(JSON.parse(text)).toMatchObject({
         ending: { isHung: signal === "SIGSTOP", signal: signal === "SIGSTOP" ? "SIGKILL" : signal },
         requests: expect.arrayContaining([expect.objectContaining({ kind: "generation", maxTokens: 2000 })]),
       });
       expect(text).not.toContain("on and on");
-      if (process.platform !== "win32") expect((await stat(report)).mode & 0o777).toBe(0o600);
+      if (process.platform !== "win32") expect((await stat(file)).mode & 0o777).toBe(0o600);
       expect((await apart.model.generate({ prompt: "next", maxTokens: 3 })).usage.completionTokens).toBe(3);
     },
   );

@@ -109,6 +109,14 @@ export const errorHelp = {
     means: "The server is stopping.",
     advice: "Try again after `Retry-After` seconds, when it is back.",
   },
+  engine_crashed: {
+    means:
+      "The process that computes this model ended: a bug in the engine, a fault of the GPU, or the system killed it because memory ran " +
+      "out. Replies end here that had begun to arrive; the others are computed again. The server keeps running, starts the process " +
+      "again, and logs where its [crash report](operations.md#when-an-engine-crashes) is.",
+    advice:
+      "Try again: the request waits until the process is back. If it happens again, report it with the crash report.",
+  },
   worker_lost: {
     means:
       "The connection to a [worker](deployment.md#one-model-over-several-hosts) that holds a part of the model was lost; the message " +

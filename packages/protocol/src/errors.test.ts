@@ -16,6 +16,7 @@ test("no code has a status that existing clients would retry without hope", () =
     (code) => [408, 409, 429].includes(wireErrors[code].status) || wireErrors[code].status >= 500,
   );
   expect(retried.toSorted()).toEqual([
+    "engine_crashed",
     "engine_failed",
     "internal",
     "model_loading",

@@ -32,6 +32,7 @@ export const wireErrors = {
   model_loading: { status: 503, type: "unavailable_error", anthropicType: "overloaded_error" },
   out_of_memory: { status: 503, type: "unavailable_error", anthropicType: "overloaded_error" },
   shutting_down: { status: 503, type: "unavailable_error", anthropicType: "overloaded_error" },
+  engine_crashed: { status: 503, type: "unavailable_error", anthropicType: "overloaded_error" },
   worker_lost: { status: 503, type: "unavailable_error", anthropicType: "overloaded_error" },
   worker_unreachable: { status: 503, type: "unavailable_error", anthropicType: "overloaded_error" },
   worker_refused: { status: 503, type: "unavailable_error", anthropicType: "overloaded_error" },

@@ -10,6 +10,7 @@ import { ControlledServer } from "./control/controlled-server.ts";
 import { KeptKeys } from "./control/kept-keys.ts";
 import { KeptSettings } from "./control/kept-settings.ts";
 import { JobRunner } from "./jobs/job-runner.ts";
+import { crashLog } from "./models/crash-log.ts";
 import { openListener, portsFrom, type Listener } from "./listener.ts";
 import { LogRing } from "./live/log-ring.ts";
 import { RequestBoard } from "./live/request-board.ts";
@@ -82,6 +83,7 @@ export async function openDesktopApp(options: DesktopAppOptions): Promise<Deskto
     waitingMax: config.engine.waitingMax,
     source: parallel.recorded(options.source(() => parallel.current)),
     onSourceFailure: (err) => control?.log.warn({ err }, "the models of this machine cannot be listed"),
+    onCrash: crashLog((sentence, about) => control?.log.warn(about, sentence)),
     budget,
   });
   const logRing = new LogRing();

@@ -5,6 +5,7 @@ import { openKeys } from "./access/open-keys.ts";
 import type { ServerConfig } from "./config.ts";
 import { JobRunner } from "./jobs/job-runner.ts";
 import { openKvEvents } from "./kv-events/publisher.ts";
+import { crashLog } from "./models/crash-log.ts";
 import { openListener, type Listener, type Warn } from "./listener.ts";
 import { LogRing } from "./live/log-ring.ts";
 import { keptIn, loggerSetting, type LoggerSetting } from "./logger.ts";
@@ -79,7 +80,14 @@ async function start(
   const onSourceFailure = failed("cannot list the models of this machine");
   const registry =
     dependencies.registry ??
-    new ModelRegistry({ ...config.models, waitingMax, source, onSourceFailure, budget });
+    new ModelRegistry({
+      ...config.models,
+      waitingMax,
+      source,
+      onSourceFailure,
+      onCrash: crashLog(warn),
+      budget,
+    });
   const logRing = new LogRing();
   const logger = keptIn(
     logRing,

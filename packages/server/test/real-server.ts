@@ -31,7 +31,7 @@ export async function realServer(
   const { file, mmproj } = await modelFiles(options);
   // And F32 weights, so that texts do not depend on the rest of the batch.
   const model = await registry.load(modelId, () =>
-    load(file, { threads: 1, ...exactArithmetic, mmproj, ...options.load }),
+    load(file, { engine: "process", threads: 1, ...exactArithmetic, mmproj, ...options.load }),
   );
   const baseUrl = `${server.url}/v1`;
   const post: RealServer["post"] = (body, signal, headers) =>

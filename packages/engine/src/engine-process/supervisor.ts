@@ -1,6 +1,6 @@
 // Keeps the process of a model's engine running: after a crash, it starts another one and sets it up like the first.
 import { setTimeout as pause } from "node:timers/promises";
-import { EngineError } from "../errors.ts";
+import { EngineError, isCrash } from "../errors.ts";
 import { toEngineError, type NativeBlocksEvent, type NativeEvent, type NativeStats } from "../native.ts";
 import { engineCrashed, writeCrashReport, type Ending } from "./crash-report.ts";
 import { EngineProcess } from "./engine-process.ts";
@@ -9,19 +9,20 @@ import { EngineProcess } from "./engine-process.ts";
 export interface EngineCrash {
   /** What its running requests got. */
   error: EngineError;
-  /** The path of the crash report, or why there is none. */
-  report: string;
+  /** Resolves with the path of the crash report, or with why there is none. */
+  report: Promise<string>;
   /** The engine's last counters, which begin at 0 again; undefined if it had not computed anything. */
   stats: NativeStats | undefined;
 }
 
 /** The process of a model's engine. */
 export interface ModelProcess {
-  /** Undefined while it is started again after a crash. */
   readonly pid: number | undefined;
+  /** Whether it has crashed and is being started again: requests wait. */
+  readonly isRestarting: boolean;
   /** Crashes since the model was loaded. */
   readonly crashes: number;
-  /** Called after each crash, when its report was written. */
+  /** Called after each crash. */
   onCrash: ((crash: EngineCrash) => void) | undefined;
 }
 
@@ -53,6 +54,8 @@ export class Supervisor implements ModelProcess {
   /** False until the engine has started: a process that crashes while it loads a model is not started again. */
   #restarts = false;
   #isRestarting = false;
+  /** Of the last crash. */
+  #report: Promise<string> | undefined;
   #crashes = 0;
   /** Crashes since a process was stable. */
   #recentCrashes = 0;
@@ -66,6 +69,10 @@ export class Supervisor implements ModelProcess {
 
   get pid(): number | undefined {
     return this.running?.pid;
+  }
+
+  get isRestarting(): boolean {
+    return this.#isRestarting;
   }
 
   get crashes(): number {
@@ -90,7 +97,7 @@ export class Supervisor implements ModelProcess {
   /** Does something now that every later process has to do as well. Rejects with what it throws. */
   async setUp<T>(step: Step<T>): Promise<T> {
     this.#steps.push(step);
-    return await step(await this.#usable);
+    return await this.#set(await this.#usable, step);
   }
 
   /** From now on, a process that crashes is started again. */
@@ -109,35 +116,41 @@ export class Supervisor implements ModelProcess {
       stepTimeoutMs: this.#stepTimeoutMs,
       onEvents: (events) => this.onEvents(events),
     });
-    void child.ended.then((ending) => (ending === undefined ? undefined : this.#crashed(child, ending)));
+    void child.ended.then((ending) => ending !== undefined && this.#crashed(child, ending));
     return child;
   }
 
-  /** Never rejects. */
-  async #crashed(process: EngineProcess, ending: Ending): Promise<void> {
-    const { requests, stats, uptimeMs, pid } = process;
+  #crashed(process: EngineProcess, ending: Ending): void {
+    const { pid, uptimeMs, stats } = process;
+    const requests = [...process.requests.values()];
     const error = engineCrashed(ending);
-    if (this.#restarts && !this.#isRestarting) {
-      this.#crashes += 1;
-      this.#isRestarting = true;
-      if (uptimeMs > stableMs) this.#recentCrashes = 0;
-      this.#usable = this.#restart(pauseMs(this.#recentCrashes++));
-      this.#usable.catch(() => {}); // calls report it
-      const { message } = error;
-      this.onEvents(
-        [...requests.keys()].map((id) => ({ id, type: "error", code: "engine_crashed", message })),
-      );
-    }
-    const shapes = [...requests.values()];
-    const report = await writeCrashReport({
-      models: this.#files,
-      pid,
-      uptimeMs,
-      ending,
-      requests: shapes,
-      stats,
-    }).catch((reason: unknown) => `it could not be written: ${String(reason)}`);
+    const report = writeCrashReport({ models: this.#files, pid, uptimeMs, ending, requests, stats }).catch(
+      (reason: unknown) => `There is no crash report: ${String(reason)}`,
+    );
+    this.#report = report;
+    if (!this.#restarts || this.#isRestarting) return; // it was being set up, which fails with the error
+    this.#crashes += 1;
+    this.#isRestarting = true;
+    if (uptimeMs > stableMs) this.#recentCrashes = 0;
+    this.#usable = this.#restart(pauseMs(this.#recentCrashes++));
+    this.#usable.catch(() => {}); // calls report it
     this.onCrash?.({ error, report, stats });
+    const { message } = error;
+    this.onEvents(
+      [...process.requests.keys()].map((id) => ({ id, type: "error", code: "engine_crashed", message })),
+    );
+  }
+
+  /** Does a step in a process that is being set up. If it crashes, the error says where the report is. */
+  async #set<T>(process: EngineProcess, step: Step<T>): Promise<T> {
+    try {
+      return await step(process);
+    } catch (error) {
+      if (!isCrash(error)) throw error;
+      await process.ended;
+      const report = await this.#report;
+      throw new EngineError(error.code, error.message, { details: report === undefined ? {} : { report } });
+    }
   }
 
   async #restart(afterMs: number): Promise<EngineProcess> {
@@ -146,7 +159,7 @@ export class Supervisor implements ModelProcess {
       await pause(afterMs, undefined, { signal });
       signal.throwIfAborted();
       this.#process = this.#start();
-      for (const step of this.#steps) await step(this.#process);
+      for (const step of this.#steps) await this.#set(this.#process, step);
       this.#isRestarting = false;
       return this.#process;
     } catch (thrown) {

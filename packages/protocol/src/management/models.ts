@@ -7,7 +7,17 @@ import { KvBits, kvBitsRule } from "../kv-bits.ts";
 
 /** A model's progress into memory and out of it. */
 export const ManagedModelStatus = z
-  .enum(["available", "preparing", "loading", "loaded", "draining", "unloading", "failed", "closed"])
+  .enum([
+    "available",
+    "preparing",
+    "loading",
+    "loaded",
+    "restarting",
+    "draining",
+    "unloading",
+    "failed",
+    "closed",
+  ])
   .meta({ id: "ManagedModelStatus" });
 export type ManagedModelStatus = z.infer<typeof ManagedModelStatus>;
 

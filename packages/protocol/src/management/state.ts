@@ -8,7 +8,7 @@ import { responseObject } from "../fields/field.ts";
 export const Liveness = responseObject("Liveness", { status: z.literal("ok") });
 export type Liveness = z.infer<typeof Liveness>;
 
-const serverStatus = z.enum(["ok", "idle", "empty", "loading", "failed", "shutting_down"]);
+const serverStatus = z.enum(["ok", "idle", "empty", "loading", "restarting", "failed", "shutting_down"]);
 
 /** The response of `GET /readyz` and `GET /health`, with status 200 or 503. */
 export const Readiness = responseObject("Readiness", {

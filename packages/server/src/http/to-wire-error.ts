@@ -33,6 +33,7 @@ const codeOfEngine = {
   model_invalid: "engine_failed",
   model_unsupported: "engine_failed",
   engine_failed: "engine_failed",
+  engine_crashed: "engine_crashed",
   worker_lost: "worker_lost",
   worker_unreachable: "worker_unreachable",
   worker_refused: "worker_refused",

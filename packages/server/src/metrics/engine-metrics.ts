@@ -70,6 +70,13 @@ export function addEngineMetrics(register: Registry, models: ModelRegistry): voi
       ]),
   });
   addCollected(register, {
+    kind: "counter",
+    name: "ingle_engine_crashes_total",
+    help: "Crashes of the process of a model's engine.",
+    labelNames: ["model"],
+    values: () => models.slots.map(({ id: model, counts: { crashes } }) => [{ model }, crashes]),
+  });
+  addCollected(register, {
     name: "ingle_models_memory_bytes",
     help: "Memory that loaded models take: weights, caches and buffers.",
     values: () => totalOf(models.memoryUsed()),

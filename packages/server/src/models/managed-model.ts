@@ -14,7 +14,7 @@ export function toManagedModel(slot: ModelSlot): ManagedModel {
   return {
     id,
     aliases: [...aliases],
-    status: state.kind,
+    status: slot.isRestarting ? "restarting" : state.kind,
     progress: state.kind === "loading" ? state.progress : null,
     pinned: isPinned,
     running: leases,

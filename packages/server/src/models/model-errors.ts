@@ -32,7 +32,13 @@ export function loadFailed(failed: { id: string; error: unknown; retryInMs: numb
 }
 
 /** Reasons that may go away by themselves. */
-const passingCodes = ["out_of_memory", "worker_lost", "worker_unreachable", "worker_refused"] as const;
+const passingCodes = [
+  "out_of_memory",
+  "engine_crashed",
+  "worker_lost",
+  "worker_unreachable",
+  "worker_refused",
+] as const;
 
 /** The message of an unexpected error stays in the log: it may hold paths or secrets. */
 export function loadError(id: string, error: unknown): WireError {

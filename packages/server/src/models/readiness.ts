@@ -11,21 +11,25 @@ interface Candidate {
   readonly id: string;
   readonly state: ModelState;
   readonly lastUse: number;
+  readonly isRestarting: boolean;
   readonly counts: { readonly loads: number };
 }
 
 /**
  * Ready is a server with a loaded model, or with one that the next request loads. While a model loads, a server is ready only
- * if it has loaded one before: until then it has not shown that it can.
+ * if it has loaded one before: until then it has not shown that it can. A model whose engine crashed may crash again, so a server
+ * that only has such a model is not ready until the engine is back.
  */
 export function readinessOf(models: readonly Candidate[]): ServerReadiness {
   const lastUsed = models.toSorted((a, b) => b.lastUse - a.lastUse);
   const hasStarted = models.some(({ counts }) => counts.loads > 0);
   const find = (...kinds: ModelState["kind"][]): Candidate | undefined =>
-    lastUsed.find(({ state }) => kinds.includes(state.kind));
+    lastUsed.find(({ state, isRestarting }) => kinds.includes(state.kind) && !isRestarting);
 
   const loaded = find("loaded", "draining");
   if (loaded !== undefined) return { status: "ok", isReady: true, model: loaded.id };
+  const restarting = lastUsed.find(({ isRestarting }) => isRestarting);
+  if (restarting !== undefined) return { status: "restarting", isReady: false, model: restarting.id };
   const coming = find("loading", "preparing");
   if (coming !== undefined) {
     const progress = progressOf(coming.state);

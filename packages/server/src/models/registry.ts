@@ -1,6 +1,6 @@
 // The models of the server: finds the one that a request means, loads it once however many ask for it, evicts others for
 // it, and keeps it while somebody uses it. The catalog knows all models, each has a slot, and the planner gives them memory.
-import { addMemory, type MemoryBytes, type Model } from "@ingle/engine";
+import { addMemory, type EngineCrash, type MemoryBytes, type Model } from "@ingle/engine";
 import type { ModelEntry } from "@ingle/protocol";
 import { variants, type OnLoading, type VariantName } from "../variants.ts";
 import { sumOfStats, type EngineStats } from "./slot/engine-stats.ts";
@@ -31,6 +31,8 @@ export interface RegistryOptions extends MemoryLimits {
   source?: ModelSource | undefined;
   /** Called when the source fails; its models of the last refresh stay. */
   onSourceFailure?: ((error: unknown) => void) | undefined;
+  /** Called when the process of a model's engine has crashed; it starts again by itself. */
+  onCrash?: ((id: string, crash: EngineCrash) => void) | undefined;
   now?: () => Date;
 }
 
@@ -225,6 +227,7 @@ export class ModelRegistry implements AsyncDisposable {
       bring: (slot) => this.#bring(slot),
       onChange: () => this.#planner.changed(),
       onLoaded: (model) => this.#watcher?.loaded(known.id, model),
+      onCrash: (crash) => this.#options.onCrash?.(known.id, crash),
       onFree: () => this.#watcher?.freed(known.id),
     });
   }

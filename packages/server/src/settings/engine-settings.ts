@@ -4,6 +4,26 @@ import { flagKinds } from "./setting.ts";
 const { text, list, integer, time } = flagKinds("INGLE_");
 
 export const engineSettings = {
+  engine: text(
+    "--engine <place>",
+    "Where models are computed: each in a process of its own, or in the server's",
+    {
+      choices: ["process", "in-process"],
+      default: "process",
+      details: "See [when an engine crashes](operations.md#when-an-engine-crashes).",
+    },
+  ),
+  stepTimeoutMs: time(
+    "--step-timeout <time>",
+    "How long one step of an engine in a process of its own may take before that is restarted",
+    {
+      isVariableOnly: true,
+      min: 100,
+      max: 86_400_000,
+      // Far longer than a batch of the largest model takes on a slow processor.
+      default: "10m",
+    },
+  ),
   parallel: integer("--parallel <number>", "Requests computed at the same time", {
     min: 1,
     defaultText: "8",

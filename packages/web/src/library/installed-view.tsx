@@ -87,6 +87,7 @@ const tones: Readonly<Record<ManagedModel["status"], Tone>> = {
   preparing: "accent",
   loading: "accent",
   loaded: "good",
+  restarting: "warn",
   draining: "warn",
   unloading: "warn",
   failed: "bad",

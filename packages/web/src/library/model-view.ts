@@ -27,7 +27,7 @@ function isIdle({ status }: ManagedModel): boolean {
 
 /** Whether it is being loaded or unloaded. */
 export function isMoving({ status }: ManagedModel): boolean {
-  return status === "preparing" || status === "loading" || status === "draining" || status === "unloading";
+  return ["preparing", "loading", "restarting", "draining", "unloading"].includes(status);
 }
 
 /** Quantizing a quantized model would lose precision twice. */

@@ -52,6 +52,10 @@ export const errorTexts = texts({
   model_loading: ["The model is still loading.", "Das Modell wird noch geladen."],
   out_of_memory: ["There is not enough memory for this.", "Dafür reicht der Speicher nicht."],
   shutting_down: ["The server is shutting down.", "Der Server wird gerade beendet."],
+  engine_crashed: [
+    "The model crashed and is starting again. Try again.",
+    "Das Modell ist abgestürzt und startet neu. Versuchen Sie es noch einmal.",
+  ],
   worker_lost: [
     "A worker that holds a part of this model was lost.",
     "Ein anderer Rechner, der für dieses Modell mitrechnet, ist ausgefallen.",

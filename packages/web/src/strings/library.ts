@@ -25,6 +25,7 @@ export const libraryText = texts({
     preparing: ["Preparing", "Wird vorbereitet"],
     loading: ["Loading", "Wird geladen"],
     loaded: ["Loaded", "Geladen"],
+    restarting: ["Restarting", "Startet neu"],
     draining: ["Finishing requests", "Beendet Anfragen"],
     unloading: ["Unloading", "Wird entladen"],
     failed: ["Failed to load", "Laden fehlgeschlagen"],

@@ -13,7 +13,7 @@ export function samplingOf(
   return sampling;
 }
 
-/** Of flags and environment, for one sequence: there is one reply at a time. */
+/** Of flags and environment, for one sequence: there is one reply at a time, and nothing to protect from a crash. */
 export function settingsOf(
   flags: GenerationFlags,
   env: NodeJS.ProcessEnv,
@@ -21,5 +21,5 @@ export function settingsOf(
   // Nothing listens, so the environment's host and keys do not matter.
   const unguarded = { noAuth: true, insecureShortKey: true };
   const { model, offline, models, engine } = resolveConfig({ flags: { ...flags, ...unguarded }, env });
-  return { model, offline, models, engine: { ...engine, parallel: 1 } };
+  return { model, offline, models, engine: { ...engine, parallel: 1, engine: "in-process" } };
 }

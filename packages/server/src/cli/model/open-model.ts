@@ -83,15 +83,19 @@ async function forecast(
   return await forecastMemory(file, engine, { budget, signal });
 }
 
-/** The engine's options, with the projector that was installed with the model unless one is given. */
+/**
+ * The engine's options, with the projector that was installed with the model unless one is given. This process is connected to workers,
+ * so the engine of a model that they hold runs here.
+ */
 async function withProjector(
   file: string,
   context: CommandContext,
-  { engine, readsImages = false }: OpenOptions,
+  { engine: given, readsImages = false }: OpenOptions,
 ): Promise<OpenOptions["engine"]> {
   const { projectorInstalledWith } = await context.engine();
   const installed = readsImages ? await projectorInstalledWith(file, { env: context.env }) : undefined;
-  return { ...engine, mmproj: engine.mmproj ?? installed };
+  const engine = given.rpc === undefined ? given.engine : "in-process";
+  return { ...given, engine, mmproj: given.mmproj ?? installed };
 }
 
 /** Loads the model. Throws the engine's errors, or the reason of the aborted signal. */
@@ -120,6 +124,8 @@ async function prepareModel(
   if (located.kind !== "file") await buildInfo();
   const file = await fetchWithBars(located, context, { offline: options.offline ?? false, signal });
   const { budget, engine: asked } = options;
+  if (asked.rpc !== undefined && asked.engine === "process")
+    context.stderr.write(`Workers hold layers of ${located.id}, so its engine runs in this process.\n`);
   const engine = {
     ...(await withProjector(file, context, options)),
     kvBlockSalt: options.reportsKvBlocks === true ? located.id : undefined,

@@ -1,6 +1,6 @@
 // One model of the server: its state, its leases, the requests that wait for it, and the statistics of its engines. It is
 // loaded once however many requests wait, and never freed while a lease is held.
-import type { LoadedModel, MemoryBytes, Model } from "@ingle/engine";
+import type { EngineCrash, LoadedModel, MemoryBytes, Model } from "@ingle/engine";
 import type { ModelEntry } from "@ingle/protocol";
 import { Admission } from "../admission.ts";
 import type { KnownModel, PreparedModel } from "../catalog/known-model.ts";
@@ -34,6 +34,8 @@ export interface SlotOptions {
   onChange: () => void;
   /** Called when the model is loaded, before anybody uses it. */
   onLoaded?: (model: Model) => void;
+  /** Called when the process of the model's engine has crashed; it starts again by itself. */
+  onCrash?: (crash: EngineCrash) => void;
   /** Called right before the model is freed. */
   onFree?: () => void;
 }
@@ -44,7 +46,7 @@ export class ModelSlot {
   readonly #history = new EngineHistory();
   readonly #admission: Admission;
   readonly #waiters = new LoadWaiters((reason) => this.#unwanted.abort(reason));
-  readonly #counts = { loads: 0, failures: 0, unloads: 0 };
+  readonly #counts = { loads: 0, failures: 0, unloads: 0, crashes: 0 };
   #state: ModelState = { kind: "available" };
   #loaded: LoadedModel | undefined;
   #byMemory: MemoryBytes = {};
@@ -55,7 +57,7 @@ export class ModelSlot {
   #requested: LoadSettings | undefined;
   /** Those of the last load that succeeded: settings whose load fails or is given up are dropped. */
   #proven: LoadSettings | undefined;
-  /** The model was freed because it lost a worker: it is loaded again even if no request waits for it. */
+  /** The model was freed because it was lost: it is loaded again even if no request waits for it. */
   #returns = false;
   /** Aborted when nobody waits any more while the model is being prepared. */
   #unwanted = new AbortController();
@@ -90,6 +92,11 @@ export class ModelSlot {
     return this.#state;
   }
 
+  /** Whether the process of the loaded model's engine has crashed and is being started again: requests wait. */
+  get isRestarting(): boolean {
+    return this.#loaded?.model.process?.isRestarting ?? false;
+  }
+
   /** Leases that are held. */
   get leases(): number {
     return this.#leases;
@@ -105,8 +112,8 @@ export class ModelSlot {
     return this.#lastUse;
   }
 
-  /** Loads that succeeded, loads that failed, and unloads. */
-  get counts(): Readonly<{ loads: number; failures: number; unloads: number }> {
+  /** Loads that succeeded, loads that failed, unloads, and crashes of the engine's process. */
+  get counts(): Readonly<{ loads: number; failures: number; unloads: number; crashes: number }> {
     return this.#counts;
   }
 
@@ -134,6 +141,7 @@ export class ModelSlot {
   get entry(): ModelEntry {
     const { kind } = this.#state;
     const { entry } = this.profile;
+    if (this.isRestarting) return { ...entry, status: "loading" };
     if (kind === "loaded" || kind === "draining") return { ...entry, status: "loaded" };
     return { ...entry, status: kind === "preparing" || kind === "loading" ? "loading" : "available" };
   }
@@ -247,7 +255,8 @@ export class ModelSlot {
     signal.throwIfAborted(); // close() waits for us and frees the model
     const { model } = this.#loaded;
     this.#returns = false;
-    void model.workerLost.then(() => this.#workerLost(model)); // it never rejects
+    void model.lost.then(() => this.#lost(model)); // it never rejects
+    if (model.process !== null) model.process.onCrash = (crash) => this.#crashed(crash);
     const loadedAt = this.#options.now();
     this.profile.loaded(model, loadedAt);
     this.#admission.resize(model.info.parallel + this.#options.waitingMax);
@@ -350,7 +359,13 @@ export class ModelSlot {
     await this.#free();
   }
 
-  #workerLost(model: Model): void {
+  #crashed(crash: EngineCrash): void {
+    this.#counts.crashes += 1;
+    if (crash.stats !== undefined) this.#history.close(crash.stats);
+    this.#options.onCrash?.(crash);
+  }
+
+  #lost(model: Model): void {
     if (this.#loaded?.model !== model || this.#state.kind === "closed") return;
     this.#returns = true;
     this.evict();
