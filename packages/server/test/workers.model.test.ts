@@ -31,7 +31,11 @@ const startWorker = (port = 0): Promise<WorkerHost> =>
 
 const serverOver = (...ports: number[]): Promise<RealServer> =>
   realServer({
-    load: { contextLength: 512, rpc: { workers: ports.map((port) => `127.0.0.1:${port}`), keyFile } },
+    load: {
+      engine: "in-process",
+      contextLength: 512,
+      rpc: { workers: ports.map((port) => `127.0.0.1:${port}`), keyFile },
+    },
   });
 
 /** Ends the processes that compute for this process's workers. */
