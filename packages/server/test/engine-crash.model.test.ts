@@ -75,11 +75,11 @@ function stream({ server }: TwoModels, model: string, maxTokens: number): Stream
       }),
     });
     const decoder = new TextDecoder();
-    for await (const chunk of response.body ?? []) stream.text += decoder.decode(chunk, { stream: true });
+    for await (const chunk of response.body ?? []) started.text += decoder.decode(chunk, { stream: true });
   };
-  const stream: Stream = { text: "", ended: Promise.resolve() };
-  stream.ended = read();
-  return stream;
+  const started: Stream = { text: "", ended: Promise.resolve() };
+  started.ended = read();
+  return started;
 }
 
 const streams = (on: TwoModels, model: string, maxTokens: number): Stream[] =>

@@ -10,6 +10,7 @@ import { EngineHistory, type EngineStats } from "./engine-stats.ts";
 import { agree, settingsOver, type LoadSettings } from "./load-settings.ts";
 import { LoadWaiters } from "./load-waiters.ts";
 import { areSettingsInUse, moved, type ModelState } from "./model-state.ts";
+import type { SlotOptions } from "./slot-options.ts";
 
 /** Time after a failed load in which no request tries again: a thousand clients that retry would cause nothing but loads. */
 export const coolDownMs = 10_000;
@@ -18,26 +19,6 @@ export const coolDownMs = 10_000;
 export interface Lease extends Disposable {
   readonly id: string;
   readonly model: Model;
-}
-
-export interface SlotOptions {
-  isPinned: boolean;
-  /** Requests that may wait beside those that run. */
-  waitingMax: number;
-  idleUnloadMs?: number | undefined;
-  now: () => Date;
-  /** Returns a larger number at each call, which orders models by their last use. */
-  nextUse: () => number;
-  /** Prepares and loads the model, because somebody waits for it. Never rejects. */
-  bring: (slot: ModelSlot) => Promise<void>;
-  /** Called when something changes that others may wait for: the state, or the last lease. */
-  onChange: () => void;
-  /** Called when the model is loaded, before anybody uses it. */
-  onLoaded?: (model: Model) => void;
-  /** Called when the process of the model's engine has crashed; it starts again by itself. */
-  onCrash?: (crash: EngineCrash) => void;
-  /** Called right before the model is freed. */
-  onFree?: () => void;
 }
 
 export class ModelSlot {
