@@ -118,9 +118,18 @@ export interface ProcessUsage {
   cpuSeconds: number;
 }
 
-/** Undefined without /proc. */
+/** Of the process and its children: Ingle computes each model in a child. Undefined without /proc. */
 export async function readProcessUsage(pid: number): Promise<ProcessUsage | undefined> {
   if (process.platform !== "linux") return undefined;
+  const children = (await readFile(`/proc/${pid}/task/${pid}/children`, "utf8")).match(/\d+/g) ?? [];
+  const usages = await Promise.all([pid, ...children].map(usageOf));
+  return {
+    peakMb: usages.reduce((sum, { peakMb }) => sum + peakMb, 0),
+    cpuSeconds: usages.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0),
+  };
+}
+
+async function usageOf(pid: number | string): Promise<ProcessUsage> {
   const [status, line] = await Promise.all([
     readFile(`/proc/${pid}/status`, "utf8"),
     readFile(`/proc/${pid}/stat`, "utf8"),

@@ -119,9 +119,19 @@ export async function keepMemoryTight(): Promise<void> {
   (await addon()).keepMemoryTight();
 }
 
-/** Sends the log lines of llama.cpp to `sink`; null discards them. */
-export async function setLogSink(sink: ((level: number, text: string) => void) | null): Promise<void> {
+type LogSink = (level: number, text: string) => void;
+
+let logSink: LogSink | null = null;
+
+/** Sends the log lines of llama.cpp to `sink`, also those of engines in processes of their own; null discards them. */
+export async function setLogSink(sink: LogSink | null): Promise<void> {
   (await addon()).setLogSink(sink);
+  logSink = sink;
+}
+
+/** Passes on a line from the process of an engine. */
+export function logFromProcess(level: number, text: string): void {
+  logSink?.(level, text);
 }
 
 const codeOfNative: Record<string, EngineErrorCode> = {

@@ -2,7 +2,7 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
-import type { NativeBlocksEvent, NativeEvent, NativeStats } from "../native.ts";
+import { logFromProcess, type NativeBlocksEvent, type NativeEvent, type NativeStats } from "../native.ts";
 import { engineCrashed, type Ending, type RequestShape } from "./crash-report.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import type { CallName, Command, EngineCalls, Failure, Message, Report } from "./messages.ts";
@@ -14,6 +14,8 @@ const v8Flags = ["--max-semi-space-size=1"];
 /** Characters of stderr and lines of the log that are kept: the last ones explain a crash. */
 const stderrLengthMax = 4096;
 const logLinesMax = 100;
+/** Debugging lines may hold parts of a prompt. */
+const infoLevel = 2;
 
 export interface EngineProcessOptions {
   /** The milliseconds without a step of the engine, or without a sign of life, after which the process is killed. */
@@ -56,8 +58,7 @@ export class EngineProcess {
     });
     this.#child = fork(program, [], {
       execArgv: v8Flags,
-      // Otherwise ggml would start a debugger to print a backtrace.
-      env: { ...process.env, GGML_NO_BACKTRACE: "1" },
+      env: environment(),
       serialization: "advanced",
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
@@ -167,6 +168,8 @@ export class EngineProcess {
         this.#stats = report.stats;
         break;
       case "log":
+        logFromProcess(report.level, report.text);
+        if (report.level < infoLevel) break;
         this.#log.push(report.text.trimEnd());
         if (this.#log.length > logLinesMax) this.#log.shift();
         break;
@@ -223,4 +226,11 @@ export class EngineProcess {
 /** The addon's error, as the addon would have thrown it here. */
 function errorOf({ code, message, details }: Failure): Error {
   return Object.assign(new Error(message), { code, details });
+}
+
+/** This process's, without what is nobody else's business. */
+function environment(): NodeJS.ProcessEnv {
+  const passed = Object.entries(process.env).filter(([name]) => !/KEY|TOKEN|SECRET|PASSWORD/i.test(name));
+  // Otherwise ggml would start a debugger to print a backtrace.
+  return { ...Object.fromEntries(passed), GGML_NO_BACKTRACE: "1" };
 }

@@ -3,6 +3,8 @@
 /** Ticks for each bound: a process that hangs is noticed at most an eighth late. */
 const ticksPerBound = 8;
 const tickMsMax = 1_000;
+/** A process sends something four times a second, whatever it computes: a minute without is no long step. */
+const silenceMsMax = 60_000;
 
 export class Heartbeat {
   readonly #boundMs: number;
@@ -43,6 +45,7 @@ export class Heartbeat {
   #tick(): void {
     this.#silent += 1;
     this.#still += 1;
-    if (Math.max(this.#silent, this.#still) * this.#tickMs > this.#boundMs) this.#onHung();
+    const isSilent = this.#silent * this.#tickMs > Math.min(this.#boundMs, silenceMsMax);
+    if (isSilent || this.#still * this.#tickMs > this.#boundMs) this.#onHung();
   }
 }

@@ -55,6 +55,7 @@ Restart=on-failure
 RestartSec=${restartSeconds}
 RestartPreventExitStatus=${usageExitCode}
 KillMode=mixed
+OOMPolicy=continue
 TimeoutStopSec=${stopSeconds}
 NoNewPrivileges=true
 
