@@ -292,3 +292,8 @@ export function servePeer(options: NativeServeOptions): Promise<void>;
 export function setLogSink(sink: ((level: number, text: string) => void) | null): void;
 /** Makes the process return freed memory to the system early. For processes that run nothing but Ingle. */
 export function keepMemoryTight(): void;
+/**
+ * Takes rights from this process, for good, that an engine does not need once its model is loaded: to start programs, to use the
+ * network, to signal or inspect other processes, to mount. Returns whether the system has taken them; only Linux can.
+ */
+export function confineProcess(): boolean;

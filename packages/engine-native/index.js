@@ -8,6 +8,7 @@ const addon = createRequire(import.meta.url)(findAddon(fileURLToPath(new URL("."
 export const {
   buildInfo,
   computeImatrix,
+  confineProcess,
   connectWorker,
   isWorkerLost,
   keepMemoryTight,

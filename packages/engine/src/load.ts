@@ -184,7 +184,7 @@ export async function load(pathOrName: string, options: LoadOptions = {}): Promi
   } catch (error) {
     native?.dispose();
     workers?.[Symbol.dispose]();
-    await supervisor?.end(error);
+    await supervisor?.end();
     throw error;
   }
 }

@@ -119,6 +119,11 @@ export async function keepMemoryTight(): Promise<void> {
   (await addon()).keepMemoryTight();
 }
 
+/** Takes rights from this process, for good, that an engine does not need once its model is loaded. False where the system cannot. */
+export async function confineProcess(): Promise<boolean> {
+  return (await addon()).confineProcess();
+}
+
 type LogSink = (level: number, text: string) => void;
 
 let logSink: LogSink | null = null;

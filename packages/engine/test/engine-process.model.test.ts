@@ -119,6 +119,16 @@ describe("an engine in a process of its own", () => {
     expect(() => apart.model.generate({ prompt: "again" })).toThrow(/disposed/);
   });
 
+  it.runIf(process.platform === "linux")("gives up its rights, and gets no secrets", async () => {
+    vi.stubEnv("INGLE_API_KEYS", "a-secret-of-the-server");
+    await using apart = await loadApart();
+    const about = async (file: string): Promise<string> =>
+      await readFile(`/proc/${pidOf(apart)}/${file}`, "utf8");
+    expect(await about("status")).toMatch(/^NoNewPrivs:\s1$[^]*^Seccomp:\s2$/m);
+    expect(await about("environ")).not.toContain("secret");
+    vi.stubEnv("INGLE_API_KEYS", undefined);
+  });
+
   it("ends when its load is aborted", async () => {
     const loading = loadApart({ signal: AbortSignal.timeout(20) });
     await expect(loading).rejects.toMatchObject({ name: "TimeoutError" });

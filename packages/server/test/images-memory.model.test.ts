@@ -26,7 +26,7 @@ afterEach(() => {
 interface Served {
   url: string;
   model: string;
-  /** Memory of the process, in bytes. */
+  /** Memory of the server's process and of its engine's, in bytes. */
   resident(): Promise<number>;
 }
 
@@ -58,8 +58,13 @@ async function serve(): Promise<Served> {
     child.once("close", () => reject(new Error(`it ended: ${output}`)));
   });
   const resident = async (): Promise<number> => {
-    const status = await readFile(`/proc/${child.pid}/status`, "latin1");
-    return 1024 * Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]);
+    const engines = (await readFile(`/proc/${child.pid}/task/${child.pid}/children`, "latin1")).match(/\d+/g);
+    expect(engines).toHaveLength(1);
+    const sizes = [child.pid, ...(engines ?? [])].map(async (pid) => {
+      const status = await readFile(`/proc/${pid}/status`, "latin1");
+      return 1024 * Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]);
+    });
+    return (await Promise.all(sizes)).reduce((sum, size) => sum + size);
   };
   const { data } = (await (await fetch(`${url}/v1/models`)).json()) as ModelList;
   return { url, model: data[0]?.id ?? "", resident };

@@ -1,5 +1,6 @@
 // The addon's entry: what `require` of the .node file gives. index.js is its only caller.
 #include "llama/backend/backend.h"
+#include "llama/backend/confinement.h"
 #include "napi/addon_data.h"
 #include "napi/convert.h"
 #include "napi/engine_object.h"
@@ -22,6 +23,10 @@ Napi::Value build_info(const Napi::CallbackInfo& info) {
     return from_backend_info(info.Env(), llama_rt::backend_info());
 }
 
+Napi::Value confine_process(const Napi::CallbackInfo& info) {
+    return Napi::Boolean::New(info.Env(), llama_rt::confine_process());
+}
+
 void keep_memory_tight(const Napi::CallbackInfo&) {
     llama_rt::keep_memory_tight();
 }
@@ -35,6 +40,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
     env.SetInstanceData(data.release()); // deleted by node-addon-api when the environment ends
     exports.Set("buildInfo", Napi::Function::New<build_info>(env, "buildInfo"));
     exports.Set("computeImatrix", Napi::Function::New<compute_imatrix>(env, "computeImatrix"));
+    exports.Set("confineProcess", Napi::Function::New<confine_process>(env, "confineProcess"));
     exports.Set("connectWorker", Napi::Function::New<connect_worker>(env, "connectWorker"));
     exports.Set("isWorkerLost", Napi::Function::New<is_worker_lost>(env, "isWorkerLost"));
     exports.Set("keepMemoryTight", Napi::Function::New<keep_memory_tight>(env, "keepMemoryTight"));

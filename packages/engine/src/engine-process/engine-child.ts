@@ -1,6 +1,7 @@
 // The program of an engine's process: runs the addon for the parent, and ends with it. It imports as little as it can, because every
 // model pays for it in time and memory.
 import {
+  confineProcess,
   keepMemoryTight,
   loadNative,
   setLogSink,
@@ -133,6 +134,10 @@ const calls: Calls = {
       onEvents,
       draft === undefined ? undefined : modelOf(draft),
     );
+    // Nothing has to be opened any more that the filter would refuse.
+    const isConfined = await confineProcess();
+    const text = `The engine's process ${isConfined ? "gave up" : "keeps"} the rights that it does not need.`;
+    outbox.add({ kind: "log", level: 2, text });
     return engine.stats();
   },
   disposeEngine: async () => {

@@ -21,6 +21,8 @@ export interface EngineProcessOptions {
   /** The milliseconds without a step of the engine, or without a sign of life, after which the process is killed. */
   stepTimeoutMs: number;
   onEvents: (events: (NativeEvent | NativeBlocksEvent)[]) => void;
+  /** Called when the process has ended by itself and what it sent was delivered, before its calls reject. */
+  onCrash: (ending: Ending) => void;
 }
 
 interface PendingCall {
@@ -31,7 +33,7 @@ interface PendingCall {
 
 export class EngineProcess {
   readonly #child: ChildProcess;
-  readonly #onEvents: EngineProcessOptions["onEvents"];
+  readonly #options: EngineProcessOptions;
   readonly #heartbeat: Heartbeat;
   readonly #startedAt = performance.now();
   readonly #calls = new Map<number, PendingCall>();
@@ -41,18 +43,17 @@ export class EngineProcess {
   #stderr = "";
   #stats: NativeStats | undefined;
   #isHung = false;
-  #isRunning = true;
   /** Whether it keeps this process from exiting. */
   #isHeld = true;
   /** Why it was ended on purpose. */
-  #reason: unknown;
+  #reason: Error | undefined;
+  /** Once it has ended: the error of every call. */
+  #failure: Error | undefined;
+  readonly #ended: Promise<void>;
 
-  /** Resolves when the process has ended and what it sent was delivered: with undefined if it was ended on purpose. */
-  readonly ended: Promise<Ending | undefined>;
-
-  constructor({ stepTimeoutMs, onEvents }: EngineProcessOptions) {
-    this.#onEvents = onEvents;
-    this.#heartbeat = new Heartbeat(stepTimeoutMs, () => {
+  constructor(options: EngineProcessOptions) {
+    this.#options = options;
+    this.#heartbeat = new Heartbeat(options.stepTimeoutMs, () => {
       this.#isHung = true;
       this.#child.kill("SIGKILL");
     });
@@ -68,7 +69,7 @@ export class EngineProcess {
       this.#stderr = (this.#stderr + text).slice(-stderrLengthMax);
     });
     this.#child.on("message", (message: Message) => this.#receive(message));
-    this.ended = this.#untilEnded();
+    this.#ended = this.#untilEnded();
     this.#settle();
   }
 
@@ -99,6 +100,7 @@ export class EngineProcess {
     args: Parameters<EngineCalls[Name]>,
     { signal, onProgress }: { signal?: AbortSignal; onProgress?: (fraction: number) => void } = {},
   ): Promise<ReturnType<EngineCalls[Name]>> {
+    if (this.#failure !== undefined) throw this.#failure;
     const id = (this.#lastCall += 1);
     const abort = (): void => this.post({ kind: "abort", id });
     try {
@@ -129,11 +131,11 @@ export class EngineProcess {
   }
 
   /** Ends the process, calls in flight with this reason. Resolves when the system has its memory back. Idempotent. */
-  async end(reason: unknown): Promise<void> {
+  async end(reason: Error): Promise<void> {
     this.#reason ??= reason;
     this.#child.kill("SIGKILL");
     this.#settle();
-    await this.ended;
+    await this.#ended;
   }
 
   #receive(message: Message): void {
@@ -182,14 +184,14 @@ export class EngineProcess {
     this.#heartbeat.stepped();
     for (const event of events)
       if (event.type !== "blocks" && event.type !== "text") this.#requests.delete(event.id);
-    this.#onEvents(events);
+    this.#options.onEvents(events);
   }
 
   /** Watches the process, and keeps this one from exiting, while something is in flight. */
   #settle(): void {
     const hasRequests = this.#requests.size > 0;
     const isEnding = this.#reason !== undefined;
-    const isBusy = this.#isRunning && (hasRequests || this.#calls.size > 0 || isEnding);
+    const isBusy = this.#failure === undefined && (hasRequests || this.#calls.size > 0 || isEnding);
     this.#heartbeat.watch({ isBusy, hasRequests });
     if (isBusy === this.#isHeld) return;
     this.#isHeld = isBusy;
@@ -203,7 +205,7 @@ export class EngineProcess {
     }
   }
 
-  async #untilEnded(): Promise<Ending | undefined> {
+  async #untilEnded(): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#child.once("close", () => resolve());
       this.#child.once("error", ({ message }) => {
@@ -212,14 +214,13 @@ export class EngineProcess {
       });
     });
     if (this.#child.connected) await new Promise((resolve) => this.#child.once("disconnect", resolve));
-    this.#isRunning = false;
-    this.#settle();
     const { signalCode: signal, exitCode } = this.#child;
     const ending = { signal, exitCode, isHung: this.#isHung, log: this.#log, stderr: this.#stderr.trim() };
-    const error = this.#reason ?? engineCrashed(ending);
-    for (const { reject } of this.#calls.values()) reject(error);
+    this.#failure = this.#reason ?? engineCrashed(ending);
+    this.#settle();
+    if (this.#reason === undefined) this.#options.onCrash(ending);
+    for (const { reject } of this.#calls.values()) reject(this.#failure);
     this.#calls.clear();
-    return this.#reason === undefined ? ending : undefined;
   }
 }
 
@@ -231,6 +232,11 @@ function errorOf({ code, message, details }: Failure): Error {
 /** This process's, without what is nobody else's business. */
 function environment(): NodeJS.ProcessEnv {
   const passed = Object.entries(process.env).filter(([name]) => !/KEY|TOKEN|SECRET|PASSWORD/i.test(name));
-  // Otherwise ggml would start a debugger to print a backtrace.
-  return { ...Object.fromEntries(passed), GGML_NO_BACKTRACE: "1" };
+  return {
+    ...Object.fromEntries(passed),
+    // Otherwise ggml would start a debugger to print a backtrace.
+    GGML_NO_BACKTRACE: "1",
+    // A confined process makes no calls through a ring.
+    UV_USE_IO_URING: "0",
+  };
 }

@@ -83,10 +83,6 @@ export function loadRemote(
   return { model: load(), abort: () => void supervisor.end(aborted()) };
 }
 
-function disposed(): EngineError {
-  return new EngineError("disposed", "The model was disposed.");
-}
-
 function toPrompt(process: EngineProcess, { tokens, stops, ...objects }: RemotePrompt): NativePrompt {
   return {
     tokens,
@@ -158,7 +154,7 @@ class RemoteModel implements NativeModel {
 
   dispose(): void {
     const number = this.#number;
-    if (number === firstModel) void this.#supervisor.end(disposed());
+    if (number === firstModel) void this.#supervisor.end();
     else this.#supervisor.setUp((process) => process.call("disposeModel", [number])).catch(() => {}); // it has ended
   }
 
@@ -219,7 +215,7 @@ class RemoteEngine implements NativeEngine {
   /** Also ends the process: all its memory is free when this resolves. */
   async dispose(): Promise<void> {
     await this.#supervisor.running?.call("disposeEngine", []).catch(() => {}); // it has crashed: there is nothing left to end
-    await this.#supervisor.end(disposed());
+    await this.#supervisor.end();
   }
 
   #running(): EngineProcess {

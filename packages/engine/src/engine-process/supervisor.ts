@@ -106,18 +106,18 @@ export class Supervisor implements ModelProcess {
   }
 
   /** Ends the process; calls in flight and later ones reject with the reason. Resolves when its memory is free. Idempotent. */
-  async end(reason: unknown): Promise<void> {
+  async end(reason: Error = new EngineError("disposed", "The model was disposed.")): Promise<void> {
     this.#stopping.abort(reason);
     await this.#process.end(reason);
   }
 
   #start(): EngineProcess {
-    const child = new EngineProcess({
+    const process = new EngineProcess({
       stepTimeoutMs: this.#stepTimeoutMs,
       onEvents: (events) => this.onEvents(events),
+      onCrash: (ending) => this.#crashed(process, ending),
     });
-    void child.ended.then((ending) => ending !== undefined && this.#crashed(child, ending));
-    return child;
+    return process;
   }
 
   #crashed(process: EngineProcess, ending: Ending): void {
@@ -147,7 +147,6 @@ export class Supervisor implements ModelProcess {
       return await step(process);
     } catch (error) {
       if (!isCrash(error)) throw error;
-      await process.ended;
       const report = await this.#report;
       throw new EngineError(error.code, error.message, { details: report === undefined ? {} : { report } });
     }

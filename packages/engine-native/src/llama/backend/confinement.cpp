@@ -1,0 +1,160 @@
+#include "llama/backend/confinement.h"
+
+#if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
+#define INGLE_HAS_SECCOMP 1
+#endif
+
+#ifdef INGLE_HAS_SECCOMP
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+namespace llama_rt {
+
+namespace {
+
+#ifdef INGLE_HAS_SECCOMP
+
+#ifdef __x86_64__
+constexpr uint32_t kArchitecture = AUDIT_ARCH_X86_64;
+#else
+constexpr uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
+#endif
+
+/// System calls with this bit belong to another ABI of x86-64, under other numbers.
+constexpr uint32_t kOtherAbi = 0x40000000;
+
+/// Other programs, other processes, the network, mounts, namespaces, the kernel. Since 424, calls have the same number on every
+/// architecture, but some systems' headers lack them.
+constexpr std::array kDenied = {
+    SYS_execve,
+    SYS_execveat,
+    SYS_ptrace,
+    SYS_process_vm_readv,
+    SYS_process_vm_writev,
+    424, // pidfd_send_signal
+    434, // pidfd_open
+    438, // pidfd_getfd
+    SYS_connect,
+    SYS_bind,
+    SYS_listen,
+    SYS_accept,
+    SYS_accept4,
+    425, // io_uring_setup, whose calls would pass this filter
+    426, // io_uring_enter
+    427, // io_uring_register
+    SYS_mount,
+    SYS_umount2,
+    SYS_pivot_root,
+    SYS_chroot,
+    428, // open_tree
+    429, // move_mount
+    430, // fsopen
+    431, // fsconfig
+    432, // fsmount
+    433, // fspick
+    SYS_setns,
+    SYS_unshare,
+    SYS_open_by_handle_at,
+    SYS_bpf,
+    SYS_perf_event_open,
+    SYS_keyctl,
+    SYS_add_key,
+    SYS_request_key,
+    SYS_init_module,
+    SYS_finit_module,
+    SYS_delete_module,
+    SYS_kexec_load,
+    SYS_reboot,
+    SYS_swapon,
+    SYS_swapoff,
+};
+
+/// Signals may only be sent to this process: both calls have the process as their first argument.
+constexpr std::array kSignals = {SYS_kill, SYS_tgkill};
+
+/// The only kinds of sockets that may be made: GPU drivers talk to their services and to the kernel.
+constexpr std::array kLocalSockets = {AF_UNIX, AF_NETLINK};
+
+class SystemCallFilter {
+public:
+    SystemCallFilter() {
+        load(offsetof(seccomp_data, arch));
+        allow_only(kArchitecture);
+        load(offsetof(seccomp_data, nr));
+        add(BPF_JMP | BPF_JGE | BPF_K, kOtherAbi, 0, 1);
+        deny();
+        for (const auto call : kDenied) {
+            add(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(call), 0, 1);
+            deny();
+        }
+        const auto self = static_cast<uint32_t>(getpid());
+        for (const auto call : kSignals) only_with_first_argument(call, std::array{self});
+        only_with_first_argument(SYS_socket, kLocalSockets);
+        only_with_first_argument(SYS_socketpair, kLocalSockets);
+        add(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    }
+
+    sock_fprog program() {
+        return {.len = static_cast<unsigned short>(code_.size()), .filter = code_.data()};
+    }
+
+private:
+    void add(uint16_t operation, uint32_t value, uint8_t if_true = 0, uint8_t if_false = 0) {
+        code_.push_back({.code = operation, .jt = if_true, .jf = if_false, .k = value});
+    }
+
+    void load(size_t offset) { add(BPF_LD | BPF_W | BPF_ABS, static_cast<uint32_t>(offset)); }
+
+    void deny() { add(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM); }
+
+    void allow_only(uint32_t value) {
+        add(BPF_JMP | BPF_JEQ | BPF_K, value, 1, 0);
+        deny();
+    }
+
+    /// The number of the call is loaded before and after. An argument has 64 bits, of which these calls use the lower ones.
+    void only_with_first_argument(long call, const auto& allowed) {
+        const auto count = static_cast<uint8_t>(allowed.size());
+        add(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(call), 0, static_cast<uint8_t>(count + 3));
+        load(offsetof(seccomp_data, args));
+        for (uint8_t i = 0; i < count; ++i) {
+            const auto to_reload = static_cast<uint8_t>(count - i);
+            add(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(allowed.at(i)), to_reload, 0);
+        }
+        deny();
+        load(offsetof(seccomp_data, nr));
+    }
+
+    std::vector<sock_filter> code_;
+};
+
+#endif
+
+} // namespace
+
+bool confine_process() {
+#ifdef INGLE_HAS_SECCOMP
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return false;
+    SystemCallFilter filter;
+    sock_fprog program = filter.program();
+    // Without SPEC_ALLOW, older kernels would slow down every load after a store.
+    constexpr unsigned kFlags = SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_SPEC_ALLOW;
+    return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, kFlags, &program) == 0;
+#else
+    return false;
+#endif
+}
+
+} // namespace llama_rt
