@@ -125,6 +125,7 @@ describe("under sixteen streams over two models", () => {
       expect(text).toContain('ingle_engine_crashes_total{model="a"} 1');
       expect(text).toContain('ingle_engine_crashes_total{model="b"} 0');
       expect(text).toContain('ingle_model_loaded{model="a"} 1');
+      expect(text).toMatch(/ingle_engine_memory_bytes\{model="b"\} \d{8}/);
       expect(await readdir(path.join(home, "crash-reports"))).toHaveLength(1);
     },
   );

@@ -224,7 +224,7 @@ let heartbeat: NodeJS.Timeout | undefined;
 function beat(): void {
   heartbeat ??= setInterval(() => {
     reportStats();
-    outbox.add({ kind: "alive" });
+    outbox.add({ kind: "alive", memoryBytes: process.memoryUsage.rss() });
     if (callsInFlight + requestIds.size > 0) return;
     clearInterval(heartbeat);
     heartbeat = undefined;

@@ -42,6 +42,7 @@ export class EngineProcess {
   #lastCall = 0;
   #stderr = "";
   #stats: NativeStats | undefined;
+  #memoryBytes = 0;
   #isHung = false;
   /** Whether it keeps this process from exiting. */
   #isHeld = true;
@@ -84,6 +85,11 @@ export class EngineProcess {
   /** The engine's counters as it reported them last; undefined before it has started. */
   get stats(): NativeStats | undefined {
     return this.#stats;
+  }
+
+  /** What the process has in RAM, as it reported it last. */
+  get memoryBytes(): number {
+    return this.#memoryBytes;
   }
 
   /** The requests in flight, by their numbers. */
@@ -176,6 +182,7 @@ export class EngineProcess {
         if (this.#log.length > logLinesMax) this.#log.shift();
         break;
       case "alive":
+        this.#memoryBytes = report.memoryBytes;
         break;
     }
   }

@@ -96,7 +96,7 @@ export type Report =
   | { kind: "stats"; stats: NativeStats }
   /** A line of llama.cpp's log; level 1 debug … 4 error. */
   | { kind: "log"; level: number; text: string }
-  /** Sent every `heartbeatMs` while calls or requests are in flight. */
-  | { kind: "alive" };
+  /** Sent every `heartbeatMs` while calls or requests are in flight. The memory is what the process has in RAM. */
+  | { kind: "alive"; memoryBytes: number };
 
 export const heartbeatMs = 250;

@@ -18,6 +18,8 @@ export interface EngineCrash {
 /** The process of a model's engine. */
 export interface ModelProcess {
   readonly pid: number | undefined;
+  /** What it has in RAM, mapped weights included, as it reported it last; 0 while it is started again. */
+  readonly memoryBytes: number;
   /** Whether it has crashed and is being started again: requests wait. */
   readonly isRestarting: boolean;
   /** Crashes since the model was loaded. */
@@ -69,6 +71,10 @@ export class Supervisor implements ModelProcess {
 
   get pid(): number | undefined {
     return this.running?.pid;
+  }
+
+  get memoryBytes(): number {
+    return this.running?.memoryBytes ?? 0;
   }
 
   get isRestarting(): boolean {

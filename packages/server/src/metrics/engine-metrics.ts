@@ -70,6 +70,15 @@ export function addEngineMetrics(register: Registry, models: ModelRegistry): voi
       ]),
   });
   addCollected(register, {
+    name: "ingle_engine_memory_bytes",
+    help: "Memory in RAM of the process of a model's engine, mapped weights included.",
+    labelNames: ["model"],
+    values: () =>
+      models.slots
+        .filter(({ processMemoryBytes }) => processMemoryBytes > 0)
+        .map(({ id: model, processMemoryBytes }) => [{ model }, processMemoryBytes]),
+  });
+  addCollected(register, {
     kind: "counter",
     name: "ingle_engine_crashes_total",
     help: "Crashes of the process of a model's engine.",

@@ -45,7 +45,10 @@ export async function eventRoutes(app: FastifyInstance, options: EventsOptions):
     server: view(),
     figures: sampler.sample(registry.stats(), {
       atMs: performance.now(),
-      memoryBytes: process.memoryUsage.rss(),
+      memoryBytes: registry.slots.reduce(
+        (sum, { processMemoryBytes }) => sum + processMemoryBytes,
+        process.memoryUsage.rss(),
+      ),
       cachedShare: board.cachedShare,
     }),
     requests: board.rows(),

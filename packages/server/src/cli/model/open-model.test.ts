@@ -135,6 +135,23 @@ describe("a model for the registry", () => {
     return projector;
   }
 
+  it("is computed in the server's process if workers hold layers of it, which a line says", async () => {
+    const engine = scriptedEngine();
+    const places: unknown[] = [];
+    const load: Engine["load"] = (file, options) => {
+      places.push(options?.engine);
+      return engine.load(file, options);
+    };
+    const { context, err } = testWorld({ engine: { ...engine, load } });
+    for (const rpc of [undefined, { workers: ["10.0.0.2:50052"], keyFile: undefined }]) {
+      const known = knownModel(located, context, { engine: { engine: "process", rpc } });
+      const { load: read } = await known.prepare({ signal });
+      await using _loaded = await read(() => {}, signal);
+    }
+    expect(places).toEqual(["process", "in-process"]);
+    expect(err()).toContain(`Workers hold layers of ${located.id}, so its engine runs in this process.\n`);
+  });
+
   it("reads images with the given projector, else with the one installed with it", async () => {
     expect(await projectorOf(installed.path, undefined)).toBe(installed.projector);
     expect(await projectorOf(installed.path, "/other.gguf")).toBe("/other.gguf");

@@ -78,6 +78,11 @@ export class ModelSlot {
     return this.#loaded?.model.process?.isRestarting ?? false;
   }
 
+  /** What the process of its engine has in RAM; 0 without one. */
+  get processMemoryBytes(): number {
+    return this.#loaded?.model.process?.memoryBytes ?? 0;
+  }
+
   /** Leases that are held. */
   get leases(): number {
     return this.#leases;
