@@ -1,5 +1,8 @@
 // The event stream of any endpoint as an async iterable of its events. It is read once, can be left at any time, and can be
 // forwarded as bytes.
+
+// Programs compile against AsyncDisposable whether or not their own libraries of types have it.
+/// <reference lib="esnext.disposable" preserve="true" />
 import { createParser } from "eventsource-parser";
 
 import { isRecord, parseJson, readWireError } from "./response-body.ts";

@@ -79,16 +79,20 @@ async function parseStart<Parsed>(
   path: string,
   parse: (bytes: Uint8Array, fileBytes: number) => Parsed,
 ): Promise<Parsed> {
-  await using file = await open(path, "r");
-  const { size: fileBytes } = await file.stat();
-  const bytesMax = Math.min(fileBytes, HEADER_BYTES_MAX);
-  for (let size = FIRST_BYTES; ; size *= 4) {
-    const bytes = await readFirst(file, Math.min(size, bytesMax));
-    try {
-      return parse(bytes, fileBytes);
-    } catch (error) {
-      if (size >= bytesMax || !isTruncated(error)) throw error;
+  const file = await open(path, "r");
+  try {
+    const { size: fileBytes } = await file.stat();
+    const bytesMax = Math.min(fileBytes, HEADER_BYTES_MAX);
+    for (let size = FIRST_BYTES; ; size *= 4) {
+      const bytes = await readFirst(file, Math.min(size, bytesMax));
+      try {
+        return parse(bytes, fileBytes);
+      } catch (error) {
+        if (size >= bytesMax || !isTruncated(error)) throw error;
+      }
     }
+  } finally {
+    await file.close();
   }
 }
 

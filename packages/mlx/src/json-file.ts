@@ -1,5 +1,5 @@
 // Reads the JSON files of a folder (config.json, tokenizer.json, …) up to a size limit. Callers check the contents.
-import { open } from "node:fs/promises";
+import { open, type FileHandle } from "node:fs/promises";
 import path from "node:path";
 
 import { MlxError } from "./errors.ts";
@@ -13,8 +13,9 @@ export async function readText(
   name: string,
   bytesMax: number = JSON_BYTES_MAX,
 ): Promise<string | undefined> {
+  let file: FileHandle | undefined;
   try {
-    await using file = await open(path.join(folder, name), "r");
+    file = await open(path.join(folder, name), "r");
     const { size } = await file.stat();
     if (size > bytesMax)
       throw new MlxError("mlx_limit", `${name} has ${size} bytes; at most ${bytesMax} are allowed.`);
@@ -22,6 +23,8 @@ export async function readText(
   } catch (error) {
     if (error instanceof Error && Reflect.get(error, "code") === "ENOENT") return undefined;
     throw error;
+  } finally {
+    await file?.close();
   }
 }
 

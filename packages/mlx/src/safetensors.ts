@@ -64,16 +64,20 @@ const Metadata = z.record(z.string(), z.string());
 
 /** Throws `MlxError`: `mlx_malformed`, `mlx_truncated` or `mlx_limit`, and file system errors. */
 export async function readSafetensors(file: string): Promise<SafetensorsHeader> {
-  await using handle = await open(file, "r");
-  const { size } = await handle.stat();
+  const handle = await open(file, "r");
   const read = async (start: number, length: number): Promise<Buffer> => {
     const bytes = Buffer.alloc(length);
     const { bytesRead } = await handle.read(bytes, 0, length, start);
     return bytes.subarray(0, bytesRead);
   };
-  const name = path.basename(file);
-  const headerBytes = headerLength(name, await read(0, 8), size);
-  return parseSafetensorsHeader(name, await read(8, headerBytes), size);
+  try {
+    const { size } = await handle.stat();
+    const name = path.basename(file);
+    const headerBytes = headerLength(name, await read(0, 8), size);
+    return parseSafetensorsHeader(name, await read(8, headerBytes), size);
+  } finally {
+    await handle.close();
+  }
 }
 
 function headerLength(file: string, start: Buffer, fileBytes: number): number {

@@ -15,12 +15,12 @@ const disk = vi.hoisted(() => ({ isFull: false }));
 
 vi.mock("node:fs/promises", async (original) => {
   const real = await original<typeof FileSystem>();
-  const open: typeof real.open = async (file, ...rest) => {
-    if (disk.isFull && String(file).endsWith(".part"))
+  const writeWhenFull: typeof real.writeFile = async (file, ...rest) => {
+    if (disk.isFull && typeof file === "string" && file.endsWith(".part"))
       throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
-    return await real.open(file, ...rest);
+    await real.writeFile(file, ...rest);
   };
-  return { ...real, open };
+  return { ...real, writeFile: writeWhenFull };
 });
 
 let user: string;

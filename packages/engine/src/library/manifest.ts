@@ -1,7 +1,7 @@
 // library.json: data about models that their files do not contain. One process at a time writes it completely and renames it
 // into place, so that readers always find a complete file. Models in Ingle's folder are found without it too.
 import { randomUUID } from "node:crypto";
-import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { z } from "zod";
 import { codeOf, EngineError } from "../errors.ts";
 import { diskFailure } from "./disk-space.ts";
@@ -117,9 +117,8 @@ export function withoutModel(manifest: Manifest, id: string): Manifest {
 async function writeWhole(file: string, manifest: Manifest): Promise<void> {
   const unfinished = `${file}.${randomUUID()}.part`;
   try {
-    await using handle = await open(unfinished, "wx");
-    await handle.writeFile(`${JSON.stringify(manifest, undefined, 2)}\n`);
-    await handle.sync();
+    const text = `${JSON.stringify(manifest, undefined, 2)}\n`;
+    await writeFile(unfinished, text, { flag: "wx", flush: true });
     await rename(unfinished, file);
   } catch (error) {
     await rm(unfinished, { force: true });

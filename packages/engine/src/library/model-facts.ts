@@ -44,12 +44,16 @@ export async function peekFacts(what: string, readRange: ReadRange): Promise<Mod
 
 /** `peekFacts` for a file on this machine. Throws `model_invalid`, and file system errors. */
 export async function peekFile(path: string): Promise<ModelFacts> {
-  await using file = await open(path, "r");
-  return await peekFacts(path, async (start, end) => {
-    const bytes = Buffer.alloc(end - start);
-    const { bytesRead } = await file.read(bytes, 0, bytes.length, start);
-    return bytes.subarray(0, bytesRead);
-  });
+  const file = await open(path, "r");
+  try {
+    return await peekFacts(path, async (start, end) => {
+      const bytes = Buffer.alloc(end - start);
+      const { bytesRead } = await file.read(bytes, 0, bytes.length, start);
+      return bytes.subarray(0, bytesRead);
+    });
+  } finally {
+    await file.close();
+  }
 }
 
 /** Throws `model_invalid` for metadata without a valid architecture. */

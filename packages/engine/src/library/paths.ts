@@ -51,9 +51,21 @@ export async function makeFolders({ home, modelsDir, downloadsDir }: LibraryPath
 
 /** Makes a rename durable: without it, a power failure may lose the new name. Windows does not need or allow it. */
 export async function syncFolder(folder: string): Promise<void> {
-  if (process.platform === "win32") return;
-  await using handle = await open(folder, "r");
-  await handle.sync();
+  if (process.platform !== "win32") await sync(folder, "r");
+}
+
+/** Makes a file's content durable. */
+export async function syncFile(file: string): Promise<void> {
+  await sync(file, "r+");
+}
+
+async function sync(file: string, flags: "r" | "r+"): Promise<void> {
+  const handle = await open(file, flags);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }
 
 /** Bytes of the file, or undefined if there is none. */

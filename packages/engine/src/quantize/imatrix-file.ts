@@ -39,8 +39,12 @@ async function readCounts(file: string): Promise<Counts> {
     if (!(error instanceof GgufError)) throw missingOr(error, file);
     if (error.code !== "not_gguf") throw wrong(`${file} is damaged. ${error.message}`, file, error);
   }
-  await using handle = await open(file);
-  return await countsInOlderFormat(file, handle);
+  const handle = await open(file);
+  try {
+    return await countsInOlderFormat(file, handle);
+  } finally {
+    await handle.close();
+  }
 }
 
 /** For each tensor NAME there are two tensors: NAME.in_sum2, the sums, and NAME.counts, the numbers of summands. */

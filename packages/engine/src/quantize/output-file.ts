@@ -7,7 +7,7 @@ import { checkDiskSpace, diskFailure, spareBytes } from "../library/disk-space.t
 import { listModels } from "../library/installed.ts";
 import type { LibraryOptions } from "../library/library-options.ts";
 import { isGgufName } from "../library/model-spec.ts";
-import { libraryPaths, makeFolders, syncFolder } from "../library/paths.ts";
+import { libraryPaths, makeFolders, syncFile, syncFolder } from "../library/paths.ts";
 
 export interface OutputOptions extends LibraryOptions {
   /** The file to write, or a folder for it. Default: next to the model, under a name derived from the model's. */
@@ -65,8 +65,7 @@ export async function writeWhole<T>(
   try {
     await (await open(unfinished, "wx")).close(); // detects missing permissions now instead of in minutes
     const result = await write(unfinished);
-    await using file = await open(unfinished, "r+");
-    await file.sync();
+    await syncFile(unfinished);
     await rename(unfinished, target);
     await syncFolder(folder);
     return result;

@@ -1,7 +1,7 @@
 // A small file in the user's config folder that the app reads at its next start. It is written atomically, readable only by its
 // owner, and validated when it is read.
 import { randomUUID } from "node:crypto";
-import { mkdir, open, rename, rm } from "node:fs/promises";
+import { mkdir, open, rename, rm, writeFile, type FileHandle } from "node:fs/promises";
 import path from "node:path";
 import { parseJson } from "@ingle/protocol/json-shape";
 import type { z } from "zod";
@@ -67,13 +67,16 @@ async function read<T>(
   schema: z.ZodType<T>,
 ): Promise<{ value: T | undefined } | { problem: string }> {
   let text: string;
+  let handle: FileHandle | undefined;
   try {
-    await using handle = await open(file);
+    handle = await open(file);
     if ((await handle.stat()).size > bytesMax) return { problem: "it is too large" };
     text = await handle.readFile("utf8");
   } catch (error) {
     const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
     return code === "ENOENT" || code === "ENOTDIR" ? { value: undefined } : { problem: "it cannot be read" };
+  } finally {
+    await handle?.close();
   }
   const checked = schema.safeParse(parseJson(text));
   return checked.success
@@ -85,11 +88,8 @@ async function write(file: string, value: unknown): Promise<void> {
   const unfinished = `${file}.${randomUUID()}.part`;
   try {
     await mkdir(path.dirname(file), { recursive: true, mode: forOwner.folder });
-    {
-      await using handle = await open(unfinished, "wx", forOwner.file);
-      await handle.writeFile(`${JSON.stringify(value, undefined, 2)}\n`);
-      await handle.sync();
-    }
+    const text = `${JSON.stringify(value, undefined, 2)}\n`;
+    await writeFile(unfinished, text, { flag: "wx", mode: forOwner.file, flush: true });
     await rename(unfinished, file);
   } catch (cause) {
     await rm(unfinished, { force: true }).catch(() => {}); // fails too if the folder is not writable

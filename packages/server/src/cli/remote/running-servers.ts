@@ -5,7 +5,7 @@
 // A record is trusted only if its file and the process that it names belong to this user: another one could have keys sent to an
 // attacker.
 import { constants } from "node:fs";
-import { mkdir, open, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, open, readdir, rm, stat, writeFile, type FileHandle } from "node:fs/promises";
 import path from "node:path";
 import type { LibraryPaths } from "@ingle/engine";
 import { parseJson } from "@ingle/protocol/json-shape";
@@ -129,15 +129,18 @@ async function readRecord(file: string): Promise<ServerRecord | undefined> {
 
 /** The text of a file that belongs to this user and that nobody else may read or write; undefined for any other. */
 async function ownText(file: string): Promise<string | undefined> {
+  let handle: FileHandle | undefined;
   try {
     // A link could lead to another user's record. Windows has no such flag.
-    await using handle = await open(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+    handle = await open(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
     const { uid, mode, size } = await handle.stat();
     const user = process.getuid?.();
     const isOwn = user === undefined || (uid === user && (mode & forOwner.others) === 0);
     return isOwn && size <= recordBytesMax ? await handle.readFile("utf8") : undefined;
   } catch {
     return undefined; // removed meanwhile, or not readable
+  } finally {
+    await handle?.close();
   }
 }
 
