@@ -31,6 +31,9 @@ if(UNIX AND NOT APPLE)
     # nvcc, which links CUDA's code, only passes it on.
     add_link_options($<IF:$<LINK_LANGUAGE:CUDA>,-Xcompiler=-static-libstdc++,-static-libstdc++>)
     add_link_options(LINKER:--exclude-libs,ALL LINKER:--as-needed LINKER:--gc-sections)
+    # Node exports templates of the C++ library, such as those of std::regex. A library must call its own: Node's pass what they get to
+    # another C++ library, and Node 26 then aborts when it exits.
+    add_link_options(LINKER:-Bsymbolic)
 endif()
 
 set(BUILD_SHARED_LIBS ON)
