@@ -1,9 +1,9 @@
 import { defineConfig } from "vitest/config";
 
-/** Tests of the prebuilt engine, which is built first (docs/testing.md). */
+/** Tests of the prebuilt engine, which is built first, and of what is published (docs/testing.md). */
 export default defineConfig({
   test: {
-    include: ["packages/*/test/**/*.packages.test.ts"],
+    include: ["packages/*/test/**/*.packages.test.ts", "deploy/npm/*.packages.test.ts"],
     testTimeout: 300_000,
     hookTimeout: 600_000,
   },

@@ -1,7 +1,9 @@
 // A user's folder: empty, outside the checkout, with Node and npm but no compiler, and a registry of our own.
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { cp, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { HostProcess } from "../hosts/host-process.ts";
 import type { Registry } from "./registry.ts";
 import { runTool } from "./tool.ts";
 
@@ -22,6 +24,7 @@ export class EmptyFolder implements AsyncDisposable {
         await symlink(await find(name), path.join(folder.#bin, name));
     }
     await writeFile(path.join(root, ".npmrc"), registry.npmrc);
+    await writeFile(path.join(root, ".yarnrc.yml"), registry.yarnrc);
     return folder;
   }
 
@@ -30,10 +33,12 @@ export class EmptyFolder implements AsyncDisposable {
   readonly env: NodeJS.ProcessEnv;
   readonly #root: string;
   readonly #bin: string;
+  readonly #home: string;
 
   private constructor(root: string) {
     this.#root = root;
     this.#bin = path.join(root, "bin");
+    this.#home = path.join(root, "ingle");
     this.path = path.join(root, "project");
     // Package managers keep everything below the home folder; ours has the registry's settings.
     const windows = process.env["SystemRoot"] ?? "";
@@ -49,10 +54,8 @@ export class EmptyFolder implements AsyncDisposable {
         : { PATH: this.#bin }),
       HOME: root,
       TMPDIR: tmpdir(),
+      INGLE_HOME: this.#home,
       INGLE_OFFLINE: "1",
-      // Every package manager knows this one.
-      npm_config_ignore_scripts: "true",
-      YARN_IGNORE_SCRIPTS: "true",
     };
   }
 
@@ -60,9 +63,21 @@ export class EmptyFolder implements AsyncDisposable {
     return await runTool(name, args, { cwd: this.path, env: this.env });
   }
 
+  /** Starts a program that runs until it is stopped. */
+  start(name: string, ...args: string[]): HostProcess {
+    return new HostProcess(name, spawn(name, args, { cwd: this.path, env: this.env }));
+  }
+
   async write(name: string, text: string): Promise<void> {
     await mkdir(path.dirname(path.join(this.path, name)), { recursive: true });
     await writeFile(path.join(this.path, name), text);
+  }
+
+  /** Copies a model's file into the user's models folder, where it is the model that is used if none is named. */
+  async addModel(file: string): Promise<void> {
+    const models = path.join(this.#home, "models");
+    await mkdir(models, { recursive: true });
+    await cp(file, path.join(models, "tiny.gguf"));
   }
 
   /** The path of an installed package's program. */

@@ -5,7 +5,13 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { createGunzip } from "node:zlib";
-import { hostPlatform, packageName, platformManifest } from "@ingle/engine-native/platforms";
+import {
+  hostPlatform,
+  packageName,
+  platformManifest,
+  platforms,
+  type Platform,
+} from "@ingle/engine-native/platforms";
 import { extract } from "tar-stream";
 import { z } from "zod";
 import { runTool } from "./tool.ts";
@@ -71,15 +77,31 @@ export async function packEngines(target: string, repository?: Repository): Prom
  * every processor.
  */
 export async function packEngineOfCheckout(target: string, repository?: Repository): Promise<void> {
-  const platform = hostPlatform();
+  const addon = path.join(native, "build", "Release", "ingle.node");
+  await packForTests(hostPlatform(), [addon], target, repository);
+}
+
+/** Packs the prebuilt engines, and a package without an engine for each other platform: Yarn looks up every optional dependency. */
+export async function packEveryEngine(target: string, repository?: Repository): Promise<void> {
+  await packEngines(target, repository);
+  const packed = new Set((await readTarballs(target)).map(({ manifest }) => manifest.name));
+  for (const platform of platforms.filter((each) => !packed.has(packageName(each))))
+    await packForTests(platform, [], target, repository);
+}
+
+async function packForTests(
+  platform: Platform,
+  files: readonly string[],
+  target: string,
+  repository?: Repository,
+): Promise<void> {
   const folder = await mkdtemp(path.join(tmpdir(), "ingle-engine-"));
-  const build = path.join(native, "build", "Release", "ingle.node");
-  await cp(build, path.join(folder, "ingle.node"));
-  await cp(path.join(checkout, "LICENSE"), path.join(folder, "LICENSE"));
+  for (const file of [...files, path.join(checkout, "LICENSE")])
+    await cp(file, path.join(folder, path.basename(file)));
   await writeFile(path.join(folder, "README.md"), `# ${packageName(platform)}\n`);
   const manifest = {
     ...platformManifest(platform, await readManifest(native)),
-    description: "Ingle's native engine, built on the machine that tests it.",
+    description: "Ingle's native engine, for tests.",
   };
   await writeFile(path.join(folder, "package.json"), JSON.stringify(manifest));
   await packEngine(folder, target, repository);

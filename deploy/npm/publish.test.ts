@@ -43,6 +43,7 @@ describe.skipIf(process.platform === "win32" && process.env["INGLE_PACKED"] === 
         const reply = await user.run(
           "npx",
           "--yes",
+          "--ignore-scripts",
           "ingle",
           "run",
           ...flags,

@@ -34,6 +34,8 @@ export class Registry implements AsyncDisposable {
   readonly url: string;
   /** npm's settings for this registry. Anyone may publish; clients only insist on some token. */
   readonly npmrc: string;
+  /** Those of yarn 2 and later, which usually waits some days before it installs a new version. */
+  readonly yarnrc: string;
   readonly #folder: string;
   readonly #process: ChildProcess;
 
@@ -42,6 +44,7 @@ export class Registry implements AsyncDisposable {
     this.#process = program;
     this.url = `http://127.0.0.1:${port}/`;
     this.npmrc = `registry=${this.url}\n//127.0.0.1:${port}/:_authToken=anyone\nfund=false\naudit=false\nupdate-notifier=false\n`;
+    this.yarnrc = `npmRegistryServer: "${this.url}"\nunsafeHttpWhitelist: ["127.0.0.1"]\nnpmMinimalAgeGate: 0\nenableTelemetry: false\n`;
   }
 
   /** Sends packages as a release does. */

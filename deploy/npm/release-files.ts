@@ -1,12 +1,18 @@
 // What a release is made of, for tests: INGLE_PACKED names a folder with tarballs, such as those that the release's workflow has made
-// for every platform; without it, the checkout is packed with the engine that it has built.
+// for every platform; without it, the checkout is packed with an engine that it has built.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { packEngineOfCheckout, packPackages, readTarballs, type Tarball } from "./packages.ts";
+import {
+  packEngineOfCheckout,
+  packPackages,
+  readTarballs,
+  type Repository,
+  type Tarball,
+} from "./packages.ts";
 import { Registry } from "./registry.ts";
 
-const repository = { GITHUB_SERVER_URL: "https://git.example", GITHUB_REPOSITORY: "ingle/ingle" };
+const repository: Repository = { GITHUB_SERVER_URL: "https://git.example", GITHUB_REPOSITORY: "ingle/ingle" };
 
 export interface PublishedRelease extends AsyncDisposable {
   readonly tarballs: readonly Tarball[];
@@ -14,12 +20,15 @@ export interface PublishedRelease extends AsyncDisposable {
   readonly registry: Registry;
 }
 
-export async function publishRelease(): Promise<PublishedRelease> {
+/** `packEngine` packs the engine of this platform. */
+export async function publishRelease(
+  packEngine: (target: string, repository?: Repository) => Promise<void> = packEngineOfCheckout,
+): Promise<PublishedRelease> {
   const packed = process.env["INGLE_PACKED"];
   const folder = packed ?? (await mkdtemp(path.join(tmpdir(), "ingle-packed-")));
   if (packed === undefined) {
     await packPackages(folder, repository);
-    await packEngineOfCheckout(folder, repository);
+    await packEngine(folder, repository);
   }
   const tarballs = await readTarballs(folder);
   const registry = await Registry.start();

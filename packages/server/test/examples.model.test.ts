@@ -8,7 +8,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { importModels } from "@ingle/engine";
 import { FakeHub } from "@ingle/engine/testing/fake-hub";
-import { drawImage, encodePng, tinyModel, tinyVisionModel } from "@ingle/fixtures";
+import { codeBlocks, drawImage, encodePng, tinyModel, tinyVisionModel } from "@ingle/fixtures";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { main } from "../src/cli/main.ts";
 import { testWorld, type TestWorld } from "./cli-context.ts";
@@ -107,10 +107,11 @@ describe.skipIf(process.platform === "win32")("README.md", () => {
 
   /** The only block that contains this, with the test server's address. */
   function block(language: string, text: string): string {
-    const blocks = [...readme.matchAll(/^```(\w+)\n([\s\S]*?)^```/gm)];
-    const [found, ...others] = blocks.filter(([, name, code]) => name === language && code?.includes(text));
-    expect(others).toEqual([]);
-    return (found?.[2] ?? "").replaceAll("http://127.0.0.1:1337", server.baseUrl.replace(/\/v1$/, ""));
+    const blocks = codeBlocks(readme).filter(
+      (each) => each.language === language && each.code.includes(text),
+    );
+    expect(blocks).toHaveLength(1);
+    return (blocks[0]?.code ?? "").replaceAll("http://127.0.0.1:1337", server.baseUrl.replace(/\/v1$/, ""));
   }
 
   async function run(command: string, ...args: string[]): Promise<string> {
@@ -136,12 +137,12 @@ describe.skipIf(process.platform === "win32")("README.md", () => {
 describe.each(["docs/client.md", "docs/library.md"])("%s", (name) => {
   it("contains only code from an example", async () => {
     const page = await readFile(path.join(root, name), "utf8");
-    const blocks = [...page.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map((match) => match[1] ?? "");
+    const blocks = codeBlocks(page).filter(({ language }) => language === "ts");
     const sources = await Promise.all(examples.map((file) => readFile(path.join(folder, file), "utf8")));
     expect(blocks.length).toBeGreaterThan(0);
-    for (const block of blocks) {
+    for (const { code } of blocks) {
       // Where the page omits lines, it has an empty line.
-      for (const piece of block.trim().split(/\n\s*\n/)) {
+      for (const piece of code.trim().split(/\n\s*\n/)) {
         expect({ piece, stands: sources.some((source) => source.includes(piece)) }).toMatchObject({
           stands: true,
         });
