@@ -111,7 +111,7 @@ export interface NativeStats {
   /** Cells of the prefix cache; freed when they are needed. */
   cellsCached: number;
   /** Steps of the engine's loop. */
-  turns: number;
+  steps: number;
   promptTokens: number;
   generatedTokens: number;
   /** Images, or tiles of them, that were encoded. */

@@ -261,12 +261,15 @@ export interface NativeWorker {
   readonly nativeWorker: never;
 }
 
-/**
- * Attaches a worker. Returns one end of a socket pair (`fd`), whose bytes JavaScript carries to and from the worker. `name`
- * identifies the worker in this process: one that reconnects with the same devices must have the same name. If a response takes
- * longer than `replyMsMax` milliseconds, the connection is lost.
- */
-export function connectWorker(options: { name: string; replyMsMax: number }): {
+export interface NativeConnectOptions {
+  /** Identifies the worker in this process: one that reconnects with the same devices must have the same name. */
+  name: string;
+  /** Milliseconds that a response may take; after that the connection is lost. */
+  replyMsMax: number;
+}
+
+/** Attaches a worker. Returns one end of a socket pair (`fd`), whose bytes JavaScript carries to and from the worker. */
+export function connectWorker(options: NativeConnectOptions): {
   fd: number;
   worker: Promise<NativeWorker>;
 };

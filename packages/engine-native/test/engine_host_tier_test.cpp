@@ -28,7 +28,7 @@ engine::EngineOptions with_memory(uint64_t bytes) {
 
 /// Three chats, of which the KV cache holds two, and then a second request of each.
 std::vector<TextRequest> chats(const test::ModelPtr& model) {
-    const std::vector<base::Token> end{model->info().eos};
+    const std::vector<base::Token> end{model->info().tokens.eos};
     std::vector<TextRequest> requests;
     for (const int32_t number : {1, 2, 3}) {
         const std::vector<base::Token> first = test::joined(test::words(number, 100), end);
@@ -107,7 +107,7 @@ TEST_CASE("engine: when the n-th call of a copy throws, no text changes") {
 
 TEST_CASE("engine: a segment that was about to be swapped out when the cache was lost is not kept") {
     const test::ModelPtr model = test::tiny_lfm2();
-    const std::vector<base::Token> end{model->info().eos};
+    const std::vector<base::Token> end{model->info().tokens.eos};
     const auto message = [&](int32_t seed, int32_t count) {
         return test::joined(test::words(seed, count), end);
     };

@@ -295,7 +295,7 @@ TEST_CASE("images: odd shapes are read or refused") {
         }
         const RgbImage empty{.width = 0, .height = 4, .data = {}};
         const RgbImage short_of{.width = 2, .height = 2, .data = {1, 2, 3}};
-        const RgbImage huge{.width = Vision::kSideMax + 1, .height = 1, .data = {}};
+        const RgbImage huge{.width = RgbImage::kSideMax + 1, .height = 1, .data = {}};
         for (const RgbImage& wrong : {empty, short_of, huge})
             CHECK(!model->vision()->tokenize("@", "@", std::vector{wrong}).has_value());
         CHECK(!model->vision()->tokenize("no place for it", "@", std::vector{picture(1)}).has_value());

@@ -22,7 +22,7 @@ inline std::vector<Token> joined(std::vector<Token> tokens, const std::vector<To
 
 /// Seven requests for three slots. Messages end with the end token, where a hybrid model's state is saved.
 inline std::vector<TextRequest> requests(const ModelPtr& model) {
-    const std::vector<Token> end{model->info().eos};
+    const std::vector<Token> end{model->info().tokens.eos};
     const std::vector<Token> system = joined(words(1, 24), end);
     const std::vector<Token> chat = joined(words(2, 29), end);
     return {

@@ -92,7 +92,8 @@ private:
 
 TEST_CASE("engine: a state with impossible cells or positions is refused, and allocates nothing") {
     // A hybrid model's state is saved where a message ends.
-    const std::vector<base::Token> first = test::joined(test::words(1, 99), {test::tiny_lfm2()->info().eos});
+    const std::vector<base::Token> first =
+        test::joined(test::words(1, 99), {test::tiny_lfm2()->info().tokens.eos});
     const TextRequest next{.prompt = test::joined(first, test::words(2, 6)), .tokens = 3};
     // Their tokens take nearly all cells of the context.
     const std::vector<TextRequest> others{{.prompt = test::words(3, 115), .tokens = 3},

@@ -78,9 +78,9 @@ describe("generating text", () => {
   it("counts a prompt's tokens without computing it, before the first piece", async () => {
     const chat = { messages: [{ role: "user", content: "One two" }], maxTokens: 1 };
     for (const request of [{ prompt: "One two", maxTokens: 1 }, chat]) {
-      const { promptTokens, turns } = loaded.model.stats();
+      const { promptTokens, steps } = loaded.model.stats();
       const counted = (await loaded.model.promptTokens(request)).length;
-      expect(loaded.model.stats()).toMatchObject({ promptTokens, turns });
+      expect(loaded.model.stats()).toMatchObject({ promptTokens, steps });
       const generation = loaded.model.generate(request);
       expect(generation.promptTokens).toBeUndefined();
       for await (const _ of generation) expect(generation.promptTokens).toBe(counted);

@@ -2,12 +2,15 @@
 // of ours is an INGLE_ASSERT.
 #pragma once
 
+#include "base/fields.h"
+
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <expected>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace base {
@@ -67,6 +70,15 @@ struct Error {
     /// The option of the call that is wrong, if it is one; the message begins with it.
     std::string param = {};
 };
+
+constexpr auto fields_of(const Error::Lengths*) {
+    return std::tuple(field("promptTokens", &Error::Lengths::prompt_tokens),
+                      field("contextLength", &Error::Lengths::context_length));
+}
+
+constexpr auto fields_of(const Error*) {
+    return std::tuple(field("code", &Error::code), field("message", &Error::message));
+}
 
 template <class T>
 using Result = std::expected<T, Error>;

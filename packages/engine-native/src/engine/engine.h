@@ -13,6 +13,7 @@
 #pragma once
 
 #include "base/exit_guard.h"
+#include "base/fields.h"
 #include "base/result.h"
 #include "base/threads.h"
 #include "engine/batch_executor.h"
@@ -34,6 +35,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -62,6 +64,22 @@ struct EngineOptions {
     uint64_t kv_block_seed = 0;
 };
 
+constexpr auto fields_of(const EngineOptions*) {
+    constexpr base::Rule<int32_t> kCount{.min = 0, .max = 1 << 20};
+    return std::tuple(
+        base::inlined(&EngineOptions::context),
+        base::field("batchTokensBusy", &EngineOptions::batch_tokens_busy, kCount),
+        base::field("waitingMax", &EngineOptions::waiting_max, kCount),
+        base::choice("contextOverflow", &EngineOptions::drops_turns, {{"length", false}, {"shift", true}}),
+        base::choice("speculation", &EngineOptions::speculates,
+                     {{"off", false}, {"ngram", true}, {"draft-model", true}}),
+        base::field("draftTokens", &EngineOptions::draft_tokens, {.min = 1, .max = 64}),
+        base::field("cacheRamBytes", &EngineOptions::cache_ram_bytes),
+        base::inlined(&EngineOptions::state_file),
+        base::field("kvBlockTokens", &EngineOptions::kv_block_tokens, kCount),
+        base::field("kvBlockSeed", &EngineOptions::kv_block_seed, {.as = base::As::bytes}));
+}
+
 /// Counts without another note are since the engine started.
 struct Stats {
     /// Now, like all figures up to `cells_cached`.
@@ -86,6 +104,22 @@ struct Stats {
     int32_t cache_ram_pieces = 0;
     uint64_t cache_ram_hits = 0;
 };
+
+constexpr auto fields_of(const Stats*) {
+    return std::tuple(
+        base::field("running", &Stats::running), base::field("waiting", &Stats::waiting),
+        base::field("cells", &Stats::cells), base::field("cellBytes", &Stats::cell_bytes),
+        base::field("cellsUsed", &Stats::cells_used), base::field("cellsCached", &Stats::cells_cached),
+        base::field("steps", &Stats::steps), base::field("promptTokens", &Stats::prompt_tokens),
+        base::field("generatedTokens", &Stats::generated_tokens),
+        base::field("imagesEncoded", &Stats::images_encoded), base::field("preemptions", &Stats::preemptions),
+        base::field("contextShifts", &Stats::context_shifts),
+        base::field("draftedTokens", &Stats::drafted_tokens),
+        base::field("acceptedTokens", &Stats::accepted_tokens),
+        base::field("cacheRamBytes", &Stats::cache_ram_bytes),
+        base::field("cacheRamPieces", &Stats::cache_ram_pieces),
+        base::field("cacheRamHits", &Stats::cache_ram_hits));
+}
 
 class Engine {
 public:

@@ -2,6 +2,7 @@
 // embeddings has one event with all of them, or one failure.
 #pragma once
 
+#include "base/fields.h"
 #include "base/result.h"
 #include "base/types.h"
 #include "sched/kv_blocks.h"
@@ -9,6 +10,7 @@
 
 #include <chrono>
 #include <string>
+#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -26,11 +28,20 @@ struct TokenLogprob {
     float logprob;
 };
 
+constexpr auto fields_of(const TokenLogprob*) {
+    return std::tuple(base::field("bytes", &TokenLogprob::bytes, {.as = base::As::bytes}),
+                      base::field("logprob", &TokenLogprob::logprob));
+}
+
 /// Of one token of a text, and of the likeliest tokens in its place.
 struct TokenLogprobs {
     TokenLogprob chosen;
     std::vector<TokenLogprob> top;
 };
+
+constexpr auto fields_of(const TokenLogprobs*) {
+    return std::tuple(base::inlined(&TokenLogprobs::chosen), base::field("top", &TokenLogprobs::top));
+}
 
 struct TextEvent {
     base::RequestId id;
@@ -39,6 +50,12 @@ struct TextEvent {
     /// Of the tokens that this text consists of; empty unless the request asked for them.
     std::vector<TokenLogprobs> logprobs;
 };
+
+constexpr auto fields_of(const TextEvent*) {
+    return std::tuple(base::field("id", &TextEvent::id), base::field("text", &TextEvent::text),
+                      base::field("tokens", &TextEvent::tokens),
+                      base::field("logprobs", &TextEvent::logprobs, {.is_left_out_if_empty = true}));
+}
 
 enum class FinishReason { stop, length, cancelled };
 
@@ -61,6 +78,23 @@ struct FinishEvent {
     double predicted_ms;
 };
 
+constexpr auto fields_of(const FinishEvent*) {
+    return std::tuple(
+        base::field("id", &FinishEvent::id),
+        base::choice("reason", &FinishEvent::reason,
+                     {{"stop", FinishReason::stop},
+                      {"length", FinishReason::length},
+                      {"cancelled", FinishReason::cancelled}}),
+        base::field("stop", &FinishEvent::stop), base::field("promptTokens", &FinishEvent::prompt_tokens),
+        base::field("cachedTokens", &FinishEvent::cached_tokens),
+        base::field("completionTokens", &FinishEvent::completion_tokens),
+        base::field("droppedTokens", &FinishEvent::dropped_tokens),
+        base::field("draftedTokens", &FinishEvent::drafted_tokens),
+        base::field("acceptedTokens", &FinishEvent::accepted_tokens),
+        base::field("queueMs", &FinishEvent::queue_ms), base::field("promptMs", &FinishEvent::prompt_ms),
+        base::field("predictedMs", &FinishEvent::predicted_ms));
+}
+
 struct EmbeddingEvent {
     base::RequestId id;
     /// One vector after the other, in the order of the texts. As the model computes them: not normalized.
@@ -71,10 +105,22 @@ struct EmbeddingEvent {
     double compute_ms;
 };
 
+constexpr auto fields_of(const EmbeddingEvent*) {
+    return std::tuple(base::field("id", &EmbeddingEvent::id),
+                      base::field("vectors", &EmbeddingEvent::vectors),
+                      base::field("promptTokens", &EmbeddingEvent::prompt_tokens),
+                      base::field("queueMs", &EmbeddingEvent::queue_ms),
+                      base::field("computeMs", &EmbeddingEvent::compute_ms));
+}
+
 struct FailureEvent {
     base::RequestId id;
     base::Error error;
 };
+
+constexpr auto fields_of(const FailureEvent*) {
+    return std::tuple(base::field("id", &FailureEvent::id), base::inlined(&FailureEvent::error));
+}
 
 /// Belongs to no request: which blocks of tokens can be reused (Engine::report_blocks()).
 struct KvBlocksEvent {

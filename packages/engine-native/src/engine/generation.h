@@ -2,6 +2,7 @@
 // class has the rest. Engine thread only.
 #pragma once
 
+#include "base/fields.h"
 #include "base/types.h"
 #include "engine/events.h"
 #include "engine/slow_sampling.h"
@@ -18,6 +19,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -41,6 +43,17 @@ struct Submission {
     /// How many of the likeliest tokens to report with each token; -1 reports no probabilities at all.
     int32_t logprobs = -1;
 };
+
+constexpr auto fields_of(const Submission*) {
+    return std::tuple(
+        base::field("client", &Submission::client), base::field("tokens", &Submission::prompt),
+        base::field("sampling", &Submission::sampling),
+        base::field("maxTokens", &Submission::tokens_max, {.min = -1}),
+        base::field("stops", &Submission::stops), base::field("ignoreEos", &Submission::ignore_eos),
+        base::field("cachePrompt", &Submission::uses_cache), base::field("images", &Submission::images),
+        base::field("constraint", &Submission::constraint, {.may_be_null = true}),
+        base::field("logprobs", &Submission::logprobs, {.min = -1, .max = 20}));
+}
 
 /// A request as it enters the engine: checked, with at least 1 for tokens_max.
 struct GenerationRequest : Submission {

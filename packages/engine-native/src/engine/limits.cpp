@@ -99,7 +99,7 @@ sched::ChatTurns turns_of(const llama_rt::Model& model, const std::vector<Token>
     if (!turns.ends.empty() && may_keep(turns.ends.front())) {
         turns.keep = turns.ends.front();
         turns.ends.erase(turns.ends.begin());
-    } else if (prompt.front() == model.info().bos && may_keep(1)) {
+    } else if (prompt.front() == model.info().tokens.bos && may_keep(1)) {
         turns.keep = 1;
     }
     return turns;

@@ -8,6 +8,7 @@
 // of use on this machine only.
 #pragma once
 
+#include "base/fields.h"
 #include "base/result.h"
 #include "base/types.h"
 #include "engine/host_tier_store.h"
@@ -17,6 +18,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace engine {
@@ -28,6 +30,10 @@ struct StateFile {
     std::string path;
     StateKey key{};
 };
+
+constexpr auto fields_of(const StateFile*) {
+    return std::tuple(base::field("stateFile", &StateFile::path), base::field("stateKey", &StateFile::key));
+}
 
 /// A segment as it is read, with its text (sched/host_tier.h).
 struct SavedSegment {

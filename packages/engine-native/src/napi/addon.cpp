@@ -1,8 +1,7 @@
-// The addon's entry: what `require` of the .node file gives. index.js is its only caller.
+// The addon's entry: what `require` of the .node file returns.
 #include "llama/backend/backend.h"
 #include "llama/backend/confinement.h"
 #include "napi/addon_data.h"
-#include "napi/convert.h"
 #include "napi/engine_object.h"
 #include "napi/load.h"
 #include "napi/log_bridge.h"
@@ -10,6 +9,7 @@
 #include "napi/model_object.h"
 #include "napi/quantize.h"
 #include "napi/workers.h"
+#include "napi/write.h"
 
 #include <memory>
 
@@ -20,7 +20,21 @@ namespace binding {
 namespace {
 
 Napi::Value build_info(const Napi::CallbackInfo& info) {
-    return from_backend_info(info.Env(), llama_rt::backend_info());
+    const Napi::Env env = info.Env();
+    const llama_rt::BackendInfo backend = llama_rt::backend_info();
+    Napi::Object upstream = Napi::Object::New(env);
+    upstream.Set("version", backend.version);
+    upstream.Set("commit", backend.commit);
+    upstream.Set("sources", INGLE_LLAMA_SOURCES);
+    Napi::Object object = Napi::Object::New(env);
+    object.Set("version", INGLE_VERSION);
+    object.Set("llamaCpp", upstream);
+    object.Set("gpu", INGLE_GPU);
+    object.Set("cpu", INGLE_CPU);
+    object.Set("compiler", INGLE_COMPILER);
+    object.Set("buildType", INGLE_BUILD_TYPE);
+    Writer(env).write_fields(object, backend);
+    return object;
 }
 
 Napi::Value confine_process(const Napi::CallbackInfo& info) {

@@ -1,19 +1,25 @@
-// What the addon keeps for each JS environment: main thread and every worker have their own.
+// What the addon keeps for each JavaScript environment: the main thread and every worker have their own.
 #pragma once
 
+#include "napi/js_function.h"
+
 #include <memory>
+#include <string>
 
 #include <napi.h>
 
 namespace binding {
 
-class LogBridge;
+struct LogLine {
+    int level;
+    std::string text;
+};
 
 struct AddonData {
     Napi::FunctionReference model_class;
     Napi::FunctionReference engine_class;
-    /// Null where this environment hears no log.
-    std::shared_ptr<LogBridge> log;
+    /// Null if this environment has no log sink.
+    std::shared_ptr<JsFunction<LogLine>> log;
 };
 
 } // namespace binding

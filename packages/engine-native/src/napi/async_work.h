@@ -1,5 +1,5 @@
-// Work on a libuv thread as a promise: run_async(env, work, convert). `work` makes a Result there, without JS; `convert` makes the
-// promise's value of it on the JS thread.
+// Work on a libuv thread as a promise: run_async(env, work, convert). `work` computes a Result there, without JavaScript; `convert`
+// makes the promise's value of it on the JS thread.
 #pragma once
 
 #include "base/result.h"
@@ -16,7 +16,7 @@
 
 namespace binding {
 
-/// The half of run_async() that knows no types of its callers.
+/// The part of run_async() that does not depend on its callers' types.
 class AsyncWork {
 public:
     virtual ~AsyncWork() = default;

@@ -1,25 +1,26 @@
-// Raw Node-API calls where JS may be gone: an environment that is being torn down answers every call with an error,
-// and that must not abort the process. Elsewhere node-addon-api's wrappers are used.
+// Errors and calls in JavaScript by raw Node-API calls: an environment that is being torn down answers every call with an error,
+// which must not abort the process.
 #pragma once
 
 #include "base/result.h"
 
-#include <string>
+#include <initializer_list>
 
 #include <napi.h>
 
 namespace binding {
 
-/// A JS Error with `code` and `details`, made from an engine's error. Null when the environment is going away.
+/// A JavaScript Error with `code` and `details`. Null if the environment is being torn down.
 napi_value make_error(napi_env env, const base::Error& error);
 
-/// Throws it into JS; the caller returns at once.
+/// Throws it in JavaScript, once the caller returns.
 void throw_error(napi_env env, const base::Error& error);
 
-/// The same, as the return value of a call that throws.
+/// The same, and returns what such a call returns.
 Napi::Value thrown(Napi::Env env, const base::Error& error);
 
-/// Calls a JS function from native code. What it throws becomes an uncaught exception, as from a timer.
-void call_function(napi_env env, napi_value function, size_t count, const napi_value* arguments);
+/// Calls a JavaScript function from native code, unless an argument is null. What it throws becomes an uncaught exception, as from a
+/// timer.
+void call_function(napi_env env, napi_value function, std::initializer_list<napi_value> arguments);
 
 } // namespace binding

@@ -1,5 +1,4 @@
-// A function that the environment calls when it ends, for as long as one of these lives: whatever its data is, it is gone
-// only after the hook is. JS thread only.
+// A function that the environment calls when it ends, as long as the CleanupHook lives. `data` must outlive it. JS thread only.
 #pragma once
 
 #include <napi.h>

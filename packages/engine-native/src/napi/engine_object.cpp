@@ -2,7 +2,8 @@
 
 #include "napi/async_work.h"
 #include "napi/check.h"
-#include "napi/convert.h"
+#include "napi/read.h"
+#include "napi/write.h"
 
 #include <utility>
 #include <vector>
@@ -11,7 +12,7 @@ namespace binding {
 
 namespace {
 
-/// Stops the engine and frees context and weights on a libuv thread: joining takes as long as the step under way.
+/// Stops the engine and frees context and weights on a libuv thread: joining takes as long as the current step.
 Napi::Value stop(Napi::Env env, std::shared_ptr<engine::Engine> engine, std::shared_ptr<EventBridge> bridge) {
     return run_async(
         env,
@@ -47,20 +48,20 @@ EngineObject::EngineObject(const Napi::CallbackInfo& info)
     teardown_.emplace(env_, on_teardown, this);
 }
 
-/// Collected without dispose(): it ends as dispose() ends it, off the JS thread, which has others to serve.
+/// Without dispose(), garbage collection ends the engine in the same way, off the JS thread.
 EngineObject::~EngineObject() {
     if (engine_ == nullptr) return;
     const Napi::HandleScope scope(env_);
     stop(env_, std::move(engine_), std::move(bridge_));
 }
 
-/// The thread is joined before JS is gone: one that still emitted afterwards would abort the process.
+/// The thread is joined before JavaScript is gone: one that still emitted afterwards would abort the process.
 void EngineObject::on_teardown(void* data) {
     auto* object = static_cast<EngineObject*>(data);
     if (object->engine_ == nullptr) return;
     object->engine_->abandon();
     object->bridge_->close();
-    object->engine_.reset(); // the destructor, which runs after this, has nothing left to end
+    object->engine_.reset(); // the destructor, which runs after this, has nothing left to stop
 }
 
 bool EngineObject::is_usable() const {
@@ -71,26 +72,21 @@ bool EngineObject::is_usable() const {
 
 Napi::Value EngineObject::submit(const Napi::CallbackInfo& info) {
     if (!is_usable()) return info.Env().Undefined();
-    base::Result<engine::Submission> submission = to_submission(info[0]);
-    base::Result<base::RequestId> id =
-        submission ? engine_->submit(std::move(*submission))
-                   : base::Result<base::RequestId>(std::unexpected(submission.error()));
-    return taken_in(id);
+    auto submission = read<engine::Submission>(info[0]);
+    return admitted(submission ? engine_->submit(std::move(*submission))
+                               : std::unexpected(submission.error()));
 }
 
 Napi::Value EngineObject::embed(const Napi::CallbackInfo& info) {
     if (!is_usable()) return info.Env().Undefined();
-    base::Result<std::vector<std::vector<base::Token>>> texts = to_texts(info[0]);
-    return taken_in(texts ? engine_->embed(std::move(*texts)) : std::unexpected(texts.error()));
+    auto texts = read<std::vector<std::vector<base::Token>>>(info[0], "texts");
+    return admitted(texts ? engine_->embed(std::move(*texts)) : std::unexpected(texts.error()));
 }
 
-Napi::Value EngineObject::taken_in(const base::Result<base::RequestId>& id) {
-    if (!id) {
-        throw_error(env_, id.error());
-        return Napi::Env(env_).Undefined();
-    }
+Napi::Value EngineObject::admitted(const base::Result<base::RequestId>& id) {
+    if (!id) return thrown(env_, id.error());
     bridge_->request_started();
-    return Napi::Number::New(env_, static_cast<double>(*id));
+    return to_js(env_, *id);
 }
 
 void EngineObject::cancel(const Napi::CallbackInfo& info) {
@@ -105,7 +101,7 @@ void EngineObject::report_blocks(const Napi::CallbackInfo& info) {
 
 Napi::Value EngineObject::stats(const Napi::CallbackInfo& info) {
     if (!is_usable()) return info.Env().Undefined();
-    return from_stats(info.Env(), engine_->stats());
+    return to_js(info.Env(), engine_->stats());
 }
 
 Napi::Value EngineObject::dispose(const Napi::CallbackInfo& info) {
@@ -114,7 +110,7 @@ Napi::Value EngineObject::dispose(const Napi::CallbackInfo& info) {
         done.Resolve(info.Env().Undefined());
         return done.Promise();
     }
-    // Moved, so that context and weights go when the thread has ended, not when this object is collected.
+    // Moved, so that context and weights are freed when the thread has ended, not when this object is collected.
     return stop(info.Env(), std::move(engine_), std::move(bridge_));
 }
 

@@ -1,4 +1,4 @@
-// loadModel() of index.d.ts: a load on a worker thread, with progress and abort.
+// loadModel() of index.d.ts: loads on a libuv thread, with progress and abort.
 #pragma once
 
 #include <napi.h>

@@ -1,4 +1,4 @@
-// setLogSink() of index.d.ts: llama.cpp's log lines, handed to JS for `--verbose` and for finding out why.
+// setLogSink() of index.d.ts: sends llama.cpp's log lines to a JavaScript function.
 #pragma once
 
 #include <napi.h>

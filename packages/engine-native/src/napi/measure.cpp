@@ -6,10 +6,12 @@
 #include "llama/context/measure.h"
 #include "napi/async_work.h"
 #include "napi/check.h"
-#include "napi/convert.h"
+#include "napi/read.h"
+#include "napi/write.h"
 
 #include <algorithm>
 #include <cstdint>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -18,9 +20,15 @@ namespace binding {
 namespace {
 
 struct Measured {
-    llama_rt::ModelInfo info;
+    int32_t context_length_train;
+    int32_t layers;
     std::vector<llama_rt::MemoryUse> uses;
 };
+
+constexpr auto fields_of(const Measured*) {
+    return std::tuple(base::field("contextLengthTrain", &Measured::context_length_train),
+                      base::field("layers", &Measured::layers), base::field("memories", &Measured::uses));
+}
 
 base::Result<Measured> measure(const llama_rt::ModelOptions& options, llama_rt::ContextOptions context) {
     const auto outline = llama_rt::Model::outline(options);
@@ -38,15 +46,17 @@ base::Result<Measured> measure(const llama_rt::ModelOptions& options, llama_rt::
         if (auto measured = llama_rt::measure_vision(*options.vision, *uses); !measured)
             return std::unexpected(measured.error());
     }
-    return Measured{.info = model.info(), .uses = std::move(*uses)};
+    return Measured{.context_length_train = model.info().context_length_train,
+                    .layers = model.info().layers,
+                    .uses = std::move(*uses)};
 }
 
 } // namespace
 
 Napi::Value measure_model(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
-    base::Result<llama_rt::ModelOptions> model = to_model_options(info[0]);
-    base::Result<llama_rt::ContextOptions> context = to_context_options(info[1]);
+    auto model = read<llama_rt::ModelOptions>(info[0]);
+    auto context = read<llama_rt::ContextOptions>(info[1]);
     if (!model) return thrown(env, model.error());
     if (!context) return thrown(env, context.error());
     return run_async(
@@ -56,7 +66,7 @@ Napi::Value measure_model(const Napi::CallbackInfo& info) {
             llama_rt::give_back_freed_memory(); // another thread reads the model soon
             return measured;
         },
-        [](Napi::Env to, Measured measured) { return from_measure(to, measured.info, measured.uses); });
+        to_js);
 }
 
 } // namespace binding

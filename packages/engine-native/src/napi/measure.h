@@ -1,4 +1,4 @@
-// measureModel of index.d.ts: what a model file will take, found on a worker thread.
+// measureModel() of index.d.ts: computes the memory that a model file needs, on a libuv thread.
 #pragma once
 
 #include <napi.h>

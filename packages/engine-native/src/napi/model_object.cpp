@@ -1,17 +1,20 @@
 #include "napi/model_object.h"
 
+#include "llama/chat/conversation.h"
 #include "napi/addon_data.h"
 #include "napi/async_work.h"
 #include "napi/check.h"
 #include "napi/cleanup_hook.h"
-#include "napi/convert.h"
 #include "napi/engine_object.h"
 #include "napi/event_bridge.h"
+#include "napi/read.h"
+#include "napi/write.h"
 
 #include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -20,8 +23,9 @@ namespace binding {
 namespace {
 
 using ModelPtr = std::shared_ptr<const llama_rt::Model>;
+using Tokens = std::vector<base::Token>;
 
-/// Not by coercion, which fails while a worker is being terminated.
+/// Without coercion, which fails while a worker is being terminated.
 bool is_true(const Napi::Value& value) {
     return value.IsBoolean() && value.As<Napi::Boolean>().Value();
 }
@@ -30,7 +34,7 @@ bool option(const Napi::Value& options, const char* name) {
     return options.IsObject() && is_true(options.As<Napi::Object>().Get(name));
 }
 
-base::Result<void> check_in_vocabulary(const llama_rt::Model& model, const std::vector<base::Token>& tokens) {
+base::Result<void> check_in_vocabulary(const llama_rt::Model& model, const Tokens& tokens) {
     const base::Token size = model.info().vocabulary_size;
     for (const base::Token token : tokens) {
         if (token >= 0 && token < size) continue;
@@ -43,31 +47,61 @@ base::Result<void> check_in_vocabulary(const llama_rt::Model& model, const std::
 /// Set by an abort function and by the environment's teardown.
 using AbortFlag = std::shared_ptr<std::atomic<bool>>;
 
-/// Node waits for running work before it ends; a template must not hold it up.
+/// Node.js waits for running work before it ends, and a template may take long.
 std::unique_ptr<CleanupHook> abort_on_teardown(napi_env env, const AbortFlag& is_aborted) {
     const auto abort = [](void* data) { static_cast<std::atomic<bool>*>(data)->store(true); };
     return std::make_unique<CleanupHook>(env, abort, is_aborted.get());
 }
 
-/// Tokens and images of a prompt as two members.
-void set_prompt(Napi::Env env, Napi::Object object, llama_rt::Vision::Prompt prompt) {
-    object.Set("tokens", from_tokens(env, prompt.tokens));
-    object.Set("images", from_images(env, std::move(prompt.images)));
+struct TemplateResult {
+    std::string prompt;
+    std::vector<std::string> stops;
+};
+
+constexpr auto fields_of(const TemplateResult*) {
+    return std::tuple(base::field("prompt", &TemplateResult::prompt),
+                      base::field("stops", &TemplateResult::stops));
 }
 
-/// A chat written out with the model's template, and its tokens.
+/// A chat rendered with the model's template, and its tokens.
 struct TokenizedChat {
     llama_rt::PreparedChat prepared;
     llama_rt::Vision::Prompt prompt;
 };
 
-Napi::Value from_tokenized_chat(Napi::Env env, TokenizedChat chat) {
-    Napi::Object object = Napi::Object::New(env);
-    object.Set("stops", from_strings(env, chat.prepared.stops));
-    set_prompt(env, object, std::move(chat.prompt));
-    object.Set("constraint", from_constraint(env, std::move(chat.prepared.constraint)));
-    object.Set("parser", from_reply_parser(env, std::move(chat.prepared.parser)));
-    return object;
+constexpr auto fields_of(const TokenizedChat*) {
+    return std::tuple(base::inlined(&TokenizedChat::prepared), base::inlined(&TokenizedChat::prompt));
+}
+
+/// The bytes of tokens, and where each token ends.
+struct Pieces {
+    std::string bytes;
+    std::vector<int32_t> ends;
+};
+
+constexpr auto fields_of(const Pieces*) {
+    return std::tuple(base::field("bytes", &Pieces::bytes, {.as = base::As::bytes}),
+                      base::field("ends", &Pieces::ends));
+}
+
+base::Result<TokenizedChat> tokenize_chat(const llama_rt::Model& model, llama_rt::Chat chat,
+                                          const std::atomic<bool>& is_aborted) {
+    auto prepared = llama_rt::prepare_chat(model, chat, is_aborted);
+    if (!prepared) return std::unexpected(prepared.error());
+    auto prompt = llama_rt::tokenize_chat(model, *prepared, std::move(chat));
+    if (!prompt) return std::unexpected(prompt.error());
+    return TokenizedChat{.prepared = std::move(*prepared), .prompt = std::move(*prompt)};
+}
+
+base::Result<Pieces> pieces_of(const llama_rt::Model& model, const Tokens& tokens) {
+    if (auto checked = check_in_vocabulary(model, tokens); !checked) return std::unexpected(checked.error());
+    Pieces pieces;
+    pieces.ends.reserve(tokens.size());
+    for (const base::Token token : tokens) {
+        model.append_piece(token, pieces.bytes, true);
+        pieces.ends.push_back(static_cast<int32_t>(pieces.bytes.size()));
+    }
+    return pieces;
 }
 
 } // namespace
@@ -109,10 +143,10 @@ std::shared_ptr<const llama_rt::Model> ModelObject::usable(Napi::Env env) const 
 
 Napi::Value ModelObject::info(const Napi::CallbackInfo& info) {
     const ModelPtr model = usable(info.Env());
-    return model == nullptr ? info.Env().Undefined() : from_model_info(info.Env(), model->info());
+    return model == nullptr ? info.Env().Undefined() : to_js(info.Env(), model->info());
 }
 
-/// `run(model, argument)` where the model is not disposed and the argument was read; a thrown JS error otherwise.
+/// Calls `run(model, argument)`; throws in JavaScript if the model was disposed or the argument is wrong.
 template <class T, class Run>
 Napi::Value ModelObject::with_model(Napi::Env env, base::Result<T> argument, const Run& run) const {
     ModelPtr model = usable(env);
@@ -124,20 +158,20 @@ Napi::Value ModelObject::with_model(Napi::Env env, base::Result<T> argument, con
 Napi::Value ModelObject::tokenize(const Napi::CallbackInfo& info) {
     const bool add_special = option(info[1], "addSpecial");
     const bool parse_special = option(info[1], "parseSpecial");
-    return with_model(info.Env(), to_text(info[0]), [&](ModelPtr model, std::string text) {
+    return with_model(info.Env(), read<std::string>(info[0], "text"), [&](ModelPtr model, std::string text) {
         return run_async(
             info.Env(),
             [=, model = std::move(model), text = std::move(text)] {
                 return model->tokenize(text, add_special, parse_special);
             },
-            from_tokens);
+            to_js);
     });
 }
 
 Napi::Value ModelObject::detokenize(const Napi::CallbackInfo& info) {
     const bool remove_special = option(info[1], "removeSpecial");
     const bool unparse_special = option(info[1], "unparseSpecial");
-    return with_model(info.Env(), to_tokens(info[0]), [&](ModelPtr model, std::vector<base::Token> tokens) {
+    return with_model(info.Env(), read<Tokens>(info[0], "tokens"), [&](ModelPtr model, Tokens tokens) {
         return run_async(
             info.Env(),
             [=, model = std::move(model), tokens = std::move(tokens)]() -> base::Result<std::string> {
@@ -145,35 +179,21 @@ Napi::Value ModelObject::detokenize(const Napi::CallbackInfo& info) {
                     return std::unexpected(checked.error());
                 return model->detokenize(tokens, remove_special, unparse_special);
             },
-            [](Napi::Env env, const std::string& text) { return Napi::String::New(env, text); });
+            to_js);
     });
 }
 
 Napi::Value ModelObject::pieces(const Napi::CallbackInfo& info) {
-    struct Pieces {
-        std::string bytes;
-        std::vector<int32_t> ends;
-    };
-    return with_model(info.Env(), to_tokens(info[0]), [&](ModelPtr model, std::vector<base::Token> tokens) {
+    return with_model(info.Env(), read<Tokens>(info[0], "tokens"), [&](ModelPtr model, Tokens tokens) {
         return run_async(
             info.Env(),
-            [model = std::move(model), tokens = std::move(tokens)]() -> base::Result<Pieces> {
-                if (auto checked = check_in_vocabulary(*model, tokens); !checked)
-                    return std::unexpected(checked.error());
-                Pieces pieces;
-                pieces.ends.reserve(tokens.size());
-                for (const base::Token token : tokens) {
-                    model->append_piece(token, pieces.bytes, true);
-                    pieces.ends.push_back(static_cast<int32_t>(pieces.bytes.size()));
-                }
-                return pieces;
-            },
-            [](Napi::Env env, const Pieces& pieces) { return from_pieces(env, pieces.bytes, pieces.ends); });
+            [model = std::move(model), tokens = std::move(tokens)] { return pieces_of(*model, tokens); },
+            to_js);
     });
 }
 
 Napi::Value ModelObject::apply_chat_template(const Napi::CallbackInfo& info) {
-    return with_model(info.Env(), to_chat(info[0]), [&](ModelPtr model, llama_rt::Chat chat) {
+    return with_model(info.Env(), read<llama_rt::Chat>(info[0]), [&](ModelPtr model, llama_rt::Chat chat) {
         const auto is_aborted = std::make_shared<std::atomic<bool>>(false);
         return run_async(
             info.Env(),
@@ -181,33 +201,22 @@ Napi::Value ModelObject::apply_chat_template(const Napi::CallbackInfo& info) {
              teardown = abort_on_teardown(info.Env(), is_aborted)] {
                 return llama_rt::prepare_chat(*model, chat, *is_aborted);
             },
-            [](Napi::Env env, const llama_rt::PreparedChat& prepared) {
-                Napi::Object object = Napi::Object::New(env);
-                object.Set("stops", from_strings(env, prepared.stops));
-                object.Set("prompt", llama_rt::readable_text(prepared));
-                return object;
+            [](Napi::Env env, llama_rt::PreparedChat prepared) {
+                return to_js(env, TemplateResult{.prompt = llama_rt::readable_text(prepared),
+                                                 .stops = std::move(prepared.stops)});
             });
     });
 }
 
 Napi::Value ModelObject::prepare_chat(const Napi::CallbackInfo& info) {
-    return with_model(info.Env(), to_chat(info[0]), [&](ModelPtr model, llama_rt::Chat chat) {
+    return with_model(info.Env(), read<llama_rt::Chat>(info[0]), [&](ModelPtr model, llama_rt::Chat chat) {
         const auto is_aborted = std::make_shared<std::atomic<bool>>(false);
+        auto prepare = [model = std::move(model), chat = std::move(chat), is_aborted,
+                        teardown = abort_on_teardown(info.Env(), is_aborted)]() mutable {
+            return tokenize_chat(*model, std::move(chat), *is_aborted);
+        };
         Napi::Object preparation = Napi::Object::New(info.Env());
-        preparation.Set("prompt", run_async(
-                                      info.Env(),
-                                      [model = std::move(model), chat = std::move(chat), is_aborted,
-                                       teardown = abort_on_teardown(
-                                           info.Env(), is_aborted)]() mutable -> base::Result<TokenizedChat> {
-                                          auto prepared = llama_rt::prepare_chat(*model, chat, *is_aborted);
-                                          if (!prepared) return std::unexpected(prepared.error());
-                                          auto prompt =
-                                              llama_rt::tokenize_chat(*model, *prepared, std::move(chat));
-                                          if (!prompt) return std::unexpected(prompt.error());
-                                          return TokenizedChat{.prepared = std::move(*prepared),
-                                                               .prompt = std::move(*prompt)};
-                                      },
-                                      from_tokenized_chat));
+        preparation.Set("prompt", run_async(info.Env(), std::move(prepare), to_js));
         preparation.Set("abort", Napi::Function::New(info.Env(), [is_aborted](const Napi::CallbackInfo&) {
                             is_aborted->store(true);
                         }));
@@ -216,35 +225,33 @@ Napi::Value ModelObject::prepare_chat(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value ModelObject::prepare_images(const Napi::CallbackInfo& info) {
-    return with_model(info.Env(), to_image_text(info[0]), [&](ModelPtr model, llama_rt::ImageText text) {
-        return run_async(
-            info.Env(),
-            [model = std::move(model), text = std::move(text)] {
-                return llama_rt::tokenize_images(*model, text);
-            },
-            [](Napi::Env env, llama_rt::Vision::Prompt prompt) {
-                Napi::Object object = Napi::Object::New(env);
-                set_prompt(env, object, std::move(prompt));
-                return object;
-            });
-    });
+    return with_model(info.Env(), read<llama_rt::ImageText>(info[0]),
+                      [&](ModelPtr model, llama_rt::ImageText text) {
+                          return run_async(
+                              info.Env(),
+                              [model = std::move(model), text = std::move(text)] {
+                                  return llama_rt::tokenize_images(*model, text);
+                              },
+                              to_js);
+                      });
 }
 
 Napi::Value ModelObject::prepare_grammar(const Napi::CallbackInfo& info) {
-    return with_model(info.Env(), to_text(info[0]), [&](ModelPtr model, std::string grammar) {
-        return run_async(
-            info.Env(),
-            [model = std::move(model), grammar = std::move(grammar)] {
-                return llama_rt::Constraint::from_grammar(model->grammars(), grammar);
-            },
-            from_constraint);
-    });
+    return with_model(info.Env(), read<std::string>(info[0], "grammar"),
+                      [&](ModelPtr model, std::string grammar) {
+                          return run_async(
+                              info.Env(),
+                              [model = std::move(model), grammar = std::move(grammar)] {
+                                  return llama_rt::Constraint::from_grammar(model->grammars(), grammar);
+                              },
+                              to_js);
+                      });
 }
 
 Napi::Value ModelObject::parse_reply(const Napi::CallbackInfo& info) {
-    base::Result<std::shared_ptr<const llama_rt::ReplyParser>> parser = to_reply_parser(info[0]);
+    auto parser = read<std::shared_ptr<const llama_rt::ReplyParser>>(info[0], "parser");
     if (!parser) return thrown(info.Env(), parser.error());
-    base::Result<std::string> text = to_text(info[1]);
+    auto text = read<std::string>(info[1], "text");
     if (!text) return thrown(info.Env(), text.error());
     // A reply that cannot be parsed is null, not an error.
     using Parsed = std::optional<llama_rt::Reply>;
@@ -255,18 +262,14 @@ Napi::Value ModelObject::parse_reply(const Napi::CallbackInfo& info) {
             base::Result<llama_rt::Reply> reply = parser->parse(text, is_partial);
             return reply ? Parsed(std::move(*reply)) : std::nullopt;
         },
-        [](Napi::Env env, const Parsed& reply) { return reply ? from_reply(env, *reply) : env.Null(); });
+        to_js);
 }
 
 Napi::Value ModelObject::create_engine(const Napi::CallbackInfo& info) {
     ModelPtr model = usable(info.Env());
     if (model == nullptr) return info.Env().Undefined();
-    base::Result<engine::EngineOptions> options = to_engine_options(info[0]);
+    auto options = read<engine::EngineOptions>(info[0]);
     if (!options) return thrown(info.Env(), options.error());
-    if (!info[1].IsFunction()) {
-        return thrown(info.Env(),
-                      {.code = base::Code::invalid_argument, .message = "onEvents is not a function."});
-    }
     if (info[2].IsObject()) {
         const auto* data = info.Env().GetInstanceData<AddonData>();
         const auto draft = info[2].As<Napi::Object>();
@@ -277,8 +280,7 @@ Napi::Value ModelObject::create_engine(const Napi::CallbackInfo& info) {
         options->draft_model = Unwrap(draft)->usable(info.Env());
         if (options->draft_model == nullptr) return info.Env().Undefined();
     }
-    base::Result<std::shared_ptr<EventBridge>> bridge =
-        EventBridge::create(info.Env(), info[1].As<Napi::Function>());
+    base::Result<std::shared_ptr<EventBridge>> bridge = EventBridge::create(info.Env(), info[1]);
     if (!bridge) return thrown(info.Env(), bridge.error());
     auto listener = [bridge = *bridge](std::vector<engine::Event>&& events) {
         bridge->post(std::move(events));

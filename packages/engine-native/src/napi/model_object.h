@@ -1,4 +1,4 @@
-// NativeModel of index.d.ts: a loaded model's calls, each on a worker thread.
+// NativeModel of index.d.ts: a loaded model, whose calls run on libuv threads.
 #pragma once
 
 #include "llama/model/model.h"
@@ -32,7 +32,7 @@ private:
     Napi::Value create_engine(const Napi::CallbackInfo& info);
     void dispose(const Napi::CallbackInfo& info);
 
-    /// The model, or nullptr with a JS error thrown.
+    /// The model; null after dispose(), with a JavaScript error thrown.
     std::shared_ptr<const llama_rt::Model> usable(Napi::Env env) const;
 
     template <class T, class Run>

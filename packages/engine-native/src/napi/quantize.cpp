@@ -4,11 +4,11 @@
 #include "llama/quantize/quantize.h"
 #include "napi/async_work.h"
 #include "napi/check.h"
-#include "napi/convert.h"
-#include "napi/reporter.h"
+#include "napi/js_function.h"
+#include "napi/read.h"
+#include "napi/write.h"
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -21,64 +21,49 @@ struct Chunks {
     int32_t total;
 };
 
-bool write_name(napi_env env, const std::string& name, napi_value* arguments) {
-    return napi_create_string_utf8(env, name.data(), name.size(), arguments) == napi_ok;
+void deliver_name(napi_env env, napi_value function, const std::string& name) {
+    call_function(env, function, {Writer(env).write(name)});
 }
 
-bool write_chunks(napi_env env, const Chunks& chunks, napi_value* arguments) {
-    return napi_create_int32(env, chunks.done, &arguments[0]) == napi_ok &&
-           napi_create_int32(env, chunks.total, &arguments[1]) == napi_ok;
-}
-
-/// Opens the reporter to the call's second argument; false with a JS error thrown.
-template <class Reports>
-bool open(const Napi::CallbackInfo& info, Reports& reporter) {
-    if (!info[1].IsFunction()) {
-        throw_error(info.Env(), {.code = base::Code::invalid_argument,
-                                 .message = "The second argument is not a function."});
-        return false;
-    }
-    if (reporter.open(info.Env(), info[1].As<Napi::Function>())) return true;
-    throw_error(info.Env(), {.code = base::Code::engine_failed, .message = "The work could not be started."});
-    return false;
+void deliver_chunks(napi_env env, napi_value function, const Chunks& chunks) {
+    const Writer writer(env);
+    call_function(env, function, {writer.write(chunks.done), writer.write(chunks.total)});
 }
 
 } // namespace
 
 Napi::Value plan_quantization(const Napi::CallbackInfo& info) {
-    base::Result<llama_rt::QuantizeOptions> options = to_quantize_options(info[0]);
+    auto options = read<llama_rt::QuantizeOptions>(info[0]);
     if (!options) return thrown(info.Env(), options.error());
     return run_async(
-        info.Env(), [options = std::move(*options)] { return llama_rt::plan_quantization(options); },
-        [](Napi::Env env, double bytes) { return Napi::Number::New(env, bytes); });
+        info.Env(), [options = std::move(*options)] { return llama_rt::plan_quantization(options); }, to_js);
 }
 
 Napi::Value quantize_model(const Napi::CallbackInfo& info) {
-    base::Result<llama_rt::QuantizeOptions> options = to_quantize_options(info[0]);
+    auto options = read<llama_rt::QuantizeOptions>(info[0]);
     if (!options) return thrown(info.Env(), options.error());
-    const auto reporter = std::make_shared<Reporter<std::string, 1, write_name>>();
-    if (!open(info, *reporter)) return info.Env().Undefined();
+    auto on_tensor = JsFunction<std::string>::create(info.Env(), info[1], "onTensor", 0, deliver_name);
+    if (!on_tensor) return thrown(info.Env(), on_tensor.error());
     return run_async(
         info.Env(),
-        [options = std::move(*options), reporter] {
-            return llama_rt::quantize(options, [&](const std::string& name) { reporter->send(name); });
+        [options = std::move(*options), on_tensor = std::move(*on_tensor)]() mutable {
+            return llama_rt::quantize(options, [&](const std::string& name) { on_tensor.send(name); });
         },
-        to_undefined, [reporter](bool) { reporter->close(); });
+        to_undefined);
 }
 
 Napi::Value compute_imatrix(const Napi::CallbackInfo& info) {
-    base::Result<llama_rt::ImatrixOptions> options = to_imatrix_options(info[0]);
+    auto options = read<llama_rt::ImatrixOptions>(info[0]);
     if (!options) return thrown(info.Env(), options.error());
-    const auto reporter = std::make_shared<Reporter<Chunks, 2, write_chunks>>();
-    if (!open(info, *reporter)) return info.Env().Undefined();
+    auto on_chunk = JsFunction<Chunks>::create(info.Env(), info[1], "onChunk", 0, deliver_chunks);
+    if (!on_chunk) return thrown(info.Env(), on_chunk.error());
     return run_async(
         info.Env(),
-        [options = std::move(*options), reporter] {
-            return llama_rt::compute_imatrix(options, [&](int32_t done, int32_t total) {
-                reporter->send({.done = done, .total = total});
-            });
+        [options = std::move(*options), on_chunk = std::move(*on_chunk)]() mutable {
+            return llama_rt::compute_imatrix(
+                options, [&](int32_t done, int32_t total) { on_chunk.send({.done = done, .total = total}); });
         },
-        from_imatrix, [reporter](bool) { reporter->close(); });
+        to_js);
 }
 
 } // namespace binding

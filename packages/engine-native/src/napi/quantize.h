@@ -1,4 +1,4 @@
-// planQuantization(), quantizeModel() and computeImatrix(): work on model files, on a worker thread.
+// planQuantization(), quantizeModel() and computeImatrix() of quantize.d.ts: work on model files, on a libuv thread.
 #pragma once
 
 #include <napi.h>

@@ -1,4 +1,4 @@
-// Connections to workers, and being one: the calls of index.d.ts about other machines.
+// The calls of index.d.ts about other machines: connections to workers, and serving as one.
 #pragma once
 
 #include <napi.h>

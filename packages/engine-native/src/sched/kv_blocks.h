@@ -15,6 +15,7 @@
 // A text is followed up to its first image: only this process knows what an image's tokens stand for.
 #pragma once
 
+#include "base/fields.h"
 #include "base/types.h"
 #include "sched/radix_tree.h"
 
@@ -25,6 +26,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <unordered_set>
 #include <vector>
 
@@ -54,6 +56,14 @@ struct KvReport {
     /// Parents before children.
     std::vector<Stored> stored;
 };
+
+constexpr auto fields_of(const KvReport::Stored*) {
+    using Stored = KvReport::Stored;
+    return std::tuple(
+        base::choice("medium", &Stored::medium, {{"device", KvMedium::device}, {"host", KvMedium::host}}),
+        base::field("parent", &Stored::parent, {.as = base::As::bigint}),
+        base::field("hashes", &Stored::hashes), base::field("tokens", &Stored::tokens));
+}
 
 class KvBlocks {
 public:

@@ -172,7 +172,7 @@ export class EngineProcess {
         this.#deliver(report.events);
         break;
       case "stats":
-        if (report.stats.turns !== this.#stats?.turns) this.#heartbeat.stepped();
+        if (report.stats.steps !== this.#stats?.steps) this.#heartbeat.stepped();
         this.#stats = report.stats;
         break;
       case "log":

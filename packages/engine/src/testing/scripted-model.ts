@@ -212,7 +212,7 @@ function scriptedEngine(
       cellBytes: 1024,
       cellsUsed: 0,
       cellsCached: 0,
-      turns: 0,
+      steps: 0,
       ...counted,
       imagesEncoded: 0,
       preemptions: 0,

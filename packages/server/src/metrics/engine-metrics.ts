@@ -18,7 +18,7 @@ const gauges: readonly Figure[] = [
 ];
 
 const totals: readonly Figure[] = [
-  ["turns", "engine_turns_total", "Engine steps: one batch each."],
+  ["steps", "engine_turns_total", "Engine steps: one batch each."],
   [
     "promptTokens",
     "prompt_tokens_total",

@@ -1,10 +1,13 @@
 // llama.cpp as a whole: its one start per process, its log, and what this build and machine offer.
 #pragma once
 
+#include "base/fields.h"
+
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "ggml-cpu.h"
@@ -20,6 +23,13 @@ struct Device {
     uint64_t memory_total;
 };
 
+constexpr auto fields_of(const Device*) {
+    return std::tuple(base::field("name", &Device::name), base::field("description", &Device::description),
+                      base::field("backend", &Device::backend), base::field("type", &Device::type),
+                      base::field("memoryFree", &Device::memory_free),
+                      base::field("memoryTotal", &Device::memory_total));
+}
+
 /// Describes a device, with the memory that is free on it now.
 Device device_info(ggml_backend_device* device);
 
@@ -31,6 +41,12 @@ struct BackendInfo {
     std::vector<std::string> kv_types;
 };
 
+constexpr auto fields_of(const BackendInfo*) {
+    return std::tuple(base::field("devices", &BackendInfo::devices),
+                      base::field("cpuFeatures", &BackendInfo::cpu_features),
+                      base::field("kvTypes", &BackendInfo::kv_types));
+}
+
 /// Starts llama.cpp on the first call; later calls do nothing. Any thread.
 void ensure_backend();
 
@@ -40,6 +56,9 @@ BackendInfo backend_info();
 /// maximum of uint64_t if the system does not report it. Compare it before large allocations that were not planned when the model
 /// was loaded: the system overcommits, and kills the process when it touches memory that is not there. Any thread.
 uint64_t available_memory();
+
+/// Numbers of threads that ggml computes with.
+inline constexpr base::Rule<int32_t> kThreads{.min = 1, .max = GGML_MAX_N_THREADS};
 
 // The CPU backend's own functions (cpu_backend.cpp). They need ensure_backend().
 

@@ -48,7 +48,8 @@ void WorkerConnection::Deleter::operator()(ggml_backend_rpc_connection* connecti
     ggml_backend_rpc_connection_free(connection);
 }
 
-base::Result<std::shared_ptr<WorkerConnection>> WorkerConnection::open(const Options& options, int fd) {
+base::Result<std::shared_ptr<WorkerConnection>> WorkerConnection::open(const ConnectOptions& options,
+                                                                       int fd) {
     ensure_backend();
 #ifndef _WIN32
     set_timeout(fd, options.reply_ms_max);
@@ -86,14 +87,15 @@ base::Result<void> serve_peer(const WorkerOptions& options) {
     const ThreadpoolPtr pool = make_threadpool(options.threads);
     std::vector<ggml_backend_ptr> backends;
     std::vector<ggml_backend_t> raw;
-    for (const std::string& name : options.devices) {
+    std::vector<size_t> bytes_max;
+    for (const auto& [name, device_bytes_max] : options.devices) {
         ggml_backend_dev_t device = ggml_backend_dev_by_name(name.c_str());
         if (device != nullptr) backends.push_back(make_backend(device, pool.get(), options.threads));
         if (device == nullptr || backends.back() == nullptr)
             return base::fail(Code::invalid_argument, "The device " + name + " cannot be used.");
         raw.push_back(backends.back().get());
+        bytes_max.push_back(device_bytes_max);
     }
-    const std::vector<size_t> bytes_max(options.bytes_max.begin(), options.bytes_max.end());
     ErrorLines errors;
     if (ggml_backend_rpc_serve(options.fd, raw.size(), raw.data(), bytes_max.data())) return {};
     const std::string& lines = errors.text();

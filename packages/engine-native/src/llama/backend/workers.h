@@ -3,12 +3,14 @@
 #pragma once
 
 #include "base/exit_guard.h"
+#include "base/fields.h"
 #include "base/result.h"
 #include "llama/backend/backend.h"
 
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 struct ggml_backend_device;
@@ -16,20 +18,25 @@ struct ggml_backend_rpc_connection;
 
 namespace llama_rt {
 
+struct ConnectOptions {
+    /// Identifies the worker in this process. A worker that reconnects with the same devices must have the same name, so that ggml
+    /// reuses them.
+    std::string name;
+    /// Milliseconds that a response may take; after that the connection is lost.
+    int32_t reply_ms_max;
+};
+
+constexpr auto fields_of(const ConnectOptions*) {
+    return std::tuple(base::field("name", &ConnectOptions::name),
+                      base::field("replyMsMax", &ConnectOptions::reply_ms_max, {.min = 1}));
+}
+
 /// A connection to one worker. Any thread.
 class WorkerConnection {
 public:
-    struct Options {
-        /// Identifies the worker in this process. A worker that reconnects with the same devices must have the same name, so
-        /// that ggml reuses them.
-        std::string name;
-        /// Milliseconds that a response may take; after that the connection is lost.
-        int32_t reply_ms_max;
-    };
-
     /// Takes ownership of the socket and blocks until the worker responds. Fails with `worker_lost` if the response is not a
     /// worker's.
-    static base::Result<std::shared_ptr<WorkerConnection>> open(const Options& options, int fd);
+    static base::Result<std::shared_ptr<WorkerConnection>> open(const ConnectOptions& options, int fd);
     WorkerConnection(const WorkerConnection&) = delete;
     WorkerConnection& operator=(const WorkerConnection&) = delete;
 
@@ -63,15 +70,31 @@ bool is_any_lost(const WorkerConnections& workers);
 /// The error to return when a connection is lost.
 base::Error worker_lost();
 
+/// A device of this machine that a peer may use.
+struct OfferedDevice {
+    /// As in backend_info().
+    std::string name;
+    /// Bytes that the peer may allocate on it.
+    uint64_t bytes_max;
+};
+
+constexpr auto fields_of(const OfferedDevice*) {
+    return std::tuple(base::field("name", &OfferedDevice::name),
+                      base::field("bytesMax", &OfferedDevice::bytes_max));
+}
+
 struct WorkerOptions {
     /// A connected socket; serve_peer() takes ownership.
     int fd;
-    /// Names of this machine's devices, as in backend_info().
-    std::vector<std::string> devices;
-    /// Bytes that the peer may allocate on each device, in the order of `devices`.
-    std::vector<uint64_t> bytes_max;
+    std::vector<OfferedDevice> devices;
     int32_t threads;
 };
+
+constexpr auto fields_of(const WorkerOptions*) {
+    return std::tuple(base::field("fd", &WorkerOptions::fd, {.min = 0}),
+                      base::field("devices", &WorkerOptions::devices),
+                      base::field("threads", &WorkerOptions::threads, kThreads));
+}
 
 /// Computes for the peer of a socket; blocks until it disconnects. Fails with `invalid_argument` and the reason if the peer
 /// sends an invalid request or a device cannot be used.

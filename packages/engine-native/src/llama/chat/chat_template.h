@@ -1,7 +1,10 @@
 // A model's chat template, which comes from an untrusted file: what it can do, and how much time and memory it may take.
 #pragma once
 
+#include "base/fields.h"
+
 #include <atomic>
+#include <tuple>
 
 struct common_chat_templates;
 
@@ -23,6 +26,13 @@ struct TemplateSkills {
     /// Whether a grammar in its syntax can require either content in a given form or calls that match their tools' schemas.
     bool holds_form_or_calls = false;
 };
+
+constexpr auto fields_of(const TemplateSkills*) {
+    return std::tuple(base::field("writesTools", &TemplateSkills::writes_tools),
+                      base::field("writesToolCalls", &TemplateSkills::writes_tool_calls),
+                      base::field("isLfm2", &TemplateSkills::is_lfm2),
+                      base::field("holdsFormOrCalls", &TemplateSkills::holds_form_or_calls));
+}
 
 /// Determined once when the model is loaded. Renders the template a few times. Does not throw what a template throws.
 TemplateSkills skills_of(const common_chat_templates& templates);

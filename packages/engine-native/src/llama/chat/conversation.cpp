@@ -33,7 +33,7 @@ common_chat_tool_choice to_tool_choice(ToolChoice choice) {
 /// Only letters and digits, which no template escapes or trims.
 std::string make_marker() {
     std::random_device random;
-    std::string marker = "picture";
+    std::string marker = "marker";
     for (int i = 0; i < 4; ++i) marker += std::to_string(random());
     return marker;
 }
@@ -43,7 +43,7 @@ common_chat_msg to_message(const ChatMessage& message, const std::string& marker
     out.role = message.role;
     if (message.parts.empty()) out.content = message.content;
     for (const ContentPart& part : message.parts) {
-        if (part.picture) out.content_parts.push_back({.type = "media_marker", .text = marker});
+        if (part.image) out.content_parts.push_back({.type = "media_marker", .text = marker});
         else out.content_parts.push_back({.type = "text", .text = part.text});
     }
     out.reasoning_content = message.reasoning;
@@ -218,7 +218,7 @@ base::Result<Vision::Prompt> tokenize_chat(const Model& model, const PreparedCha
     std::vector<RgbImage> images;
     for (ChatMessage& message : chat.messages) {
         for (ContentPart& part : message.parts) {
-            if (part.picture) images.push_back(std::move(*part.picture));
+            if (part.image) images.push_back(std::move(*part.image));
         }
     }
     if (images.empty()) {

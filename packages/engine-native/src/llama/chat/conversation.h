@@ -2,6 +2,7 @@
 // the reply. llama.cpp's common_chat knows the templates. Runs on worker threads.
 #pragma once
 
+#include "base/fields.h"
 #include "base/result.h"
 #include "base/types.h"
 #include "llama/chat/reply_parser.h"
@@ -14,7 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 namespace llama_rt {
@@ -22,8 +23,12 @@ namespace llama_rt {
 /// Text, or an image.
 struct ContentPart {
     std::string text;
-    std::optional<RgbImage> picture = std::nullopt;
+    std::optional<RgbImage> image = std::nullopt;
 };
+
+constexpr auto fields_of(const ContentPart*) {
+    return std::tuple(base::field("text", &ContentPart::text), base::field("image", &ContentPart::image));
+}
 
 struct ChatMessage {
     std::string role;
@@ -38,6 +43,14 @@ struct ChatMessage {
     std::string name;
 };
 
+constexpr auto fields_of(const ChatMessage*) {
+    return std::tuple(
+        base::field("role", &ChatMessage::role), base::field("content", &ChatMessage::content),
+        base::field("parts", &ChatMessage::parts), base::field("reasoning", &ChatMessage::reasoning),
+        base::field("toolCalls", &ChatMessage::tool_calls),
+        base::field("toolCallId", &ChatMessage::tool_call_id), base::field("name", &ChatMessage::name));
+}
+
 struct Tool {
     std::string name;
     std::string description;
@@ -45,7 +58,24 @@ struct Tool {
     std::string parameters;
 };
 
+constexpr auto fields_of(const Tool*) {
+    return std::tuple(base::field("name", &Tool::name), base::field("description", &Tool::description),
+                      base::field("parameters", &Tool::parameters));
+}
+
 enum class ToolChoice { automatic, none, required };
+
+/// A variable for the template.
+struct TemplateArgument {
+    std::string name;
+    /// JSON.
+    std::string value;
+};
+
+constexpr auto fields_of(const TemplateArgument*) {
+    return std::tuple(base::field("name", &TemplateArgument::name),
+                      base::field("value", &TemplateArgument::value));
+}
 
 struct Chat {
     std::vector<ChatMessage> messages;
@@ -56,8 +86,7 @@ struct Chat {
     ToolChoice tool_choice = ToolChoice::automatic;
     bool parallel_tool_calls = true;
     bool enable_thinking = true;
-    /// More variables for the template: name and JSON text.
-    std::vector<std::pair<std::string, std::string>> template_arguments = {};
+    std::vector<TemplateArgument> template_arguments = {};
     /// GBNF rules that the reply's content must match, the first of them "ingle-json"; empty: any content. With tools that may
     /// be called, a reply matches these rules or is calls. Must be empty if tools must be called.
     std::string content_rules = {};
@@ -68,6 +97,23 @@ struct Chat {
     std::string grammar = {};
     std::string grammar_trigger = {};
 };
+
+constexpr auto fields_of(const Chat*) {
+    return std::tuple(base::field("messages", &Chat::messages),
+                      base::field("addGenerationPrompt", &Chat::add_generation_prompt),
+                      base::field("continuesLast", &Chat::continues_last), base::field("tools", &Chat::tools),
+                      base::choice("toolChoice", &Chat::tool_choice,
+                                   {{"auto", ToolChoice::automatic},
+                                    {"none", ToolChoice::none},
+                                    {"required", ToolChoice::required}}),
+                      base::field("parallelToolCalls", &Chat::parallel_tool_calls),
+                      base::field("enableThinking", &Chat::enable_thinking),
+                      base::field("templateArguments", &Chat::template_arguments),
+                      base::field("contentRules", &Chat::content_rules),
+                      base::field("contentHasCalls", &Chat::content_has_calls),
+                      base::field("grammar", &Chat::grammar),
+                      base::field("grammarTrigger", &Chat::grammar_trigger));
+}
 
 struct PreparedChat {
     std::string text;
@@ -80,6 +126,13 @@ struct PreparedChat {
     /// Null: the whole reply is content.
     std::shared_ptr<const ReplyParser> parser;
 };
+
+/// What is needed beside the tokens.
+constexpr auto fields_of(const PreparedChat*) {
+    return std::tuple(base::field("stops", &PreparedChat::stops),
+                      base::field("constraint", &PreparedChat::constraint),
+                      base::field("parser", &PreparedChat::parser));
+}
 
 /// Renders the conversation. `template_failed` if the template rejects it or exceeds its limits (chat_template.h),
 /// `invalid_argument` for an invalid grammar, `aborted` soon after another thread sets `is_aborted`.
@@ -94,6 +147,10 @@ struct ImageText {
     std::string text;
     std::vector<RgbImage> images;
 };
+
+constexpr auto fields_of(const ImageText*) {
+    return std::tuple(base::field("text", &ImageText::text), base::field("images", &ImageText::images));
+}
 
 /// The text's tokens and its images. `image_not_supported` if the model has no image input; otherwise fails as
 /// Vision::tokenize().

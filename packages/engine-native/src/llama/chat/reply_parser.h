@@ -2,10 +2,12 @@
 // worker threads.
 #pragma once
 
+#include "base/fields.h"
 #include "base/result.h"
 
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 struct common_chat_params;
@@ -19,11 +21,21 @@ struct ToolCall {
     std::string arguments;
 };
 
+constexpr auto fields_of(const ToolCall*) {
+    return std::tuple(base::field("id", &ToolCall::id), base::field("name", &ToolCall::name),
+                      base::field("arguments", &ToolCall::arguments));
+}
+
 struct Reply {
     std::string content;
     std::string reasoning;
     std::vector<ToolCall> calls;
 };
+
+constexpr auto fields_of(const Reply*) {
+    return std::tuple(base::field("content", &Reply::content), base::field("reasoning", &Reply::reasoning),
+                      base::field("calls", &Reply::calls));
+}
 
 class ReplyParser {
 public:

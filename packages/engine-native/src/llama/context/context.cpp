@@ -1,42 +1,17 @@
 #include "llama/context/context.h"
 
-#include "llama/backend/assertions.h"
 #include "llama/backend/backend.h"
+#include "llama/context/guarded.h"
 #include "llama/model/model.h"
 #include "llama/vision/vision.h"
 
 #include <algorithm>
-#include <exception>
-#include <new>
 #include <optional>
 #include <utility>
 
 namespace llama_rt {
 
-using base::Code;
-
 namespace {
-
-/// What a return code of llama_decode() means. 1: no cell is free. -2: nearly always a failed allocation.
-Decoded meaning_of(int32_t code) {
-    switch (code) {
-        case 0: return Decoded::ok;
-        case 2: return Decoded::aborted;
-        case 1:
-        case -2: return Decoded::out_of_memory;
-        default: return Decoded::failed;
-    }
-}
-
-/// Calls into llama.cpp; returns `otherwise` if that throws. No exception may reach the engine's thread.
-template <class T>
-T guarded(T otherwise, const auto& call) {
-    try {
-        return call();
-    } catch (const std::exception&) {
-        return otherwise;
-    }
-}
 
 /// While one lives, attention is not causal: the tokens of an image attend to each other in some models.
 class NonCausalAttention {
@@ -58,26 +33,14 @@ base::Result<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Mod
                                                        const ContextOptions& options, int32_t slots) {
     const base::Result<llama_context_params> params = context_params(*model, options, slots);
     if (!params) return std::unexpected(params.error());
-    if (!fits_machine(*model, *params)) return std::unexpected(context_out_of_memory(*model, *params));
-    ErrorLines errors;
-    const AssertionsThrow assertions_throw;
-    try {
+    const auto out_of_memory = [&] { return context_out_of_memory(*model, *params); };
+    if (!fits_machine(*model, *params)) return std::unexpected(out_of_memory());
+    const auto create = [&] {
         std::unique_ptr<Context> context(new Context(model, options, *params, slots));
-        if (is_any_lost(model->workers())) return std::unexpected(worker_lost());
-        if (context->context_ == nullptr) {
-            if (errors.text().find("alloc") != std::string::npos)
-                return std::unexpected(context_out_of_memory(*model, *params));
-            return std::unexpected(context_failed(*model, errors.text()));
-        }
-        if (const auto reason = not_computable(context->context_.get(), params->n_outputs_max))
-            return std::unexpected(file_error(model->path(), *reason));
+        check_computable(context->context_.get(), params->n_outputs_max);
         return context;
-    } catch (const std::bad_alloc&) {
-        return std::unexpected(context_out_of_memory(*model, *params));
-    } catch (const std::exception& error) {
-        if (is_any_lost(model->workers())) return std::unexpected(worker_lost());
-        return std::unexpected(context_failed(*model, error.what()));
-    }
+    };
+    return guarded_create<Context>(*model, create, out_of_memory);
 }
 
 Context::Context(std::shared_ptr<const Model> model, const ContextOptions& options,
@@ -88,46 +51,32 @@ Context::Context(std::shared_ptr<const Model> model, const ContextOptions& optio
       positions_(static_cast<size_t>(slots) + 1),
       spare_(slots) {
     INGLE_ASSERT(slots <= kSlotsMax);
-    context_.reset(llama_init_from_model(model_->raw(), params));
-    if (context_ == nullptr) return;
+    context_ = new_context(*model_, params);
     // Without a thread pool, ggml would start and end its threads for every token.
     threadpool_ = make_threadpool(std::max(options.threads, options.threads_batch));
-    llama_attach_threadpool(context_.get(), threadpool_.get(), nullptr);
-    llama_set_abort_callback(
-        context_.get(), [](void* data) { return static_cast<Context*>(data)->is_aborted_.load(); }, this);
+    attach(context_.get(), threadpool_.get(), is_aborted_);
 }
 
 Decoded Context::decode(std::span<const BatchPart> parts) {
     thread_.check();
-    const auto [decoded, is_undone] = compute(parts);
-    if (is_worker_lost()) return is_aborted_.load() ? Decoded::aborted : Decoded::worker_lost;
+    ErrorLines errors;
+    std::optional<NonCausalAttention> non_causal;
+    bool is_undone = false; // llama.cpp guarantees that the failed batch changed nothing
+    const Decoded decoded = guarded_compute(*model_, is_aborted_, [&] {
+        batch_.fill(parts, positions_);
+        if (batch_.has_images() && model_->vision()->has_whole_images()) non_causal.emplace(context_.get());
+        const int32_t code = decode_batch(*model_, context_.get(), batch_.raw());
+        is_undone = code == 1 || code == -1;
+        // If keys could not be rotated, llama.cpp only logs it.
+        if (code == 0 && is_shifted_ && !errors.text().empty()) return Decoded::failed;
+        return meaning_of(code);
+    });
     // A batch moves recurrent states, which are one cell per sequence, including those of sequences that are not in it; after a
     // shift it first rotates all keys. If such a batch is interrupted, every sequence's state may be wrong.
     const bool is_delicate = model_->info().is_recurrent || is_shifted_;
     is_torn_ = decoded != Decoded::ok && !is_undone && is_delicate;
     if (!is_undone) is_shifted_ = false;
-    return decoded != Decoded::ok && is_aborted_.load() ? Decoded::aborted : decoded;
-}
-
-/// `is_undone`: llama.cpp guarantees that the failed batch changed nothing.
-Context::Computed Context::compute(std::span<const BatchPart> parts) {
-    ErrorLines errors;
-    std::optional<NonCausalAttention> non_causal;
-    try {
-        batch_.fill(parts, positions_);
-        if (batch_.has_images() && model_->vision()->has_whole_images()) non_causal.emplace(context_.get());
-        const int32_t code = llama_decode(context_.get(), batch_.raw());
-        // Workers compute asynchronously: only their response shows that they are still there.
-        if (code == 0 && !model_->workers().empty()) llama_synchronize(context_.get());
-        // If keys could not be rotated, llama.cpp only logs it.
-        if (code == 0 && is_shifted_ && !errors.text().empty())
-            return {.decoded = Decoded::failed, .is_undone = false};
-        return {.decoded = meaning_of(code), .is_undone = code == 1 || code == -1};
-    } catch (const std::bad_alloc&) {
-        return {.decoded = Decoded::out_of_memory, .is_undone = false};
-    } catch (const std::exception&) {
-        return {.decoded = Decoded::failed, .is_undone = false};
-    }
+    return decoded;
 }
 
 bool Context::is_worker_lost() const {

@@ -126,14 +126,8 @@ public:
     uint64_t token_bytes() const;
 
 private:
-    struct Computed {
-        Decoded decoded;
-        bool is_undone;
-    };
-
     Context(std::shared_ptr<const Model> model, const ContextOptions& options,
             const llama_context_params& params, int32_t slots);
-    Computed compute(std::span<const BatchPart> parts);
     State copy_spare(uint64_t bytes_max);
 
     base::ThreadChecker thread_;

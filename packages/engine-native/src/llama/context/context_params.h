@@ -1,10 +1,14 @@
 // The parameters of a context: our options in llama.cpp's terms, and whether this machine has the memory for them.
 #pragma once
 
+#include "base/fields.h"
 #include "base/result.h"
+#include "llama/backend/backend.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <tuple>
 
 #include "llama.h"
 
@@ -31,6 +35,26 @@ struct ContextOptions {
     /// "auto", "on" or "off".
     std::string flash_attention;
 };
+
+constexpr auto fields_of(const ContextOptions*) {
+    constexpr int32_t kCellsMax = 1 << 28;
+    return std::tuple(
+        base::field("contextLength", &ContextOptions::context_length, {.min = 3, .max = kCellsMax}),
+        base::field("cells", &ContextOptions::cells, {.min = 2, .max = kCellsMax}),
+        base::field("parallel", &ContextOptions::sequences, {.min = 1, .max = kSlotsMax}),
+        base::field("batchTokens", &ContextOptions::batch_tokens, {.min = 1, .max = 1 << 20}),
+        base::field("threads", &ContextOptions::threads, kThreads),
+        base::field("threadsBatch", &ContextOptions::threads_batch, kThreads),
+        base::field("kvTypeK", &ContextOptions::kv_type_k),
+        base::field("kvTypeV", &ContextOptions::kv_type_v),
+        base::field("flashAttention", &ContextOptions::flash_attention));
+}
+
+/// Any one request must be able to run alone, and a step must hold a token of every sequence.
+inline const char* relate(ContextOptions& options) {
+    options.batch_tokens = std::max(options.batch_tokens, options.sequences);
+    return options.cells < options.context_length ? "cells" : nullptr;
+}
 
 /// llama.cpp's value for "auto", "on" or "off".
 llama_flash_attn_type flash_attention_type(const std::string& name);

@@ -1,12 +1,14 @@
 // How much memory a model and its context need, without allocating it: llama.cpp only computes the layout.
 #pragma once
 
+#include "base/fields.h"
 #include "base/result.h"
 #include "llama/context/context.h"
 #include "llama/model/model.h"
 
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace llama_rt {
@@ -19,6 +21,12 @@ struct MemoryUse {
     uint64_t context = 0;
     uint64_t compute = 0;
 };
+
+constexpr auto fields_of(const MemoryUse*) {
+    return std::tuple(
+        base::field("device", &MemoryUse::device), base::field("weightsBytes", &MemoryUse::weights),
+        base::field("contextBytes", &MemoryUse::context), base::field("computeBytes", &MemoryUse::compute));
+}
 
 /// The memory that a model and a context on it need, by device. `model` may be an outline; `slots` is as in
 /// Context::create(). Fails as kv_types() does, or with `model_invalid` or `engine_failed`. Any thread.

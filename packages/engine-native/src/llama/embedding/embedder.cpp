@@ -1,13 +1,11 @@
 #include "llama/embedding/embedder.h"
 
-#include "llama/backend/assertions.h"
 #include "llama/backend/backend.h"
+#include "llama/context/guarded.h"
 #include "llama/model/model.h"
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
-#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -86,12 +84,6 @@ base::Error out_of_memory() {
                 "load the model with a shorter context."};
 }
 
-Decoded meaning_of(int32_t code, bool is_aborted) {
-    if (code == 0) return Decoded::ok;
-    if (code == 2 || is_aborted) return Decoded::aborted;
-    return code == 1 || code == -2 ? Decoded::out_of_memory : Decoded::failed;
-}
-
 } // namespace
 
 base::Result<Pooling> Embedder::pooling_of(const Model& model) {
@@ -117,28 +109,19 @@ base::Result<std::unique_ptr<Embedder>> Embedder::create(std::shared_ptr<const M
                                                          const std::atomic<bool>& is_aborted) {
     const base::Result<Pooling> pooling = pooling_of(*model);
     if (!pooling) return std::unexpected(pooling.error());
-    ErrorLines errors;
-    const AssertionsThrow assertions_throw;
-    try {
-        std::unique_ptr<Embedder> embedder(
-            new Embedder(model, options, *pooling, model->info().is_causal, threadpool, is_aborted));
+    const auto create = [&] {
+        const auto make = [&](bool takes_parts) {
+            return std::unique_ptr<Embedder>(
+                new Embedder(model, options, *pooling, takes_parts, threadpool, is_aborted));
+        };
+        std::unique_ptr<Embedder> embedder = make(model->info().is_causal);
         // Some encoders have no key that says so. They have no KV cache, so a text cannot be given in parts.
-        if (embedder->takes_parts() && embedder->context_ != nullptr &&
-            llama_get_memory(embedder->context_.get()) == nullptr)
-            embedder.reset(new Embedder(model, options, *pooling, false, threadpool, is_aborted)); // NOLINT
-        if (embedder->context_ == nullptr) {
-            if (errors.text().find("alloc") != std::string::npos) return std::unexpected(out_of_memory());
-            return std::unexpected(context_failed(*model, errors.text()));
-        }
-        const auto outputs = static_cast<uint32_t>(embedder->batch_tokens_);
-        if (const auto reason = not_computable(embedder->context_.get(), outputs))
-            return std::unexpected(file_error(model->path(), *reason));
+        if (embedder->takes_parts() && llama_get_memory(embedder->context_.get()) == nullptr)
+            embedder = make(false);
+        check_computable(embedder->context_.get(), static_cast<uint32_t>(embedder->batch_tokens_));
         return embedder;
-    } catch (const std::bad_alloc&) {
-        return std::unexpected(out_of_memory());
-    } catch (const std::exception& error) {
-        return std::unexpected(context_failed(*model, error.what()));
-    }
+    };
+    return guarded_create<Embedder>(*model, create, out_of_memory);
 }
 
 Embedder::Embedder(std::shared_ptr<const Model> model, const EmbedderOptions& options, Pooling pooling,
@@ -151,33 +134,24 @@ Embedder::Embedder(std::shared_ptr<const Model> model, const EmbedderOptions& op
       batch_tokens_(batch_tokens_of(*model_, options, takes_parts)),
       batch_texts_(batch_texts_of(*model_, batch_tokens_)),
       threadpool_(std::move(threadpool)) {
-    context_.reset(llama_init_from_model(model_->raw(), to_params(options, batch_tokens_, batch_texts_)));
-    if (context_ == nullptr) return;
-    llama_attach_threadpool(context_.get(), threadpool_.get(), nullptr);
-    llama_set_abort_callback(
-        context_.get(), [](void* data) { return static_cast<Embedder*>(data)->is_aborted_.load(); }, this);
+    context_ = new_context(*model_, to_params(options, batch_tokens_, batch_texts_));
+    attach(context_.get(), threadpool_.get(), is_aborted_);
     batch_ = llama_batch_init(batch_tokens_, 0, 1);
 }
 
 Embedder::~Embedder() {
-    if (context_ != nullptr) llama_batch_free(batch_);
+    llama_batch_free(batch_);
 }
 
 Decoded Embedder::compute(std::span<const TextPart> parts) {
     thread_.check();
     fill(parts);
-    try {
+    return guarded_compute(*model_, is_aborted_, [&] {
         if (parts.front().first == 0) llama_memory_clear(llama_get_memory(context_.get()), false);
-        const Decoded decoded = meaning_of(llama_decode(context_.get(), batch_), is_aborted_.load());
-        if (!model_->workers().empty()) llama_synchronize(context_.get());
-        if (is_any_lost(model_->workers())) return Decoded::worker_lost;
+        const Decoded decoded = meaning_of(decode_batch(*model_, context_.get(), batch_));
         if (decoded != Decoded::ok) return decoded;
         return pool(parts) ? Decoded::ok : Decoded::failed;
-    } catch (const std::bad_alloc&) {
-        return Decoded::out_of_memory;
-    } catch (const std::exception&) {
-        return Decoded::failed;
-    }
+    });
 }
 
 void Embedder::fill(std::span<const TextPart> parts) {

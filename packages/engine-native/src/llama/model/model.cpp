@@ -159,12 +159,12 @@ ModelInfo read_info(const llama_model* model) {
             .pooling = pooling_of(model),
             .has_plain_positions = has_plain_positions(model),
             .has_sliding_window = llama_model_n_swa(model) > 0,
-            .bos = llama_vocab_bos(vocab),
-            .eos = llama_vocab_eos(vocab),
-            .eot = llama_vocab_eot(vocab),
-            .infill_prefix = llama_vocab_fim_pre(vocab),
-            .infill_suffix = llama_vocab_fim_suf(vocab),
-            .infill_middle = llama_vocab_fim_mid(vocab),
+            .tokens = {.bos = llama_vocab_bos(vocab),
+                       .eos = llama_vocab_eos(vocab),
+                       .eot = llama_vocab_eot(vocab),
+                       .infill_prefix = llama_vocab_fim_pre(vocab),
+                       .infill_suffix = llama_vocab_fim_suf(vocab),
+                       .infill_middle = llama_vocab_fim_mid(vocab)},
             .adds_bos = llama_vocab_get_add_bos(vocab)};
 }
 
@@ -310,8 +310,8 @@ base::Result<std::vector<Token>> Model::tokenize(std::string_view text, bool add
     try {
         base::Result<std::vector<Token>> tokens = tokenize_with(vocab(), text, add_special, parse_special);
         const bool is_begun = add_special && info_.adds_bos;
-        if (is_begun && tokens && tokens->size() > 1 && (*tokens)[0] == info_.bos &&
-            (*tokens)[1] == info_.bos)
+        if (is_begun && tokens && tokens->size() > 1 && (*tokens)[0] == info_.tokens.bos &&
+            (*tokens)[1] == info_.tokens.bos)
             tokens->erase(tokens->begin());
         return tokens;
     } catch (const std::exception& error) {

@@ -2,6 +2,7 @@
 // and render templates while the engine's thread computes.
 #pragma once
 
+#include "base/fields.h"
 #include "base/result.h"
 #include "base/types.h"
 #include "llama/backend/workers.h"
@@ -15,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "llama-cpp.h"
@@ -34,8 +36,40 @@ struct ModelOptions {
     WorkerConnections workers = {};
 };
 
+constexpr auto fields_of(const ModelOptions*) {
+    return std::tuple(base::field("path", &ModelOptions::path),
+                      base::field("gpuLayers", &ModelOptions::gpu_layers, {.min = -1, .max = 1 << 20}),
+                      base::field("mmap", &ModelOptions::mmap), base::field("mlock", &ModelOptions::mlock),
+                      base::field("projector", &ModelOptions::vision),
+                      base::field("workers", &ModelOptions::workers));
+}
+
+inline const char* relate(ModelOptions& options) {
+    if (options.vision) options.vision->uses_gpu = options.gpu_layers != 0;
+    return nullptr;
+}
+
 /// How token embeddings become the embedding of a text, as specified in the model's file.
 enum class Pooling { none, mean, first, last, rank, unknown };
+
+/// Ids; -1 if the vocabulary has none.
+struct SpecialTokens {
+    base::Token bos;
+    base::Token eos;
+    base::Token eot;
+    /// Fill-in-the-middle: they precede the text before the gap, the text after it, and the text that fills it.
+    base::Token infill_prefix;
+    base::Token infill_suffix;
+    base::Token infill_middle;
+};
+
+constexpr auto fields_of(const SpecialTokens*) {
+    return std::tuple(base::field("bos", &SpecialTokens::bos), base::field("eos", &SpecialTokens::eos),
+                      base::field("eot", &SpecialTokens::eot),
+                      base::field("infillPrefix", &SpecialTokens::infill_prefix),
+                      base::field("infillSuffix", &SpecialTokens::infill_suffix),
+                      base::field("infillMiddle", &SpecialTokens::infill_middle));
+}
 
 struct ModelInfo {
     std::string architecture;
@@ -62,15 +96,27 @@ struct ModelInfo {
     /// Keys hold their position as a rotation only, so that cells can be moved.
     bool has_plain_positions;
     bool has_sliding_window;
-    base::Token bos;
-    base::Token eos;
-    base::Token eot;
-    /// Fill-in-the-middle tokens: they precede the text before the gap, the text after it, and the text that fills it.
-    base::Token infill_prefix;
-    base::Token infill_suffix;
-    base::Token infill_middle;
+    SpecialTokens tokens;
     bool adds_bos;
+    /// Stands for an image in texts that people read and write.
+    std::string image_marker = std::string(Vision::public_marker());
 };
+
+constexpr auto fields_of(const ModelInfo*) {
+    return std::tuple(
+        base::field("architecture", &ModelInfo::architecture), base::field("name", &ModelInfo::name),
+        base::field("quantization", &ModelInfo::quantization),
+        base::field("contextLengthTrain", &ModelInfo::context_length_train),
+        base::field("vocabularySize", &ModelInfo::vocabulary_size),
+        base::field("embeddingSize", &ModelInfo::embedding_size), base::field("layers", &ModelInfo::layers),
+        base::field("parameters", &ModelInfo::parameters), base::field("sizeBytes", &ModelInfo::size_bytes),
+        base::field("hasChatTemplate", &ModelInfo::has_chat_template),
+        base::field("readsImages", &ModelInfo::reads_images),
+        base::field("imageMarker", &ModelInfo::image_marker),
+        base::field("chatTemplate", &ModelInfo::chat_template),
+        base::field("isRecurrent", &ModelInfo::is_recurrent), base::field("tokens", &ModelInfo::tokens),
+        base::field("addsBos", &ModelInfo::adds_bos));
+}
 
 class Model {
 public:

@@ -204,7 +204,7 @@ public:
     bool read(std::span<Token> tokens) {
         llama_memory_clear(llama_get_memory(context_.get()), true);
         // Models expect every text to begin with it.
-        if (model_->info().adds_bos) tokens.front() = model_->info().bos;
+        if (model_->info().adds_bos) tokens.front() = model_->info().tokens.bos;
         return llama_decode(context_.get(), llama_batch_get_one(tokens.data(), chunk_)) == 0;
     }
 

@@ -3,12 +3,15 @@
 // read.
 #pragma once
 
+#include "base/fields.h"
 #include "base/result.h"
+#include "llama/backend/backend.h"
 #include "llama/model/model.h"
 
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <tuple>
 
 namespace llama_rt {
 
@@ -26,12 +29,26 @@ struct ImatrixOptions {
     int32_t threads;
 };
 
+constexpr auto fields_of(const ImatrixOptions*) {
+    return std::tuple(
+        base::field("model", &ImatrixOptions::model), base::field("output", &ImatrixOptions::output),
+        base::field("text", &ImatrixOptions::text), base::field("dataset", &ImatrixOptions::dataset),
+        base::field("chunkTokens", &ImatrixOptions::chunk_tokens, {.min = 16, .max = 1 << 20}),
+        base::field("chunksMax", &ImatrixOptions::chunks_max, {.min = 0}),
+        base::field("threads", &ImatrixOptions::threads, kThreads));
+}
+
 struct ImatrixResult {
     /// Chunks that were computed.
     int32_t chunks;
     /// Weight tensors in the file.
     int32_t matrices;
 };
+
+constexpr auto fields_of(const ImatrixResult*) {
+    return std::tuple(base::field("chunks", &ImatrixResult::chunks),
+                      base::field("matrices", &ImatrixResult::matrices));
+}
 
 /// Calls `on_chunk` on this thread with the number of chunks done and of all chunks. Fails as Model::load() does;
 /// `generation_not_supported` for an encoder-decoder model; `invalid_argument` if the text is shorter than one chunk;

@@ -2,11 +2,14 @@
 // llama.cpp ends the process for some damaged files.
 #pragma once
 
+#include "base/fields.h"
 #include "base/result.h"
+#include "llama/backend/backend.h"
 
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <tuple>
 
 namespace llama_rt {
 
@@ -22,6 +25,15 @@ struct QuantizeOptions {
     /// Path of an importance matrix written by imatrix.h or llama.cpp's own tool; empty for none.
     std::string imatrix;
 };
+
+constexpr auto fields_of(const QuantizeOptions*) {
+    return std::tuple(base::field("input", &QuantizeOptions::input),
+                      base::field("output", &QuantizeOptions::output),
+                      base::field("fileType", &QuantizeOptions::file_type, {.min = 0}),
+                      base::field("threads", &QuantizeOptions::threads, kThreads),
+                      base::field("allowRequantize", &QuantizeOptions::allow_requantize),
+                      base::field("imatrix", &QuantizeOptions::imatrix));
+}
 
 /// Bytes of all tensors that quantize() would write, to a hundredth of a MiB. Reads only the file's header. Fails as quantize()
 /// does.

@@ -3,16 +3,19 @@
 // arithmetic is llama.cpp's, operation by operation, so that a seed gives the same tokens.
 #pragma once
 
+#include "base/fields.h"
 #include "base/types.h"
 #include "llama/grammar/constraint.h"
 #include "llama/sampling/adjustments.h"
 #include "llama/sampling/candidates.h"
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <random>
 #include <span>
+#include <tuple>
 #include <vector>
 
 namespace llama_rt {
@@ -38,6 +41,18 @@ struct Sampling {
     uint32_t seed;
     std::vector<llama_logit_bias> logit_bias;
 };
+
+constexpr auto fields_of(const Sampling*) {
+    constexpr base::Rule<float> kAboveZero{.min = std::numeric_limits<float>::denorm_min()};
+    return std::tuple(base::field("temperature", &Sampling::temperature),
+                      base::field("topK", &Sampling::top_k, {.min = 0}),
+                      base::field("topP", &Sampling::top_p), base::field("minP", &Sampling::min_p),
+                      base::field("repeatPenalty", &Sampling::repeat_penalty, kAboveZero),
+                      base::field("repeatLastN", &Sampling::repeat_last_n, {.min = 0, .max = 1 << 20}),
+                      base::field("presencePenalty", &Sampling::presence_penalty),
+                      base::field("frequencyPenalty", &Sampling::frequency_penalty),
+                      base::field("seed", &Sampling::seed), base::field("logitBias", &Sampling::logit_bias));
+}
 
 /// Whether a constraint allows a reply to continue.
 enum class Continuation {

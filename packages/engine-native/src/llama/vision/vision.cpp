@@ -67,8 +67,8 @@ base::Error load_error(const std::string& path, const std::string& lines) {
 base::Result<void> check_image(const RgbImage& image) {
     const auto& [width, height, data] = image;
     const int64_t pixels = int64_t{width} * height;
-    if (width < 1 || height < 1 || width > Vision::kSideMax || height > Vision::kSideMax ||
-        pixels > Vision::kPixelsMax || static_cast<int64_t>(data.size()) != 3 * pixels) {
+    if (width < 1 || height < 1 || width > RgbImage::kSideMax || height > RgbImage::kSideMax ||
+        pixels > RgbImage::kPixelsMax || static_cast<int64_t>(data.size()) != 3 * pixels) {
         return base::fail(
             Code::invalid_argument,
             "An image must have 1 to 16,384 pixels on each side, at most 67,108,864 pixels, and three bytes "

@@ -6,9 +6,11 @@
 // the same id for as long as it is remembered, so that equal images are equal tokens (base/types.h).
 #pragma once
 
+#include "base/fields.h"
 #include "base/result.h"
 #include "base/types.h"
 #include "llama/backend/assertions.h"
+#include "llama/backend/backend.h"
 
 #include <algorithm>
 #include <atomic>
@@ -20,6 +22,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -29,10 +32,21 @@ namespace llama_rt {
 
 /// Rows from top to bottom, three bytes a pixel.
 struct RgbImage {
+    /// Longest side and most pixels of an image: the preprocessing computes in int32, and the pixels take at most 192 MiB.
+    static constexpr int32_t kSideMax = 16'384;
+    static constexpr int64_t kPixelsMax = int64_t{1} << 26;
+
     int32_t width;
     int32_t height;
     std::vector<uint8_t> data;
 };
+
+constexpr auto fields_of(const RgbImage*) {
+    constexpr base::Rule<int32_t> kSide{.min = 1, .max = RgbImage::kSideMax};
+    return std::tuple(base::field("width", &RgbImage::width, kSide),
+                      base::field("height", &RgbImage::height, kSide),
+                      base::field("data", &RgbImage::data, {.size_max = 3 * RgbImage::kPixelsMax}));
+}
 
 struct VisionOptions {
     /// The projector's GGUF file.
@@ -44,6 +58,14 @@ struct VisionOptions {
     int32_t tokens_min = 0;
     int32_t tokens_max = 0;
 };
+
+constexpr auto fields_of(const VisionOptions*) {
+    constexpr base::Rule<int32_t> kTokens{.min = 0, .max = 1 << 20};
+    return std::tuple(base::field("path", &VisionOptions::path),
+                      base::field("threads", &VisionOptions::threads, kThreads),
+                      base::field("imageMinTokens", &VisionOptions::tokens_min, kTokens),
+                      base::field("imageMaxTokens", &VisionOptions::tokens_max, kTokens));
+}
 
 class ImagePart {
 public:
@@ -79,10 +101,6 @@ inline ImageParts::const_iterator find_part(const ImageParts& parts, base::Image
 
 class Vision {
 public:
-    /// Longest side and most pixels of an image: the preprocessing computes in int32, and the pixels take at most 192 MiB.
-    static constexpr int32_t kSideMax = 16'384;
-    static constexpr int64_t kPixelsMax = int64_t{1} << 26;
-
     /// Loads a projector for a model. `model_not_found`, `model_invalid`, `model_unsupported`, `projector_mismatch`,
     /// `out_of_memory`, `aborted`.
     static base::Result<std::shared_ptr<Vision>> load(const llama_model* model, const VisionOptions& options,
@@ -147,5 +165,10 @@ private:
     std::unordered_map<std::string_view, std::list<std::pair<std::string, base::ImageId>>::iterator> ids_;
     base::ImageId ids_given_ = 0;
 };
+
+constexpr auto fields_of(const Vision::Prompt*) {
+    return std::tuple(base::field("tokens", &Vision::Prompt::tokens),
+                      base::field("images", &Vision::Prompt::images));
+}
 
 } // namespace llama_rt

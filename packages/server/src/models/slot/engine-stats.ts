@@ -16,7 +16,7 @@ const gauges = {
 
 /** The statistics that only grow. */
 const counters = {
-  turns: 0,
+  steps: 0,
   promptTokens: 0,
   generatedTokens: 0,
   imagesEncoded: 0,

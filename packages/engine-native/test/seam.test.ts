@@ -1,0 +1,152 @@
+// Compares the seam's .d.ts files with the rows of fields_of() in src: an object's properties must be the same on both sides.
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+/** Interfaces, and types of properties, with the struct that has their rows. */
+const structs: Readonly<Record<string, string>> = {
+  NativeContextOptions: "ContextOptions",
+  NativeEngineOptions: "EngineOptions",
+  NativeSampling: "Sampling",
+  NativeRequest: "Submission",
+  NativeStats: "Stats",
+  NativeStoredBlocks: "Stored",
+  NativeTextEvent: "TextEvent",
+  NativeTokenLogprob: "TokenLogprob",
+  NativeTokenLogprobs: "TokenLogprobs",
+  NativeFinishEvent: "FinishEvent",
+  NativeEmbeddingEvent: "EmbeddingEvent",
+  NativeErrorEvent: "FailureEvent",
+  DeviceInfo: "Device",
+  NativeLoadOptions: "ModelOptions",
+  NativeProjector: "VisionOptions",
+  NativeModelInfo: "ModelInfo",
+  "NativeModelInfo.chatTemplate": "TemplateSkills",
+  "NativeModelInfo.tokens": "SpecialTokens",
+  NativeTemplateResult: "TemplateResult",
+  NativePrompt: "TokenizedChat",
+  NativePieces: "Pieces",
+  NativeMeasure: "Measured",
+  "NativeMeasure.memories": "MemoryUse",
+  NativeConnectOptions: "ConnectOptions",
+  NativeServeOptions: "WorkerOptions",
+  "NativeServeOptions.devices": "OfferedDevice",
+  NativeMessage: "ChatMessage",
+  NativePart: "ContentPart",
+  NativeImage: "RgbImage",
+  NativeImageText: "ImageText",
+  NativeToolCall: "ToolCall",
+  NativeTool: "Tool",
+  NativeChat: "Chat",
+  "NativeChat.templateArguments": "TemplateArgument",
+  NativeReply: "Reply",
+  NativeQuantizeOptions: "QuantizeOptions",
+  NativeImatrixOptions: "ImatrixOptions",
+  NativeImatrixResult: "ImatrixResult",
+};
+
+/** Interfaces that have calls, that JavaScript only passes back, or that are written by hand. */
+const withoutRows = [
+  "NativeEngine",
+  "NativeModel",
+  "NativeModel.options",
+  "NativeLoad",
+  "NativePreparation",
+  "NativeImages",
+  "NativeReplyParser",
+  "NativeConstraint",
+  "NativeWorker",
+  "NativeBlocksEvent",
+  "BuildInfo",
+  "BuildInfo.llamaCpp",
+];
+
+/** Structs that are a part of another one's object, or of one that is written by hand. */
+const parts = ["StateFile", "PreparedChat", "Prompt", "Error", "Lengths", "RemovedBlocks", "BackendInfo"];
+
+/** An event's type is its struct's. The details of an error are added where the engine has a process of its own. */
+const addedToEvents = ["type", "details"];
+
+interface Declared {
+  readonly inherited: string | undefined;
+  readonly properties: string[];
+}
+
+/** The properties of each interface and of each object type in one, named by the interface and the property. */
+function readInterfaces(): Map<string, Declared> {
+  const found = new Map<string, Declared>();
+  for (const file of ["index.d.ts", "engine.d.ts", "chat.d.ts", "quantize.d.ts"]) {
+    const text = readFileSync(path.join(root, file), "utf8").replaceAll(/\/\*\*[\s\S]*?\*\/|\/\/.*/g, "");
+    for (const [, name = "", inherited, body = ""] of text.matchAll(
+      /^export interface (\w+)(?: extends (\w+))? (\{[\s\S]*?^\})/gm,
+    )) {
+      const within: string[] = [];
+      let property = "";
+      for (const [token, declared] of body.matchAll(/[{}]|(\w+)\??:/g)) {
+        if (token === "{") within.push(within.length === 0 ? name : `${within.at(-1) ?? ""}.${property}`);
+        else if (token === "}") within.pop();
+        property = declared ?? property;
+        const type = within.at(-1);
+        if (type === undefined) continue;
+        const known = found.get(type) ?? { inherited: type === name ? inherited : undefined, properties: [] };
+        found.set(type, known);
+        if (declared !== undefined) known.properties.push(declared);
+      }
+    }
+  }
+  return found;
+}
+
+interface Table {
+  readonly names: string[];
+  /** The types of the members whose rows belong to the same object. */
+  readonly inlined: string[];
+}
+
+/** The rows of each struct. */
+function readTables(): Map<string, Table> {
+  const files = readdirSync(path.join(root, "src"), { recursive: true, encoding: "utf8" });
+  const tables = new Map<string, Table>();
+  for (const file of files.filter((name) => /\.(h|cpp)$/.test(name))) {
+    const text = readFileSync(path.join(root, "src", file), "utf8");
+    for (const [, struct = "", rows = ""] of text.matchAll(
+      /^constexpr auto fields_of\(const (?:\w+::)*(\w+)\*\) \{\n([\s\S]*?)^\}/gm,
+    )) {
+      const names = [...rows.matchAll(/\b(?:field|choice)\("(\w+)"/g)].map(([, name = ""]) => name);
+      const definition = new RegExp(String.raw`^struct ${struct} \{[\s\S]*?^\};`, "m").exec(text)?.[0] ?? "";
+      const inlined = [...rows.matchAll(/\binlined\(&\w+::(\w+)\)/g)].map(
+        ([, member = ""]) => new RegExp(String.raw`(\w+) ${member}\b`).exec(definition)?.[1] ?? member,
+      );
+      tables.set(struct, { names, inlined });
+    }
+  }
+  return tables;
+}
+
+const interfaces = readInterfaces();
+const tables = readTables();
+
+function propertiesOf(name: string): string[] {
+  const { inherited, properties } = interfaces.get(name) ?? { inherited: undefined, properties: [] };
+  return [...(inherited === undefined ? [] : propertiesOf(inherited)), ...properties];
+}
+
+function rowsOf(struct: string): string[] {
+  const { names, inlined } = tables.get(struct) ?? { names: [], inlined: [] };
+  return [...names, ...inlined.flatMap(rowsOf)];
+}
+
+test.each(Object.entries(structs))("%s has the properties that the rows of %s name", (name, struct) => {
+  const added = name.endsWith("Event") ? addedToEvents : [];
+  const declared = propertiesOf(name).filter((property) => !added.includes(property));
+  expect(declared).not.toEqual([]);
+  expect(rowsOf(struct).toSorted()).toEqual(declared.toSorted());
+});
+
+test("every interface and every table is compared", () => {
+  expect([...interfaces.keys()].toSorted()).toEqual([...Object.keys(structs), ...withoutRows].toSorted());
+  expect([...tables.keys()].toSorted()).toEqual([...Object.values(structs), ...parts].toSorted());
+});
