@@ -24,6 +24,8 @@ const ownFiles = [
   "find-addon.js",
   "platforms.js",
   "build/Release",
+  "build-cuda/Release",
+  "build-vulkan/Release",
 ];
 /** Files of dependencies that are not needed at run time. */
 const isUnread = /\.(map|md|markdown|flow|[cm]?ts|tsx|tsbuildinfo)$/i;

@@ -23,7 +23,7 @@ build)
     ;;
 assemble)
     node node_modules/tsx/dist/cli.mjs deploy/docker/assemble.ts "$2"
-    find "$2" -path '*/engine-native/build/Release/*' -type f -exec strip --strip-unneeded {} +
+    find "$2" -path '*/engine-native/build*/Release/*' -type f -exec strip --strip-unneeded {} +
     ;;
 finish)
     ln -s "$2/packages/server/bin/ingle.js" /usr/local/bin/ingle

@@ -6,17 +6,22 @@ import { createRequire } from "node:module";
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { findAddon } from "./find-addon.js";
+import { buildFolder, findAddon } from "./find-addon.js";
 import { runWithProgress } from "./progress.ts";
 import { engineSourcesId, llamaSourcesId } from "./sources.ts";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const sanitizer = process.env["INGLE_SANITIZE"] ?? "";
-// A sanitizer's build has its own folder, so that switching between builds compiles nothing again.
-const usualDir = path.join(here, sanitizer === "" ? "build" : `build-${sanitizer}`);
-const buildDir = path.resolve(process.argv[2] ?? usualDir);
 const gpus = ["cpu", "cuda", "metal", "vulkan"] as const;
 type Gpu = (typeof gpus)[number];
+const buildDir = path.resolve(process.argv[2] ?? usualDir());
+
+/** A sanitizer and a GPU that is asked for have folders of their own, so that switching between builds compiles nothing again. */
+function usualDir(): string {
+  return sanitizer === ""
+    ? buildFolder(here, process.env["INGLE_GPU"])
+    : path.join(here, `build-${sanitizer}`);
+}
 
 /** Ends the build with a message instead of a stack trace. */
 function stop(sentence: string): never {

@@ -4,13 +4,24 @@ import { createRequire } from "node:module";
 import path from "node:path";
 import { hostPlatform, packageName } from "./platforms.js";
 
-/** The prebuilt GPU packages, in the order in which they are looked for. */
+/** The GPUs whose builds and prebuilt packages lie beside those without, in the order in which they are looked for. */
 const gpus = ["cuda", "vulkan"];
+
+/**
+ * The folder of a checkout's build for what INGLE_GPU asks for: `build-cuda`, `build-vulkan`, otherwise `build`.
+ *
+ * @param {string} folder of @ingle/engine-native
+ * @param {string | undefined} gpu
+ */
+export function buildFolder(folder, gpu) {
+  return path.join(folder, gpus.includes(gpu) ? `build-${gpu}` : "build");
+}
 
 /**
  * The addon's path, in this order:
  *
- * 1. `build/Release/ingle.node` in `folder`: the build of a checkout.
+ * 1. `Release/ingle.node` in `build` or, if INGLE_GPU asks for it or there is no other, in `build-cuda` or `build-vulkan` in
+ *    `folder`: the builds of a checkout.
  * 2. `prebuilt/<package>/ingle.node` in `folder`: what `prebuilt.ts` wrote. build.ts lets it be only if it was made from the same
  *    sources.
  * 3. the installed package of this platform, with a GPU if such a package is installed.
@@ -22,22 +33,31 @@ const gpus = ["cuda", "vulkan"];
  * @param {{ env?: NodeJS.ProcessEnv, host?: import("./platforms.d.ts").Platform }} [machine]
  */
 export function findAddon(folder, { env = process.env, host } = {}) {
-  const built = path.join(folder, "build", "Release", "ingle.node");
-  if (existsSync(built)) return built;
-  const names =
-    env["INGLE_BUILD"] === "source" ? [] : candidates(host ?? hostPlatform(), env["INGLE_GPU"] ?? "auto");
+  const asked = env["INGLE_GPU"] ?? "auto";
+  const built = builtAddon(folder, asked);
+  if (built !== undefined) return built;
+  const names = env["INGLE_BUILD"] === "source" ? [] : candidates(host ?? hostPlatform(), asked);
   const { version } = readManifest(path.join(folder, "package.json"));
   for (const name of names) {
     const found = prebuiltAddon(folder, name) ?? installedAddon(folder, name, version);
     if (found !== undefined) return found;
   }
-  throw new Error(whatToDo(folder, names, version));
+  throw new Error(whatToDo(folder, names, { version, asked }));
 }
 
-function whatToDo(folder, names, version) {
+function builtAddon(folder, asked) {
+  const wanted = asked === "auto" ? [undefined, ...gpus] : [asked];
+  return wanted
+    .map((gpu) => path.join(buildFolder(folder, gpu), "Release", "ingle.node"))
+    .find((file) => existsSync(file));
+}
+
+function whatToDo(folder, names, { version, asked }) {
   const checkout = path.resolve(folder, "..", "..");
-  if (existsSync(path.join(checkout, "pnpm-workspace.yaml")))
-    return `The engine was not built yet. Run \`npx --yes pnpm@12 build\` in ${checkout}.`;
+  if (existsSync(path.join(checkout, "pnpm-workspace.yaml"))) {
+    const variable = gpus.includes(asked) ? `INGLE_GPU=${asked} ` : "";
+    return `The engine was not built yet. Run \`${variable}npx --yes pnpm@12 build\` in ${checkout}.`;
+  }
   const build =
     "To build the engine, run `npx --yes pnpm@12 --filter @ingle/engine-native prebuilt` in a checkout of Ingle, and install the " +
     "folder that it prints with npm.";

@@ -51,6 +51,13 @@ elseif(NOT INGLE_CPU STREQUAL "native")
 endif()
 
 add_subdirectory(${INGLE_LLAMA_CPP_DIR} llama.cpp EXCLUDE_FROM_ALL)
+# Only ggml's registry asks which GPU there is code for: all other files are compiled alike, so that a compiler cache serves the
+# builds for every GPU and for none.
+get_target_property(definitions ggml INTERFACE_COMPILE_DEFINITIONS)
+if(definitions)
+    list(REMOVE_ITEM definitions GGML_USE_CUDA GGML_USE_METAL GGML_USE_VULKAN)
+    set_property(TARGET ggml PROPERTY INTERFACE_COMPILE_DEFINITIONS ${definitions})
+endif()
 include(cmake/cold-build.cmake)
 if(TARGET ggml-cpu)
     target_compile_options(ggml-cpu PRIVATE ${INGLE_CPU_OPTIONS})

@@ -1,18 +1,20 @@
 // Builds and runs this package's C++ tests, so that one command runs all tests. One file for all programs: two builds in
-// one folder at a time would get in each other's way. With INGLE_SANITIZE, in that sanitizer's folder (scripts/sanitize.ts).
+// one folder at a time would get in each other's way. With INGLE_GPU or INGLE_SANITIZE, in the folder of that build.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { tinyModel, tinyVisionModel } from "@ingle/fixtures";
 import { expect, test } from "vitest";
+import { buildFolder } from "../find-addon.js";
 
 const sanitizer = process.env["INGLE_SANITIZE"] ?? "";
-const folder = sanitizer === "" ? "build" : `build-${sanitizer}`;
 const templates = fileURLToPath(
   new URL("../../../vendor/llama.cpp/source/models/templates", import.meta.url),
 );
-const buildDir = fileURLToPath(new URL(`../${folder}`, import.meta.url));
+const native = path.resolve(import.meta.dirname, "..");
+const buildDir =
+  sanitizer === "" ? buildFolder(native, process.env["INGLE_GPU"]) : path.join(native, `build-${sanitizer}`);
 // A build compiles a dozen small files, unless llama.cpp itself was not built with the addon. A run takes seconds; under a
 // sanitizer, on a machine that does other things too, a hundred times as long.
 const buildMsMax = 20 * 60_000;

@@ -75,6 +75,17 @@ describe("findAddon", () => {
     expect(find()).toBe(built);
   });
 
+  it("takes the build for the GPU that INGLE_GPU names, and a build for a GPU if there is no other", async () => {
+    const vulkan = await put("build-vulkan", "Release", "ingle.node");
+    expect(find()).toBe(vulkan);
+    expect(find({ INGLE_GPU: "auto" })).toBe(vulkan);
+    const usual = await put("build", "Release", "ingle.node");
+    expect(find()).toBe(usual);
+    expect(find({ INGLE_GPU: "vulkan" })).toBe(vulkan);
+    expect(find({ INGLE_GPU: "cpu" })).toBe(usual);
+    expect(() => find({ INGLE_GPU: "cuda" })).toThrow("engine-native-linux-x64-cuda");
+  });
+
   it("takes the package of this system, processor and C library", async () => {
     await install("linux-x64");
     const musl = await install("linux-x64-musl");
@@ -114,6 +125,7 @@ describe("findAddon", () => {
     const place = path.join(checkout, "packages", "engine-native");
     await writeFile(path.join(place, "package.json"), `{ "version": "1.0.0" }`);
     expect(() => findAddon(place, { env: {}, host })).toThrow(`pnpm@12 build\` in ${checkout}`);
+    expect(() => findAddon(place, { env: { INGLE_GPU: "cuda" }, host })).toThrow("`INGLE_GPU=cuda npx");
   });
 
   it("refuses a package of another version", async () => {
