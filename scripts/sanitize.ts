@@ -1,12 +1,13 @@
 // `pnpm sanitize [address|undefined|thread …]`: builds the addon and the C++ tests with a sanitizer, each in a folder of its
 // own, runs the tests, and then the addon in Node from end to end. Without a name: all three, one after the other.
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 
 import { tinyModel } from "@ingle/fixtures";
 
 import { root } from "./files.ts";
+import { step, stop } from "./step.ts";
 
 /** What a sanitizer needs besides its build. */
 interface Sanitizer {
@@ -44,28 +45,6 @@ const sanitizers: readonly Sanitizer[] = [
 /** With more random address bits than this, ThreadSanitizer's memory collides with the program's. */
 const addressBitsMax = 28;
 
-/** A whole build of llama.cpp on two cores takes minutes; nothing here takes longer. */
-const stepMsMax = 90 * 60_000;
-
-/** Ends the script with a message instead of a stack trace. */
-function stop(sentence: string): never {
-  console.error(`\n${sentence}`);
-  process.exit(1);
-}
-
-function step(what: string, args: readonly string[], env: Readonly<Record<string, string>>): void {
-  console.log(`\n=== ${what}`);
-  const begin = performance.now();
-  const { status, signal } = spawnSync(process.execPath, args, {
-    cwd: root,
-    env: { ...process.env, ...env },
-    stdio: "inherit",
-    timeout: stepMsMax,
-  });
-  if (status !== 0) stop(`${what}: failed with ${status ?? signal ?? "no status"}.`);
-  console.log(`${what}: ok after ${((performance.now() - begin) / 1000).toFixed(0)} s`);
-}
-
 /** The compiler's own copy, which the addon was linked against. */
 function libraryFile(name: string): string {
   const compiler = process.env["CXX"] ?? "g++";
@@ -84,15 +63,16 @@ function checkMachine(chosen: readonly Sanitizer[]): void {
 async function sanitize({ name, library, options }: Sanitizer): Promise<void> {
   const env = { ...options, INGLE_SANITIZE: name, INGLE_GPU: "cpu" };
   const native = path.join("packages", "engine-native");
-  step(`${name}: build`, ["--import", "tsx", path.join(native, "build.ts")], env);
-  const vitest = path.join(root, "node_modules", "vitest", "vitest.mjs");
-  step(`${name}: C++ tests`, [vitest, "run", path.join(native, "test", "cpp.test.ts")], env);
+  step(`${name}: build`, [process.execPath, "--import", "tsx", path.join(native, "build.ts")], env);
+  const vitest = path.join("node_modules", "vitest", "vitest.mjs");
+  const tests = path.join(native, "test", "cpp.test.ts");
+  step(`${name}: C++ tests`, [process.execPath, vitest, "run", tests], env);
   const addon = path.join(root, native, `build-${name}`, "Release", "ingle.node");
   for (const architecture of ["llama", "lfm2"] as const) {
     const model = await tinyModel({ architecture });
     step(
       `${name}: end to end with ${architecture}`,
-      ["--import", "tsx", path.join("scripts", "sanitized-run.ts"), addon, model],
+      [process.execPath, "--import", "tsx", path.join("scripts", "sanitized-run.ts"), addon, model],
       { ...env, LD_PRELOAD: libraryFile(library) },
     );
   }
