@@ -83,6 +83,17 @@ describe("what CI installs", () => {
     ).toEqual([]);
   });
 
+  it("may be what the page about GPUs requires, at night only", () => {
+    const files = (path: string): string[] => {
+      const gpus = { path: "docs/gpu.md", text: "`sudo apt-get install glslc`" };
+      return docProblems([readme, gpus, { path, text: "apt-get install glslc" }], commands, () => true);
+    };
+    expect(files(".github/workflows/nightly.yml")).toEqual([]);
+    expect(files(".github/workflows/ci.yml")).toEqual([
+      ".github/workflows/ci.yml:1: README.md does not require glslc",
+    ]);
+  });
+
   it("may be nothing else", () => {
     expect(
       found(".github/workflows/ci.yml", "run: |\n  sudo apt-get install --yes g++ doctest-dev\n"),

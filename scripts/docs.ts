@@ -36,18 +36,24 @@ export function docProblems(
 /** `apt-get install …` and `brew install …`, with the names of the packages in the first group. */
 const install = /\b(?:apt-get|brew) install\b((?: +[\w"$@{}[\].+-]+)*)/g;
 
+/** Where the packages are listed that nightly CI may install besides: it also builds for GPUs. */
+const nightlyPage = "docs/gpu.md";
+
 /** Packages that CI installs and the README's Requirements do not list: CI must run what a newcomer runs. */
 function installProblems(files: readonly TextFile[]): string[] {
-  const readme = files.find((file) => file.path === "README.md")?.text ?? "";
-  const required = new Set([...readme.matchAll(install)].flatMap((match) => packagesOf(match)));
+  const packagesIn = (page: string): string[] =>
+    [...(files.find((file) => file.path === page)?.text ?? "").matchAll(install)].flatMap(packagesOf);
+  const required = new Set(packagesIn("README.md"));
+  const requiredNightly = new Set([...required, ...packagesIn(nightlyPage)]);
   const ci = files.filter((file) => /^\.(ci|github)\//.test(file.path));
-  return ci.flatMap((file) =>
-    [...file.text.matchAll(install)].flatMap((match) =>
+  return ci.flatMap((file) => {
+    const listed = file.path.endsWith("/nightly.yml") ? requiredNightly : required;
+    return [...file.text.matchAll(install)].flatMap((match) =>
       packagesOf(match)
-        .filter((name) => !required.has(name))
+        .filter((name) => !listed.has(name))
         .map((name) => `${file.path}:${lineAt(file.text, match.index)}: README.md does not require ${name}`),
-    ),
-  );
+    );
+  });
 }
 
 /** Names only, without options and shell variables. */
