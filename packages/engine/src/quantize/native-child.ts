@@ -1,5 +1,6 @@
 // The program of the child process of native-process.ts: runs one task and exits.
 import { rmSync } from "node:fs";
+import { setImmediate } from "node:timers/promises";
 import { EngineError } from "../errors.ts";
 import { callAddon, toEngineError } from "../native.ts";
 import type { TaskCommand, TaskName, TaskReport } from "./native-process.ts";
@@ -32,6 +33,7 @@ async function run(command: TaskCommand): Promise<void> {
   process.once("disconnect", abort);
   try {
     const result = await work(command, (progress) => void send({ kind: "progress", progress }));
+    await setImmediate(); // the addon's last report may be delivered right after its result
     await send({ kind: "done", result });
   } catch (error) {
     const known = toEngineError(error);
