@@ -24,6 +24,7 @@ const failure = (emitter) => new Promise((resolve) => emitter.once("error", ({ c
 
 const isConfined = confineProcess();
 const worker = new Worker("require('worker_threads').parentPort.postMessage('works')", { eval: true, execArgv: [] });
+const message = new Promise((resolve) => worker.once("message", resolve));
 const found = {
   isConfined,
   program: spawnSync("true").error?.code,
@@ -33,7 +34,7 @@ const found = {
   otherProcess: codeOf(() => process.kill(process.ppid, 0)),
   itself: codeOf(() => process.kill(process.pid, 0)),
   file: (await readFile("/proc/self/status", "utf8")).match(/NoNewPrivs:\\s*(\\d)/)[1],
-  thread: await new Promise((resolve) => worker.once("message", resolve)),
+  thread: await message,
 };
 console.log(JSON.stringify(found));
 `;
