@@ -110,6 +110,8 @@ bool DraftModel::compute(std::span<const Token> tokens, bool wants_logits) {
                                    .tokens = tokens,
                                    .wants_logits = wants_logits};
     if (context_->decode(std::span(&part, 1)) != llama_rt::Decoded::ok) return give_up();
+    // A GPU computes after decode() has returned: only reading the logits shows that it failed.
+    if (wants_logits && context_->logits(0) == nullptr) return give_up();
     held_.insert(held_.end(), tokens.begin(), tokens.end());
     return true;
 }

@@ -4,6 +4,8 @@
 #include "llama/context/kv_types.h"
 #include "log.h"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -129,6 +131,14 @@ BackendInfo backend_info() {
         info.devices.push_back(device_info(ggml_backend_dev_get(i)));
     info.cpu_features = cpu_features();
     return info;
+}
+
+bool is_out_of_memory(std::string_view error) {
+    // The last two are Vulkan's.
+    constexpr std::array<std::string_view, 5> kWords = {
+        "unable to allocate", "failed to allocate", "out of memory", "OutOfDeviceMemory", "OutOfHostMemory"};
+    return std::ranges::any_of(
+        kWords, [&](std::string_view words) { return error.find(words) != std::string::npos; });
 }
 
 void log_debug(const std::string& line) {

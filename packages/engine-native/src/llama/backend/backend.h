@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -75,6 +76,9 @@ const ggml_type_traits_cpu& cpu_type_traits(ggml_type type);
 /// Sends log lines to `sink`, which is called on any thread; an empty function drops them. Level: 1 debug … 4 error.
 using LogSink = std::function<void(int level, const char* text)>;
 void set_log_sink(LogSink sink);
+
+/// Whether an error of llama.cpp or of a GPU's driver is that no memory is left, on the machine or on a device.
+bool is_out_of_memory(std::string_view error);
 
 /// Sends a line of our own to the sink, at level 1. Any thread.
 void log_debug(const std::string& line);

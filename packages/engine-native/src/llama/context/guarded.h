@@ -49,7 +49,7 @@ inline llama_context_ptr new_context(const Model& model, const llama_context_par
     ErrorLines errors;
     llama_context_ptr context(llama_init_from_model(model.raw(), params));
     if (context != nullptr) return context;
-    if (errors.text().find("alloc") != std::string::npos) throw std::bad_alloc();
+    if (is_out_of_memory(errors.text())) throw std::bad_alloc();
     throw std::runtime_error(errors.text());
 }
 
@@ -106,8 +106,8 @@ Decoded guarded_compute(const Model& model, const std::atomic<bool>& is_aborted,
             return compute();
         } catch (const std::bad_alloc&) {
             return Decoded::out_of_memory;
-        } catch (const std::exception&) {
-            return Decoded::failed;
+        } catch (const std::exception& error) {
+            return is_out_of_memory(error.what()) ? Decoded::out_of_memory : Decoded::failed;
         }
     };
     const Decoded decoded = outcome();

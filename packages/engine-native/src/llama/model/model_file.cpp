@@ -1,3 +1,4 @@
+#include "llama/backend/backend.h"
 #include "llama/model/model.h"
 
 #include <array>
@@ -81,10 +82,10 @@ base::Error file_error(const std::string& path, const std::string& reason) {
         says("CLIP cannot be used")) {
         return {.code = Code::model_unsupported, .message = path + " cannot be run: " + reason + "."};
     }
-    if (says("unable to allocate") || says("failed to allocate") || says("out of memory")) {
+    if (is_out_of_memory(reason)) {
         return {.code = Code::out_of_memory,
                 .message = "There is not enough memory for " + path + ": " + reason +
-                           ". Choose a smaller quantization."};
+                           ". Choose a smaller quantization or, on a GPU, fewer layers."};
     }
     return {.code = Code::model_invalid,
             .message = path + " cannot be read: " + reason +

@@ -55,7 +55,7 @@ base::Error load_error(const std::string& path, const std::string& lines) {
         return {.code = Code::model_unsupported,
                 .message = path + " cannot be used: " + reason_of(lines) + "."};
     }
-    if (says("failed to allocate") || says("unable to allocate")) {
+    if (is_out_of_memory(lines)) {
         return {.code = Code::out_of_memory,
                 .message = "There is not enough memory for the projector " + path + "."};
     }
@@ -305,9 +305,10 @@ base::Result<std::vector<float>> Vision::encode(const ImagePart& part, const std
     assertions_throw_.reset();
     goes_on_ = nullptr;
     if (is_ended_) return base::fail(Code::aborted, "Encoding the image was aborted.");
-    if (code != 0)
-        return base::fail(Code::engine_failed,
-                          "The image could not be encoded: " + reason_of(errors.text()) + ".");
+    if (code != 0) {
+        const Code why = is_out_of_memory(errors.text()) ? Code::out_of_memory : Code::engine_failed;
+        return base::fail(why, "The image could not be encoded: " + reason_of(errors.text()) + ".");
+    }
     const float* numbers = mtmd_get_output_embd(context_.get());
     const auto size = static_cast<size_t>(part.tokens()) * static_cast<size_t>(embedding_size_);
     try {
