@@ -144,7 +144,7 @@ describe("a crash", () => {
       const { generation: seen } = await streaming(apart);
       const waiting = apart.model.generate({ prompt: "hello", maxTokens: 5, ignoreEos: true });
       const vectors = apart.model.embed(["a text"]);
-      await until(() => apart.model.stats().waiting === 1);
+      await until(() => apart.model.stats().waiting === 1 && apart.model.stats().generatedTokens > 0);
       process.kill(pidOf(apart), signal);
       await expect(within(20_000, seen)).rejects.toMatchObject({ code: "engine_crashed" });
       expect((await within(20_000, waiting)).usage.completionTokens).toBe(5);

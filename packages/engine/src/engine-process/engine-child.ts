@@ -87,8 +87,6 @@ const aborts = new Map<number, () => void>();
 /** Requests in flight: the parent's numbers by the engine's, and the reverse. */
 const requestIds = new Map<number, number>();
 const engineIds = new Map<number, number>();
-/** The engine's numbers of requests without an event so far. */
-const silent = new Set<number>();
 let callsInFlight = 0;
 let engine: NativeEngine | undefined;
 
@@ -194,27 +192,25 @@ function start(id: number, submit: (to: NativeEngine) => number): void {
     const engineId = submit(startedEngine());
     requestIds.set(engineId, id);
     engineIds.set(id, engineId);
-    silent.add(engineId);
     beat();
   } catch (thrown) {
     outbox.add({ kind: "refused", id, ...failureOf(thrown) });
   }
 }
 
-/** Passes on the events of a step, under the parent's numbers. The counters come with the first and the last event of a request. */
+/** Passes on the events of a step, under the parent's numbers. The counters come with the last event of a request. */
 function onEvents(events: (NativeEvent | NativeBlocksEvent)[]): void {
-  let hasChange = false;
+  let hasLast = false;
   for (const event of events) {
     if (event.type === "blocks") continue;
     const engineId = event.id;
     event.id = requestIds.get(engineId) ?? engineId;
-    if (silent.delete(engineId)) hasChange = true;
     if (event.type === "text") continue;
-    hasChange = true;
+    hasLast = true;
     requestIds.delete(engineId);
     engineIds.delete(event.id);
   }
-  if (hasChange) reportStats();
+  if (hasLast) reportStats();
   outbox.add({ kind: "events", events });
 }
 

@@ -149,7 +149,7 @@ class RemoteModel implements NativeModel {
       process.call("createEngine", [this.#number, options, draftNumber]),
     );
     this.#supervisor.restartCrashed();
-    return new RemoteEngine(this.#supervisor, stats);
+    return new RemoteEngine(this.#supervisor, stats, options.parallel);
   };
 
   dispose(): void {
@@ -167,12 +167,14 @@ class RemoteEngine implements NativeEngine {
   readonly #supervisor: Supervisor;
   /** Of an engine that has computed nothing. */
   readonly #noStats: NativeStats;
+  readonly #parallel: number;
   #lastRequest = 0;
   #reportsBlocks = false;
 
-  constructor(supervisor: Supervisor, stats: NativeStats) {
+  constructor(supervisor: Supervisor, stats: NativeStats, parallel: number) {
     this.#supervisor = supervisor;
     this.#noStats = stats;
+    this.#parallel = parallel;
   }
 
   /** Returns at once: the engine's reason to refuse the request becomes its only event. Throws `engine_crashed`. */
@@ -208,8 +210,14 @@ class RemoteEngine implements NativeEngine {
     this.#supervisor.setUp(follow).catch(() => {}); // it has ended: there is nothing to report
   }
 
+  /** The engine's last counters. Requests in flight are counted here, because those counters may be a moment old. */
   stats(): NativeStats {
-    return this.#supervisor.running?.stats ?? this.#noStats;
+    const process = this.#supervisor.running;
+    const stats = process?.stats ?? this.#noStats;
+    const inFlight = [...(process?.requests.values() ?? [])];
+    const generations = inFlight.filter(({ kind }) => kind === "generation").length;
+    const waiting = Math.min(inFlight.length, Math.max(stats.waiting, generations - this.#parallel));
+    return { ...stats, waiting, running: inFlight.length - waiting };
   }
 
   /** Also ends the process: all its memory is free when this resolves. */
