@@ -20,7 +20,10 @@ const layers: Readonly<Record<string, Layer>> = {
   sched: { below: ["base"], others: none },
   llama: { below: ["base"], others: /^(?!napi|node_api|js_native_api|uv)/ },
   engine: { below: ["base", "sched", "llama"], others: none },
-  napi: { below: ["base", "sched", "llama", "engine"], others: /^(napi|node_api|js_native_api|uv)\.h$/ },
+  napi: {
+    below: ["base", "sched", "llama", "engine"],
+    others: /^(napi|node_api|js_native_api|uv|sys\/socket)\.h$/,
+  },
 };
 
 /** `<vector>` and `<cstdint>`, but not `<napi.h>`. */

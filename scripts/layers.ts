@@ -24,7 +24,11 @@ const layers: Readonly<Record<string, Floor>> = {
   "@ingle/client": { ours: ["@ingle/protocol"], others: ["eventsource-parser"] },
   "@ingle/web": { ours: ["@ingle/client", "@ingle/protocol"], isBundled: true },
   "@ingle/server": { ours: ["@ingle/engine", "@ingle/protocol", "@ingle/web"] },
-  ingle: { ours: ["@ingle/server"], others: [] },
+  ingle: {
+    ours: ["@ingle/engine", "@ingle/engine-native", "@ingle/mlx", "@ingle/server", "@ingle/web"],
+    others: ["rolldown", "sharp"],
+    isBundled: true,
+  },
   "@ingle/fixtures": { ours: ["@ingle/gguf", "@ingle/llama.cpp"] },
 };
 

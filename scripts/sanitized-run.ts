@@ -94,22 +94,44 @@ async function stream(engine: NativeEngine, requests: Requests, prompts: Int32Ar
   );
 }
 
+const context = {
+  contextLength: 256,
+  cells: 1024,
+  parallel: 4,
+  batchTokens: 64,
+  threads: 2,
+  threadsBatch: 2,
+  kvTypeK: "f16",
+  kvTypeV: "f16",
+  flashAttention: "auto",
+  ubatchTokens: 0,
+  kvOffload: true,
+  ropeScaling: "",
+  ropeFreqBase: 0,
+  ropeFreqScale: 0,
+  yarnOriginalLength: 0,
+  yarnExtFactor: -1,
+  yarnAttnFactor: -1,
+  yarnBetaFast: -1,
+  yarnBetaSlow: -1,
+  cpus: new Int32Array(),
+  cpuStrict: false,
+  priority: 0,
+} as const;
+
 async function run(addon: Addon, file: string): Promise<void> {
-  const weights = { path: file, gpuLayers: 0, mmap: true, mlock: false, projector: null, workers: [] };
+  const weights = {
+    path: file,
+    gpuLayers: 0,
+    mmap: true,
+    mlock: false,
+    placement: null,
+    projector: null,
+    workers: [],
+  };
   const loading = addon.loadModel(weights, () => undefined);
   const model = await loading.model;
   const requests = new Requests();
-  const context = {
-    contextLength: 256,
-    cells: 1024,
-    parallel: 4,
-    batchTokens: 64,
-    threads: 2,
-    threadsBatch: 2,
-    kvTypeK: "f16",
-    kvTypeV: "f16",
-    flashAttention: "auto",
-  } as const;
   const engine = await model.createEngine(
     {
       ...context,
@@ -119,6 +141,7 @@ async function run(addon: Addon, file: string): Promise<void> {
       speculation: "ngram",
       draftTokens: 4,
       cacheRamBytes: 64 * 1024 * 1024,
+      checkpointBytes: 64 * 1024 * 1024,
       stateFile: "",
       stateKey: new Uint8Array(32),
       kvBlockTokens: 0,

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { isRunning } from "@ingle/fixtures";
 import { describe, expect, it } from "vitest";
 import { BenchError } from "./bench-error.ts";
 import { runProgram, startProgram } from "./child-process.ts";
@@ -49,15 +50,6 @@ describe.runIf(process.platform !== "win32")("a running program", () => {
     expect(() => process.kill(grandchild, 0)).not.toThrow();
     await program[Symbol.asyncDispose]();
     expect(program.hasEnded).toBe(true);
-    await expect.poll(() => isAlive(grandchild), { timeout: 5_000 }).toBe(false); // the system reaps it
+    await expect.poll(() => isRunning(grandchild), { timeout: 5_000 }).toBe(false); // the system reaps it
   });
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -51,6 +51,7 @@ export function httpCommand(
 /** A server that listens on a port of this machine. */
 export interface HttpSubject extends Subject {
   readonly url: string;
+  readonly pid: number;
 }
 
 /** Resolves when the server is ready; `flags` are added to its command. Throws BenchError if it exits or takes too long, or the signal's reason. */
@@ -75,6 +76,7 @@ export async function startHttpSubject(
   return {
     name,
     url,
+    pid: running.pid,
     startedAtMs,
     stream: async (request, streamOptions) =>
       checkLength(await streamChat(url, model, request, { signal, ...streamOptions }), request),

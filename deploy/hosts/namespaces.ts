@@ -5,6 +5,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, rmdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
+import { isRunning } from "@ingle/fixtures";
 import { HostProcess } from "./host-process.ts";
 
 const run = promisify(execFile);
@@ -223,15 +224,6 @@ async function waitForEnd(pids: readonly number[]): Promise<void> {
   while (pids.some((pid) => isRunning(pid))) {
     if (Date.now() > giveUpAt) throw new Error(`Processes ${pids.join(", ")} did not end after SIGKILL.`);
     await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
   }
 }
 

@@ -1,6 +1,6 @@
 // A user's folder: empty, outside the checkout, with Node and npm but no compiler, and a registry of our own.
 import { spawn } from "node:child_process";
-import { cp, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { HostProcess } from "../hosts/host-process.ts";
@@ -83,6 +83,15 @@ export class EmptyFolder implements AsyncDisposable {
   /** The path of an installed package's program. */
   program(name: string): string {
     return path.join(this.path, "node_modules", ".bin", name);
+  }
+
+  /** The folders of the packages that npx has installed, of one command. */
+  async installedByNpx(): Promise<string[]> {
+    const cache = path.join((await this.run("npm", "config", "get", "cache")).trim(), "_npx");
+    const [command = ""] = await readdir(cache);
+    const lock = await readFile(path.join(cache, command, "node_modules", ".package-lock.json"), "utf8");
+    const { packages }: { packages: object } = JSON.parse(lock);
+    return Object.keys(packages);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -17,6 +17,24 @@ export interface NativeContextOptions {
   kvTypeV: string;
   /** "auto" lets llama.cpp choose by backend. */
   flashAttention: "auto" | "on" | "off";
+  /** Most tokens that are computed at once; 0 for as many as a batch has. */
+  ubatchTokens: number;
+  /** Whether the KV cache is on the devices of its layers. `invalid_argument` for false without such a device. */
+  kvOffload: boolean;
+  /** Positions: "", 0 and -1 stand for the values of the model's file. */
+  ropeScaling: "" | "none" | "linear" | "yarn";
+  ropeFreqBase: number;
+  ropeFreqScale: number;
+  yarnOriginalLength: number;
+  yarnExtFactor: number;
+  yarnAttnFactor: number;
+  yarnBetaFast: number;
+  yarnBetaSlow: number;
+  /** Processors for the compute threads; empty for all. With `cpuStrict`, each thread stays on one of them. */
+  cpus: Int32Array;
+  cpuStrict: boolean;
+  /** -1 (low) to 3 (realtime). `invalid_argument` if the system does not grant it. */
+  priority: number;
 }
 
 export interface NativeEngineOptions extends NativeContextOptions {
@@ -32,6 +50,8 @@ export interface NativeEngineOptions extends NativeContextOptions {
   draftTokens: number;
   /** Size of the host KV tier, in bytes; 0 disables it. */
   cacheRamBytes: number;
+  /** Memory for saved states of a model with `isRecurrent`, in bytes. */
+  checkpointBytes: number;
   /** A file that keeps the host KV tier between engines; "" for none. A damaged or foreign file is ignored. */
   stateFile: string;
   /** 32 bytes that identify everything that must be equal for a saved state to be valid. */
@@ -80,14 +100,15 @@ export interface NativeRequest {
 export interface NativeEngine {
   /**
    * Adds a request to the waiting queue and returns its id. Throws `overloaded`, `context_length_exceeded`,
-   * `generation_not_supported`, `disposed`.
+   * `generation_not_supported`, `disposed`. `given` is an id that no other request of the engine has had: either all requests are
+   * given one, or none.
    */
-  submit(request: NativeRequest): number;
+  submit(request: NativeRequest, given?: number): number;
   /**
    * The same for the embeddings of 1 to 2,048 texts: the last event has all of them. Throws `overloaded`,
    * `context_length_exceeded`, `embeddings_not_supported`, `disposed`.
    */
-  embed(texts: readonly Int32Array[]): number;
+  embed(texts: readonly Int32Array[], given?: number): number;
   /** Ends a request in any state: its last event is a finish with reason "cancelled". Ignores unknown ids. */
   cancel(id: number): void;
   /**
@@ -98,6 +119,27 @@ export interface NativeEngine {
   stats(): NativeStats;
   /** Ends every request with `disposed`, joins the thread, frees the context. Idempotent; resolves when done. */
   dispose(): Promise<void>;
+}
+
+/** Sends events to another process, from the engine's thread. */
+export interface NativeEventPipe {
+  /**
+   * A stream socket. It gets a frame for each step with events: four bytes with the length of the rest, the lowest first, and a
+   * NativeStepReport that `v8.deserialize` reads.
+   */
+  fd: number;
+  /**
+   * Has to write to `fd` what the socket did not take at once; on Windows, everything. Called in JavaScript, which may wait for the
+   * reader; the engine does not.
+   */
+  write: (bytes: Uint8Array) => void;
+}
+
+/** What happened in a step. */
+export interface NativeStepReport {
+  events: (NativeEvent | NativeBlocksEvent)[];
+  /** The counters after the step, if it ended a request. */
+  stats: NativeStats | null;
 }
 
 export interface NativeStats {

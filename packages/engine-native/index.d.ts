@@ -9,6 +9,7 @@ import type {
   NativeEngine,
   NativeEngineOptions,
   NativeEvent,
+  NativeEventPipe,
 } from "./engine.d.ts";
 
 export type {
@@ -30,10 +31,12 @@ export type {
   NativeEngineOptions,
   NativeErrorEvent,
   NativeEvent,
+  NativeEventPipe,
   NativeFinishEvent,
   NativeRequest,
   NativeSampling,
   NativeStats,
+  NativeStepReport,
   NativeStoredBlocks,
   NativeTextEvent,
   NativeTokenLogprob,
@@ -100,6 +103,28 @@ export interface NativeLoadOptions {
   projector: NativeProjector | null;
   /** Machines that hold layers, before this machine's GPUs. They stay connected until the model is disposed. */
   workers: NativeWorker[];
+  /** Null for the defaults. */
+  placement: NativePlacement | null;
+}
+
+/** Where a model's tensors go, and how its file is read. Options without an effect on this machine are `invalid_argument`. */
+export interface NativePlacement {
+  /** Names as in `buildInfo()`; empty for all GPUs, `["none"]` for none. */
+  devices: string[];
+  /** The experts of so many layers, from the first one on, stay in the machine's memory. */
+  cpuMoeLayers: number;
+  /** Tensors whose names match the pattern go to the device, or to "CPU"; the first match counts. */
+  tensorOverrides: { pattern: string; device: string }[];
+  splitMode: "layer" | "row" | "none";
+  /** A share for each device; empty for shares by free memory. */
+  tensorSplit: number[];
+  /** With `splitMode: "none"`, the device that holds the model; -1 if none was requested. */
+  mainGpu: number;
+  /** "distribute", "isolate" or "numactl" for the whole process; empty for none. */
+  numa: string;
+  checkTensors: boolean;
+  /** Values of the file's header to replace. */
+  kvOverrides: { key: string; type: "int" | "float" | "bool" | "str"; value: string }[];
 }
 
 export interface NativeProjector {
@@ -239,8 +264,21 @@ export interface NativeModel {
   dispose(): void;
 }
 
+/** A model in this process: its engine can also send events to another one. */
+export interface AddonModel extends NativeModel {
+  createEngine(
+    options: NativeEngineOptions,
+    output: Parameters<NativeModel["createEngine"]>[1] | NativeEventPipe,
+    draftModel?: NativeModel,
+  ): Promise<NativeEngine>;
+}
+
+export interface AddonLoad extends NativeLoad {
+  model: Promise<AddonModel>;
+}
+
 export function buildInfo(): BuildInfo;
-export function loadModel(options: NativeLoadOptions, onProgress: (fraction: number) => void): NativeLoad;
+export function loadModel(options: NativeLoadOptions, onProgress: (fraction: number) => void): AddonLoad;
 
 /** The memory that a model needs with given settings. */
 export interface NativeMeasure {

@@ -1,7 +1,7 @@
 // Runs a build tool and shows one line that moves. What the tool prints appears only if it fails.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { SingleBar } from "cli-progress";
+import progress from "cli-progress"; // Node finds no name `Format` in this CommonJS module
 
 /** Of a failed tool's output, the last lines are printed: enough for a compiler's messages. */
 const shownLinesMax = 500;
@@ -25,8 +25,13 @@ export async function runWithProgress(
   cwd: string,
 ): Promise<boolean> {
   const child = spawn(command, args, { cwd, stdio: ["ignore", "pipe", "pipe"] });
-  const bar = new SingleBar({
-    format: `${what} {bar} step {value} of {total}, {percentage} %, {eta_formatted} left`,
+  const bar = new progress.SingleBar({
+    format: `${what} {bar} step {value} of {total}, {percentage} %, {eta_formatted}`,
+    // Before the first steps are done, the time is not a number.
+    formatTime: (seconds, options, multiple) =>
+      Number.isFinite(seconds)
+        ? `${progress.Format.TimeFormat(seconds, options, multiple)} left`
+        : "time unknown",
     barsize: 24,
     noTTYOutput: true,
     notTTYSchedule: lineEveryMs,

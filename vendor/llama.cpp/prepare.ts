@@ -11,6 +11,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import path from "node:path";
@@ -88,6 +89,17 @@ function cloneVerified(pin: Pin, into: string): void {
   }
 }
 
+/** Files that stay as they were keep their times: a patch must not compile the thousand shaders of a build for Vulkan again. */
+function keepTimes(fresh: string): void {
+  if (!existsSync(sourceDir)) return;
+  for (const name of readdirSync(fresh, { recursive: true, encoding: "utf8" })) {
+    const [file, old] = [path.join(fresh, name), path.join(sourceDir, name)];
+    const [now, before] = [file, old].map((each) => statSync(each, { throwIfNoEntry: false }));
+    if (now?.isFile() !== true || before?.isFile() !== true || now.size !== before.size) continue;
+    if (readFileSync(file).equals(readFileSync(old))) utimesSync(file, before.atime, before.mtime);
+  }
+}
+
 function prepare(): void {
   const own = process.env["LLAMA_CPP_DIR"] ?? "";
   if (own !== "") {
@@ -104,6 +116,7 @@ function prepare(): void {
   cloneVerified(pin, fresh);
   for (const patch of patches) git(fresh, "apply", "--whitespace=nowarn", patch);
   cpSync(filesDir, fresh, { recursive: true });
+  keepTimes(fresh);
   writeFileSync(path.join(fresh, ".ingle-stamp"), stamp);
   rmSync(sourceDir, { recursive: true, force: true });
   renameSync(fresh, sourceDir);

@@ -17,7 +17,7 @@ const clients = 8;
 const promptTokens = 20;
 const replyTokens = 256;
 /** As small as a model with a real vocabulary can be. */
-const shape = { layers: 1, embedding: 32, heads: 2, kvHeads: 1, feedForward: 64 };
+export const bridgeShape = { layers: 1, embedding: 32, heads: 2, kvHeads: 1, feedForward: 64 };
 
 async function run({ subject, prompts }: CaseContext): Promise<Measured> {
   const request = (): StreamRequest => userRequest(prompts.text(promptTokens), replyTokens);
@@ -43,7 +43,7 @@ export const bridge: Scenario = {
     {
       name: `${clients} clients`,
       model: async ({ tinyModel: given, signal }) => ({
-        model: given ?? (await tinyModel(shape, { signal })),
+        model: given ?? (await tinyModel(bridgeShape, { signal })),
       }),
       run,
     },

@@ -18,6 +18,7 @@ add_executable(
     test/sampler_softmax_test.cpp
     test/sampler_test.cpp
     test/verify_test.cpp
+    test/weight_panels_test.cpp
     test/weight_products_test.cpp
     $<TARGET_OBJECTS:ingle_llama>
 )

@@ -105,8 +105,8 @@ struct Reply {
 class EngineHarness {
 public:
     explicit EngineHarness(ModelPtr model, const engine::EngineOptions& options = few_places()) {
-        auto started =
-            engine::Engine::start(std::move(model), options, [this](auto&& events) { hear(events); });
+        auto started = engine::Engine::start(std::move(model), options,
+                                             [this](auto&& events, const auto&) { hear(events); });
         if (!started) throw std::runtime_error(started.error().message);
         engine = std::move(*started);
     }

@@ -2,6 +2,7 @@
 // positions in two dimensions (Qwen2-VL).
 #include "check.h"
 #include "engine_harness.h"
+#include "llama/backend/backend.h"
 #include "llama_faults.h"
 #include "short_memory.h"
 
@@ -311,4 +312,22 @@ TEST_CASE("images: the projector of another model is refused") {
     const auto loaded = llama_rt::Model::load(options, [](float) {}, is_aborted);
     REQUIRE(!loaded.has_value());
     CHECK(loaded.error().code == base::Code::projector_mismatch);
+}
+
+TEST_CASE("images: switching attention for an image throws no graph away") {
+    const ModelPtr model = test::tiny_model("INGLE_TINY_GEMMA3VL", true);
+    std::atomic<int> reserved = 0;
+    llama_rt::set_log_sink([&](int, const char* line) {
+        if (std::string(line).find("reserving ...") != std::string::npos) reserved += 1;
+    });
+    {
+        EngineHarness harness(model, roomy());
+        CHECK(reserved.load() > 0); // the context's own
+        reserved = 0;
+        const std::vector<Reply> replies = harness.generate_all(
+            {generate(model, "What is @ this?", {picture(1)}), generate(model, "And @ this?", {picture(2)})});
+        for (const Reply& reply : replies) CHECK(reply.is_whole());
+    }
+    llama_rt::set_log_sink({});
+    CHECK_EQ(reserved.load(), 0);
 }

@@ -3,6 +3,7 @@
 #include "engine/step_cost.h"
 
 using engine::PrefillBudget;
+using engine::UnfinishedSteps;
 
 namespace {
 
@@ -72,4 +73,33 @@ TEST_CASE("prefill budget: a clock that stood still changes nothing") {
     budget.observe(1, 0, 0);
     budget.observe(1, 100, 0);
     CHECK_EQ(budget.tokens(1, 1), 64);
+}
+
+TEST_CASE("prefill budget: keeps its number while a new one would be nearly the same") {
+    PrefillBudget budget(512);
+    budget.observe(3, 0, step_ms(0));
+    budget.observe(3, 100, step_ms(100));
+    CHECK_EQ(budget.tokens(3, 1), 32);
+    CHECK_EQ(budget.tokens(3, 1, 15), 32); // 29 would be right
+    CHECK_EQ(budget.tokens(3, 1, 40), 24);
+    CHECK_EQ(budget.tokens(3, 1, 25), 24); // 27
+    CHECK_EQ(budget.tokens(3, 1), 32);
+}
+
+TEST_CASE(
+    "prefill budget: steps that a device returns from before it has computed them are not read as free") {
+    // A device that takes 0.2 ms for a prompt token, 10 ms for a step, and returns after 1 ms unless it is waited for.
+    UnfinishedSteps steps;
+    PrefillBudget budget(4096);
+    const auto observe = [&](int32_t decoding, int32_t prompt, double ms, bool is_computed) {
+        if (const auto computed = steps.add(prompt, ms, is_computed))
+            budget.observe(decoding, computed->prompt, computed->ms);
+    };
+    observe(1, 0, 10, true);
+    for (int chunk = 0; chunk < 3; ++chunk) observe(0, 500, 1, false);
+    observe(1, 500, 407, true); // it waits for all four
+    CHECK_NEAR(budget.decoding_step_ms(), 10, 1e-9);
+    CHECK_EQ(budget.tokens(1, 1), 200);
+    observe(1, 0, 10, true);
+    CHECK_EQ(budget.tokens(1, 1), 200);
 }

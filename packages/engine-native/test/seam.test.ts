@@ -14,6 +14,8 @@ const structs: Readonly<Record<string, string>> = {
   NativeRequest: "Submission",
   NativeStats: "Stats",
   NativeStoredBlocks: "Stored",
+  NativeBlocksEvent: "KvBlocksEvent",
+  NativeStepReport: "StepReport",
   NativeTextEvent: "TextEvent",
   NativeTokenLogprob: "TokenLogprob",
   NativeTokenLogprobs: "TokenLogprobs",
@@ -22,6 +24,9 @@ const structs: Readonly<Record<string, string>> = {
   NativeErrorEvent: "FailureEvent",
   DeviceInfo: "Device",
   NativeLoadOptions: "ModelOptions",
+  NativePlacement: "Placement",
+  "NativePlacement.tensorOverrides": "TensorOverride",
+  "NativePlacement.kvOverrides": "KvOverride",
   NativeProjector: "VisionOptions",
   NativeModelInfo: "ModelInfo",
   "NativeModelInfo.chatTemplate": "TemplateSkills",
@@ -54,18 +59,30 @@ const withoutRows = [
   "NativeModel",
   "NativeModel.options",
   "NativeLoad",
+  "AddonLoad",
+  "AddonModel",
+  "NativeEventPipe",
   "NativePreparation",
   "NativeImages",
   "NativeReplyParser",
   "NativeConstraint",
   "NativeWorker",
-  "NativeBlocksEvent",
   "BuildInfo",
   "BuildInfo.llamaCpp",
 ];
 
 /** Structs that are a part of another one's object, or of one that is written by hand. */
-const parts = ["StateFile", "PreparedChat", "Prompt", "Error", "Lengths", "RemovedBlocks", "BackendInfo"];
+const parts = [
+  "RopeOptions",
+  "ThreadPlacement",
+  "StateFile",
+  "PreparedChat",
+  "Prompt",
+  "Error",
+  "Lengths",
+  "Removed",
+  "BackendInfo",
+];
 
 /** An event's type is its struct's. The details of an error are added where the engine has a process of its own. */
 const addedToEvents = ["type", "details"];

@@ -1,7 +1,9 @@
 // A Vulkan layer for the tests of GPU builds: it makes a device as small as a test wants, and loses it. The folder in
 // INGLE_VULKAN_FAULTS says what happens, and may change at any time:
 //   memory   holds a number: the device has so many bytes, and fails allocations beyond them
-//   lost     exists: every submission to a queue, and every wait, fails as it does after a driver's reset
+//   lost     holds a number, 0 if it is empty: after so many more submissions the device is lost. Every submission to a queue, and
+//            every wait, then fails as it does after a driver's reset
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -31,10 +33,6 @@ uint64_t memory_bytes() {
     return file >> bytes ? bytes : kUnlimited;
 }
 
-bool is_lost() {
-    return std::filesystem::exists(folder() / "lost");
-}
-
 // One instance and one device at a time is all that ggml has.
 PFN_vkGetInstanceProcAddr next_instance_proc = nullptr;
 PFN_vkGetDeviceProcAddr next_device_proc = nullptr;
@@ -57,6 +55,23 @@ Function next(const char* name) {
 template <class Function>
 Function next_of_instance(const char* name) {
     return reinterpret_cast<Function>(next_instance_proc(the_instance, name));
+}
+
+std::atomic<uint64_t> submissions = 0; // since there has been a file named `lost`
+
+/// `is_submission`: of commands, which count.
+bool is_lost(bool is_submission = false) {
+    std::ifstream file(folder() / "lost");
+    if (!file) {
+        submissions = 0;
+        return false;
+    }
+    uint64_t computed = 0;
+    file >> computed;
+    if ((is_submission ? submissions++ : submissions.load()) < computed) return false;
+    // Nothing runs on a lost device, and what it used may be freed.
+    next<PFN_vkDeviceWaitIdle>("vkDeviceWaitIdle")(the_device);
+    return true;
 }
 
 /// The element of a chain that tells a layer what is below it.
@@ -143,7 +158,7 @@ VKAPI_ATTR void VKAPI_CALL free_memory(VkDevice device, VkDeviceMemory memory,
 
 VKAPI_ATTR VkResult VKAPI_CALL queue_submit(VkQueue queue, uint32_t count, const VkSubmitInfo* submits,
                                             VkFence fence) {
-    if (is_lost()) return VK_ERROR_DEVICE_LOST;
+    if (is_lost(true)) return VK_ERROR_DEVICE_LOST;
     return next<PFN_vkQueueSubmit>("vkQueueSubmit")(queue, count, submits, fence);
 }
 

@@ -49,6 +49,19 @@ export function contextSizes(
   return sizes;
 }
 
+/** Longer contexts than the default for a model that was trained for them, shortest first; none if the length was requested. */
+export function largerSizes(requested: RequestedSize, contextLengthTrain: number): ContextSize[] {
+  if (requested.contextLength !== undefined) return [];
+  const { contextLength, cells } = contextSize(requested, contextLengthTrain);
+  const longest = Math.min(contextLengthTrain, requested.cells ?? contextLengthTrain);
+  const sizes: ContextSize[] = [];
+  for (let length = contextLength; length < longest;) {
+    length = Math.min(2 * length, longest);
+    sizes.push({ contextLength: length, cells: Math.max(cells, length) });
+  }
+  return sizes;
+}
+
 /** Throws `invalid_request` if the requested context is longer than the model was trained for. */
 export function checkContextLength({ contextLength }: RequestedSize, contextLengthTrain: number): void {
   if (contextLength === undefined || contextLength <= contextLengthTrain) return;

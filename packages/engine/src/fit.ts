@@ -5,6 +5,7 @@ import {
   contextLengthDefault,
   contextSize,
   contextSizes,
+  largerSizes,
   type ContextSize,
 } from "./context-size.ts";
 import { EngineError } from "./errors.ts";
@@ -26,6 +27,9 @@ import {
   type MemoryBytes,
 } from "./memory.ts";
 import { callAddon, type NativeLoadOptions, type NativeMeasure } from "./native.ts";
+import { peekFile } from "./library/model-facts.ts";
+import { planModel, summaryOf, type Takes } from "./plan.ts";
+import { draftWeightsOptions, stretched, weightsOptions } from "./placement.ts";
 import { projectorOf } from "./projector.ts";
 import { leaseWorkers } from "./workers/worker-pool.ts";
 
@@ -41,22 +45,40 @@ export interface Footprint {
 }
 
 export interface FittedModel {
-  /** The given options, with the chosen context and layers; pass them to `load()`. */
+  /** The given options, with the chosen context, layers and experts; pass them to `load()`. */
   options: LoadOptions & ContextSize;
-  /** Whether the context or the number of GPU layers is smaller than the default, to fit the memory. */
+  /** Whether the context is shorter, or less is on GPUs, than by default, to fit the memory. */
   isReduced: boolean;
+  /** Whether everything is as it would be without a budget. */
+  isDefault: boolean;
+  /** What was chosen, and why, in one sentence. */
+  summary: string;
   footprint: Footprint;
 }
 
 /** The draft model's batch size; the engine uses the same. */
 const draftBatchTokens = 128;
 
+/** A draft model's positions are as in its file. */
+const ownPositions = {
+  ropeScaling: undefined,
+  ropeScale: undefined,
+  ropeFreqBase: undefined,
+  ropeFreqScale: undefined,
+  yarnOriginalLength: undefined,
+  yarnExtFactor: undefined,
+  yarnAttnFactor: undefined,
+  yarnBetaFast: undefined,
+  yarnBetaSlow: undefined,
+};
+
 /** Computes a model's memory with a context of this size. Throws the signal's reason and the addon's errors. */
 export type Measure = (options: CheckedLoadOptions, size: ContextSize) => Promise<NativeMeasure>;
 
 /**
- * Finds settings for `load()` with which a model stays within `budget`: a shorter context unless one was given, then fewer layers
- * on the GPU unless their number was given. Reads the file's header, not its weights.
+ * Finds settings for `load()` with which a model stays within `budget`, and which are the fastest of those: a longer context than the
+ * default where there is memory for it, or a shorter one, then experts and layers on the processor instead of the GPUs, each unless
+ * it was given. Reads the file's header, not its weights.
  *
  * Throws `out_of_memory` with the sizes in `details` and the options that would fit in the message, and what `load()` throws for
  * an unreadable file or wrong options.
@@ -69,29 +91,51 @@ export async function fitModel(
   const { checked, file, measure } = await measuring(modelPath, options, signal);
   // Limited to what the model was trained for, this is the default size, which is tried first.
   let measured = await measure(checked, contextSize({ parallel: checked.parallel }, contextLengthDefault));
-  checkContextLength(checked, measured.contextLengthTrain);
-  const isMeasured = checked.contextLength === undefined && checked.cells === undefined;
-  const sizes = contextSizes(checked, measured.contextLengthTrain);
-  let [size] = sizes;
-  for (size of sizes) {
-    if (size !== sizes[0] || !isMeasured) measured = await measure(checked, size);
-    const footprint = footprintOf(measured);
-    if (!fitsInto(footprint.byMemory, budget)) continue;
-    return { options: { ...options, ...size }, isReduced: size !== sizes[0], footprint };
+  const { contextLengthTrain, layers } = measured;
+  checkContextLength(checked, contextLengthTrain);
+  const sizes = contextSizes(checked, contextLengthTrain);
+  let isMeasured = checked.contextLength === undefined && checked.cells === undefined;
+  const takes: Takes = async ({ size, gpuLayers, cpuMoeLayers }) => {
+    const place = { ...(gpuLayers === undefined ? {} : { gpuLayers }), ...movedExperts(cpuMoeLayers) };
+    if (!isMeasured) measured = await measure({ ...checked, ...place }, size);
+    isMeasured = false;
+    return footprintOf(measured);
+  };
+  const plan = await planModel(takes, {
+    sizes,
+    grown: largerSizes(checked, contextLengthTrain),
+    layers,
+    movesLayers: (checked.gpuLayers ?? "auto") === "auto",
+    movesExperts: () => movesExperts(file, checked),
+    budget,
+  });
+  if (plan !== undefined) {
+    const { size, gpuLayers, cpuMoeLayers, reason, ...footprint } = plan;
+    const place = { ...(gpuLayers === undefined ? {} : { gpuLayers }), ...movedExperts(cpuMoeLayers) };
+    return {
+      options: { ...options, ...size, ...place },
+      isReduced: reason !== undefined && reason !== "grown",
+      isDefault: reason === undefined,
+      summary: summaryOf(plan, layers),
+      footprint,
+    };
   }
-  if (checked.gpuLayers === undefined && usesDevice(measured)) {
-    const found = await fewerLayers(measure, checked, size, budget, measured.layers);
-    if (found !== undefined) {
-      const { gpuLayers, footprint } = found;
-      return { options: { ...options, ...size, gpuLayers }, isReduced: true, footprint };
-    }
-  }
-  const { contextLength } = size;
+  const { contextLength } = sizes.at(-1) ?? sizes[0];
   throw refusal(file, measured, {
     contextLength,
     budget,
     ways: await waysToFit(measure, checked, { contextLength, budget }),
   });
+}
+
+function movedExperts(cpuMoeLayers: number | undefined): Pick<LoadOptions, "cpuMoeLayers"> {
+  return cpuMoeLayers === undefined ? {} : { cpuMoeLayers };
+}
+
+/** Whether the model has experts that no option has placed. */
+async function movesExperts(file: string, options: CheckedLoadOptions): Promise<boolean> {
+  if (options.cpuMoeLayers !== undefined || options.overrideTensor !== undefined) return false;
+  return (await peekFile(file)).experts > 0;
 }
 
 /** The checked options, and a function that measures the model's file with these or other options. Throws `invalid_request`. */
@@ -121,26 +165,21 @@ async function measureWithDraft(
   using lease = options.rpc === undefined ? undefined : await leaseWorkers(options.rpc, signal);
   const workers = lease?.workers.map(({ native }) => native) ?? [];
   const context = await contextOptions(options, size);
-  const main = await callAddon((addon) =>
-    addon.measureModel({ ...weightsOf(file, options), projector, workers }, context),
+  const measured = await callAddon((addon) =>
+    addon.measureModel({ ...weightsOptions(file, options), projector, workers }, context),
   );
+  const main = { ...measured, contextLengthTrain: stretched(measured.contextLengthTrain, options) };
   const { draftModel } = options;
   if (draftModel === undefined) return main;
   const { contextLength } = size;
   const draftContext = await contextOptions(
-    { ...options, parallel: 1, batchTokens: draftBatchTokens },
+    { ...options, parallel: 1, batchTokens: draftBatchTokens, ubatchTokens: undefined, ...ownPositions },
     { contextLength, cells: contextLength },
   );
-  const draftWeights = { ...weightsOf(path.resolve(draftModel), options), projector: null, workers: [] };
+  const weights = draftWeightsOptions(path.resolve(draftModel), options);
+  const draftWeights = { ...weights, projector: null, workers: [] };
   const draft = await callAddon((addon) => addon.measureModel(draftWeights, draftContext));
   return { ...main, memories: [...main.memories, ...draft.memories] };
-}
-
-function weightsOf(
-  file: string,
-  { gpuLayers, mmap, mlock }: CheckedLoadOptions,
-): Omit<NativeLoadOptions, "projector" | "workers"> {
-  return { path: file, gpuLayers: gpuLayers ?? -1, mmap, mlock };
 }
 
 export function footprintOf({ memories }: NativeMeasure): Footprint {
@@ -156,31 +195,6 @@ export function footprintOf({ memories }: NativeMeasure): Footprint {
       })),
     ),
   };
-}
-
-function usesDevice({ memories }: NativeMeasure): boolean {
-  return memories.some(({ device }) => device !== "");
-}
-
-/** The most layers on the GPU with which the model fits; undefined if it does not fit even without any. */
-async function fewerLayers(
-  measure: Measure,
-  options: CheckedLoadOptions,
-  size: ContextSize,
-  budget: MemoryBudget,
-  layers: number,
-): Promise<{ gpuLayers: number; footprint: Footprint } | undefined> {
-  let found: { gpuLayers: number; footprint: Footprint } | undefined;
-  let [low, high] = [0, layers]; // all layers and the output layer were too many
-  while (low <= high) {
-    const gpuLayers = Math.floor((low + high) / 2);
-    const footprint = footprintOf(await measure({ ...options, gpuLayers }, size));
-    if (fitsInto(footprint.byMemory, budget)) {
-      found = { gpuLayers, footprint };
-      low = gpuLayers + 1;
-    } else high = gpuLayers - 1;
-  }
-  return found;
 }
 
 /** The error for a model that does not fit, with options that would. */

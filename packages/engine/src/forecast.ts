@@ -42,7 +42,7 @@ export async function forecastMemory(
   const { contextLengthTrain } = await measure(checked, sizeOf(contextLengthDefault));
   const kvBytesPerToken = await bytesPerToken(measure, file, checked, contextLengthTrain);
   const known = { budget, kvBytesPerToken };
-  const takesWith = (gpuLayers: number | undefined) => async (length: number) =>
+  const takesWith = (gpuLayers: CheckedLoadOptions["gpuLayers"]) => async (length: number) =>
     footprintOf(await measure({ ...checked, gpuLayers }, sizeOf(length))).byMemory;
   try {
     const { options: fitted, isReduced, footprint } = await fitModel(modelPath, options, { budget, signal });

@@ -37,18 +37,20 @@ export async function kvTypes({
   kvTypeK,
   kvTypeV,
   gpuLayers,
-}: RequestedKvTypes & { gpuLayers?: number | undefined }): Promise<
-  Pick<NativeContextOptions, "kvTypeK" | "kvTypeV">
-> {
+  devices,
+}: RequestedKvTypes & {
+  gpuLayers?: number | "auto" | "all" | undefined;
+  devices?: readonly string[] | undefined;
+}): Promise<Pick<NativeContextOptions, "kvTypeK" | "kvTypeV">> {
   const [keys, values] = [typesOfBits[kvBitsK], typesOfBits[kvBitsV]];
   // Listing devices takes a while and fit.ts calls this often, so only do it if the types differ.
   const isSame = [keys, values].every(({ processor, gpu }) => processor === gpu);
-  const where = isSame || !(await computesOnGpu(gpuLayers)) ? "processor" : "gpu";
+  const isOnProcessor = isSame || gpuLayers === 0 || devices?.[0] === "none" || !(await hasGpu());
+  const where = isOnProcessor ? "processor" : "gpu";
   return { kvTypeK: kvTypeK ?? keys[where], kvTypeV: kvTypeV ?? values[where] };
 }
 
-async function computesOnGpu(gpuLayers: number | undefined): Promise<boolean> {
-  if (gpuLayers === 0) return false;
+async function hasGpu(): Promise<boolean> {
   const { devices } = await buildInfo();
   return devices.some(({ type }) => type === "gpu" || type === "igpu");
 }

@@ -14,6 +14,7 @@ import {
 import { checkContextLength, contextSize, parallelDefault, type ContextSize } from "./context-size.ts";
 import { loadRemote } from "./engine-process/remote-model.ts";
 import { Supervisor } from "./engine-process/supervisor.ts";
+import { cpusOf, deviceOptions } from "./device-options.ts";
 import { EngineError, invalidRequest } from "./errors.ts";
 import { invalidOption } from "./issue-words.ts";
 import { kvBlockTokens } from "./kv-blocks.ts";
@@ -24,6 +25,7 @@ import { projectorInstalledWith } from "./library/installed.ts";
 import { parseModelSpec } from "./library/model-spec.ts";
 import { hostMemoryBytes, ThreadCount, threadsDefault } from "./memory.ts";
 import { Model } from "./model.ts";
+import { computeOptions, draftWeightsOptions, stateOptions, stretched, weightsOptions } from "./placement.ts";
 import type { Processor } from "./processor.ts";
 import { projectorOf } from "./projector.ts";
 import { stateFileIn } from "./state-file.ts";
@@ -34,6 +36,7 @@ import { leaseWorkers, RpcOptions, type WorkersLease } from "./workers/worker-po
 export const parallelMax = 256;
 /** The largest default size of the host KV tier: about 90,000 tokens of a model with a billion parameters. */
 const cacheRamDefaultMaxMiB = 2048;
+const checkpointRamDefaultMiB = 256;
 const mebibyte = 1024 * 1024;
 
 export const LoadOptions = z
@@ -46,8 +49,6 @@ export const LoadOptions = z
     parallel: z.int().min(1).max(parallelMax).default(parallelDefault),
     /** Threads for computation. Default: one per core of this machine. */
     threads: ThreadCount.optional(),
-    /** The number of layers on the GPU, if there is one. Default: all. */
-    gpuLayers: z.int().min(0).optional(),
     /**
      * Bits per value of the KV cache: with fewer, more tokens fit into the same memory, but results are less exact. Default 16.
      */
@@ -130,8 +131,7 @@ export const LoadOptions = z
      * hung, and is ended like one that crashed. Default 10 minutes.
      */
     stepTimeoutMs: z.int().min(100).max(86_400_000).default(600_000),
-    mmap: z.boolean().default(true),
-    mlock: z.boolean().default(false),
+    ...deviceOptions,
   })
   .meta({ id: "LoadOptions" });
 export type LoadOptions = z.input<typeof LoadOptions> & {
@@ -171,7 +171,13 @@ export async function load(pathOrName: string, options: LoadOptions = {}): Promi
     const { file, mmproj } = await filesOf(pathOrName, checked, signal);
     const projector = await projectorOf({ ...checked, mmproj }, threadsOf(checked));
     if (checked.rpc !== undefined) workers = await leaseWorkers(checked.rpc, signal);
-    native = await loadWeights(file, checked, { signal, onProgress, projector, workers, supervisor });
+    native = await loadWeights(weightsOptions(file, checked), {
+      signal,
+      onProgress,
+      projector,
+      workers,
+      supervisor,
+    });
     signal?.throwIfAborted();
     const model = await startModel(native, await engineOptions(native, file, checked), {
       ...checked,
@@ -211,7 +217,7 @@ async function startModel(
 ): Promise<Model> {
   const { workers, supervisor } = options;
   if (options.draftModel === undefined) return await Model.start(native, engine, { workers, supervisor });
-  const draft = await loadWeights(path.resolve(options.draftModel), options, {
+  const draft = await loadWeights(draftWeightsOptions(path.resolve(options.draftModel), options), {
     signal: options.signal,
     onProgress: undefined,
     projector: null,
@@ -235,8 +241,7 @@ export function checkLoadOptions(options: z.input<typeof LoadOptions>): CheckedL
 }
 
 async function loadWeights(
-  file: string,
-  options: CheckedLoadOptions,
+  weights: ReturnType<typeof weightsOptions>,
   {
     signal,
     onProgress,
@@ -250,10 +255,7 @@ async function loadWeights(
     },
 ): Promise<NativeModel> {
   const native: NativeLoadOptions = {
-    path: file,
-    gpuLayers: options.gpuLayers ?? -1,
-    mmap: options.mmap,
-    mlock: options.mlock,
+    ...weights,
     projector,
     workers: workers?.workers.map((worker) => worker.native) ?? [],
   };
@@ -264,8 +266,9 @@ async function loadWeights(
 }
 
 /** The number of threads for computation. */
-export function threadsOf({ threads }: CheckedLoadOptions): number {
-  return threads ?? threadsDefault();
+export function threadsOf({ threads, ...options }: CheckedLoadOptions): number {
+  const cpus = cpusOf(options).length;
+  return threads ?? (cpus > 0 ? cpus : threadsDefault());
 }
 
 /** The native options of a context of this size. */
@@ -279,9 +282,10 @@ export async function contextOptions(
     parallel: options.parallel,
     batchTokens: options.batchTokens,
     threads,
-    threadsBatch: threads,
+    threadsBatch: options.threadsBatch ?? threads,
     ...(await kvTypes(options)),
     flashAttention: options.flashAttention,
+    ...computeOptions(options),
   };
 }
 
@@ -290,13 +294,14 @@ async function engineOptions(
   modelPath: string,
   options: CheckedLoadOptions,
 ): Promise<NativeEngineOptions> {
-  const { contextLengthTrain } = native.info;
+  const contextLengthTrain = stretched(native.info.contextLengthTrain, options);
   checkContextLength(options, contextLengthTrain);
   return {
     ...(await contextOptions(options, contextSize(options, contextLengthTrain))),
     batchTokensBusy: options.batchTokensBusy ?? 0,
     waitingMax: options.waitingMax,
     contextOverflow: options.contextOverflow,
+    checkpointBytes: (options.checkpointRamMiB ?? checkpointRamDefaultMiB) * mebibyte,
     ...speculationOf(native, options),
     ...(await keptState(modelPath, options)),
     ...blockReports(options),
@@ -323,7 +328,11 @@ async function keptState(
       { details: { param: "cacheDir" } },
     );
   }
-  const settings = { ...(await kvTypes(options)), flashAttention: options.flashAttention };
+  const settings = {
+    ...(await kvTypes(options)),
+    flashAttention: options.flashAttention,
+    others: stateOptions(options),
+  };
   return { cacheRamBytes, ...(await stateFileIn(path.resolve(options.cacheDir), modelPath, settings)) };
 }
 

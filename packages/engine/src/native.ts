@@ -1,15 +1,10 @@
 // The only module that imports the addon. Everything above it takes native objects as arguments, so that it also runs on the
 // scripted model of testing/. The addon's errors become EngineErrors here.
-import type {
-  BuildInfo,
-  DeviceInfo,
-  NativeLoad,
-  NativeLoadOptions,
-  NativeWorker,
-} from "@ingle/engine-native";
+import type { AddonLoad, BuildInfo, DeviceInfo, NativeLoadOptions, NativeWorker } from "@ingle/engine-native";
 import { EngineError, type EngineErrorCode, type EngineErrorDetails } from "./errors.ts";
 
 export type {
+  AddonModel,
   BuildInfo,
   DeviceInfo,
   NativeBlockMedium,
@@ -21,6 +16,7 @@ export type {
   NativeEngineOptions,
   NativeErrorCode,
   NativeEvent,
+  NativeEventPipe,
   NativeFinishEvent,
   NativeImages,
   NativeImageText,
@@ -39,6 +35,7 @@ export type {
   NativeReplyParser,
   NativeRequest,
   NativeStats,
+  NativeStepReport,
   NativeStoredBlocks,
   NativeTemplateResult,
   NativeTokenLogprobs,
@@ -68,7 +65,7 @@ export async function buildInfo(): Promise<BuildInfo> {
 export async function loadNative(
   options: NativeLoadOptions,
   onProgress: (fraction: number) => void,
-): Promise<NativeLoad> {
+): Promise<AddonLoad> {
   return (await addon()).loadModel(options, onProgress);
 }
 

@@ -130,6 +130,7 @@ describe.each(Object.entries(recorded))("replies in the syntax of %s", (template
         mlock: false,
         projector: null,
         workers: [],
+        placement: null,
       },
       () => {},
     );
@@ -267,6 +268,7 @@ describe.each([...Object.keys(recorded), "LFM2.5-Instruct", "Qwen-Qwen2.5-7B-Ins
           mlock: false,
           projector: null,
           workers: [],
+          placement: null,
         },
         () => {},
       );

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { stateKey } from "./state-file.ts";
 
 const llamaCpp = { version: "v0.5.0", commit: "de3ff815", sources: "aa" };
-const settings = { kvTypeK: "f16", kvTypeV: "f16", flashAttention: "auto" } as const;
+const settings = { kvTypeK: "f16", kvTypeV: "f16", flashAttention: "auto", others: "" } as const;
 
 describe("the key of kept state", () => {
   it("is another one when a patch of llama.cpp or a file of ours has changed, at the same commit", () => {

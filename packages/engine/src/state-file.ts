@@ -15,16 +15,19 @@ const samples = 64;
 const sampleBytes = 16 * 1024;
 
 /** The settings that a state depends on, besides model and build. */
-export type StateSettings = Pick<NativeEngineOptions, "kvTypeK" | "kvTypeV" | "flashAttention">;
+export type StateSettings = Pick<NativeEngineOptions, "kvTypeK" | "kvTypeV" | "flashAttention"> & {
+  /** Further settings in one text. */
+  others: string;
+};
 
 /** The path of the model's state file in `folder`, which is created, and the key that it must start with. Throws `invalid_request`. */
 export async function stateFileIn(
   folder: string,
   modelPath: string,
-  { kvTypeK, kvTypeV, flashAttention }: StateSettings,
+  settings: StateSettings,
 ): Promise<Pick<NativeEngineOptions, "stateFile" | "stateKey">> {
   const model = await fingerprintOf(modelPath);
-  const key = stateKey((await buildInfo()).llamaCpp, model, { kvTypeK, kvTypeV, flashAttention });
+  const key = stateKey((await buildInfo()).llamaCpp, model, settings);
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
   } catch (error) {
@@ -37,9 +40,9 @@ export async function stateFileIn(
 export function stateKey(
   { version, commit, sources }: BuildInfo["llamaCpp"],
   model: string,
-  { kvTypeK, kvTypeV, flashAttention }: StateSettings,
+  { kvTypeK, kvTypeV, flashAttention, others }: StateSettings,
 ): Buffer {
-  const parts = [stateFormat, version, commit, sources, model, kvTypeK, kvTypeV, flashAttention];
+  const parts = [stateFormat, version, commit, sources, model, kvTypeK, kvTypeV, flashAttention, others];
   return createHash("sha256").update(JSON.stringify(parts)).digest();
 }
 

@@ -19,7 +19,7 @@ describe("fitting a model into a GPU's memory", () => {
     expect(footprint.byMemory[name]).toBeGreaterThan(footprint.contextBytes);
   });
 
-  it("puts fewer layers on a smaller GPU, and none on one with memory for buffers alone", async () => {
+  it("puts fewer layers on a smaller GPU, and none on a full one", async () => {
     const { name } = await firstDevice();
     const file = await tinyModel({ architecture: "lfm2", embedding: 256, feedForward: 1024 });
     const host = 64 * 1024 * MiB;
@@ -31,15 +31,9 @@ describe("fitting a model into a GPU's memory", () => {
     expect(some.footprint.byMemory[name]).toBeLessThan(bytes);
     await using loaded = await load(file, some.options);
     expect((await loaded.model.generate({ prompt: "In two places", maxTokens: 4 })).text).not.toBe("");
-    // Without a layer on it, it still computes long prompts, with buffers of its own.
-    const { footprint } = await fitModel(
-      file,
-      { ...sizes, gpuLayers: 0 },
-      { budget: { byMemory: { host } } },
-    );
-    const buffers = { host, [name]: footprint.byMemory[name] ?? 0 };
-    const none = await fitModel(file, sizes, { budget: { byMemory: buffers } });
+    const none = await fitModel(file, sizes, { budget: { byMemory: { host, [name]: 0 } } });
     expect(none.options.gpuLayers).toBe(0);
+    expect(none.footprint.byMemory[name]).toBeUndefined();
   });
 });
 
@@ -60,6 +54,15 @@ describe.runIf(canFail)("a GPU without enough memory", () => {
     }
     await using loaded = await load(file, options);
     expect((await loaded.model.generate({ prompt: "Again", maxTokens: 4 })).text).not.toBe("");
+  });
+
+  it("loads and runs a model without layers on it, however full it is", async () => {
+    await using _ = await smallDevice(0);
+    await using loaded = await load(await tinyModel(), { ...options, gpuLayers: 0, contextLength: 1024 });
+    const { model } = loaded;
+    const prompt = "word ".repeat(600);
+    expect((await model.generate({ prompt, maxTokens: 4 })).text).not.toBe("");
+    expect((await model.embed([prompt])).embeddings).toHaveLength(1);
   });
 
   it("refuses a context that is larger than what the weights leave", async () => {

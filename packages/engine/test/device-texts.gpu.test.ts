@@ -11,6 +11,11 @@ import { prompts } from "./tiny.ts";
  * gives a token other experts, 5e-2.
  */
 const rounding = 0.01;
+/**
+ * A phi3's: 1.5e-2 was measured. Keys and values of 16 bits alone change it by 9e-3 on the processor; where heads lie beside each
+ * other, Vulkan also rounds what those are multiplied with, and adds values in 16 bits.
+ */
+const roundingOfPhi3 = 0.03;
 const roundingOfExperts = 0.1;
 /** A projector multiplies in 16 bits on the device. */
 const roundingOfImages = 0.1;
@@ -18,7 +23,7 @@ const roundingOfImages = 0.1;
 const models = [
   { name: "a llama", fixture: {}, layers: 2, most: rounding },
   { name: "a qwen3", fixture: { architecture: "qwen3" }, layers: 2, most: rounding },
-  { name: "a phi3", fixture: { architecture: "phi3" }, layers: 2, most: rounding },
+  { name: "a phi3", fixture: { architecture: "phi3" }, layers: 2, most: roundingOfPhi3 },
   { name: "a gemma3 with a sliding window", fixture: { architecture: "gemma3" }, layers: 2, most: rounding },
   { name: "a hybrid, lfm2", fixture: { architecture: "lfm2" }, layers: 4, most: rounding },
   {

@@ -1,5 +1,6 @@
 // The GPU that the tests named x.gpu.test.ts run on, and the layer that makes it fail (engine-native/test/vulkan_faults.cpp).
 import { buildInfo, type DeviceInfo } from "@ingle/engine";
+import { mkdtempSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 
@@ -11,8 +12,13 @@ export async function firstDevice(): Promise<DeviceInfo> {
   return device;
 }
 
+const faults = process.env["INGLE_VULKAN_FAULTS"];
+
 /** Vulkan's devices fail on demand; there is no such layer for others. */
-export const canFail = process.env["INGLE_VULKAN_FAULTS"] !== undefined;
+export const canFail = faults !== undefined;
+
+// A folder of its own for each test file: the device of a file whose process died stays lost for that file alone.
+if (faults !== undefined) process.env["INGLE_VULKAN_FAULTS"] = mkdtempSync(path.join(faults, "device-"));
 
 function faultFile(name: "memory" | "lost"): string {
   return path.join(process.env["INGLE_VULKAN_FAULTS"] ?? "", name);
@@ -23,9 +29,9 @@ export async function smallDevice(bytes: number): Promise<AsyncDisposable> {
   return faultIn(faultFile("memory"), String(Math.floor(bytes)));
 }
 
-/** Until it is disposed, the device is lost. */
-export async function lostDevice(): Promise<AsyncDisposable> {
-  return faultIn(faultFile("lost"), "");
+/** The device is lost after so many more submissions, until this is disposed. */
+export async function lostDevice(submissions: number): Promise<AsyncDisposable> {
+  return faultIn(faultFile("lost"), String(submissions));
 }
 
 async function faultIn(file: string, text: string): Promise<AsyncDisposable> {

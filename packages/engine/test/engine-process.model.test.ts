@@ -3,8 +3,15 @@ import { spawn } from "node:child_process";
 import { mkdtemp, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { load, type EngineCrash, type Generation, type LoadedModel, type LoadOptions } from "@ingle/engine";
-import { exactArithmetic, makeTinyModel, tinyModel, until } from "@ingle/fixtures";
+import {
+  load,
+  type EngineCrash,
+  type Generation,
+  type KvBlockReport,
+  type LoadedModel,
+  type LoadOptions,
+} from "@ingle/engine";
+import { exactArithmetic, isRunning, makeTinyModel, pidOf, tinyModel, until } from "@ingle/fixtures";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { within } from "./tiny.ts";
 
@@ -20,20 +27,6 @@ const engine = "process";
 async function loadApart(options: LoadOptions = {}): Promise<LoadedModel> {
   const file = await tinyModel({ weights: "f32" });
   return await load(file, { threads: 1, ...exactArithmetic, engine, ...options });
-}
-
-function pidOf({ model }: LoadedModel): number {
-  const pid = model.process?.pid;
-  if (pid === undefined) throw new Error("the engine has no process");
-  return pid;
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
 }
 
 /** A reply without an end, once its first piece has arrived. In an object, because a generation is awaitable. */
@@ -96,22 +89,46 @@ describe("an engine in a process of its own", () => {
     await expect(loadApart({ rpc: { workers: [] } })).rejects.toMatchObject({ code: "invalid_request" });
   });
 
-  it("cancels, and reports its blocks", async () => {
-    await using apart = await loadApart({ kvBlockSalt: "tiny" });
-    const tokens: number[] = [];
-    using _follower = apart.model.followKvBlocks(({ stored }) =>
-      tokens.push(...stored.flatMap((blocks) => [...blocks.tokens])),
-    );
-    await apart.model.generate({ prompt: "a block has many tokens ".repeat(20), maxTokens: 3 });
-    await expect.poll(() => tokens.length).toBeGreaterThan(0);
+  it("cancels", async () => {
+    await using apart = await loadApart();
     const { generation } = await streaming(apart);
     generation.cancel();
-    await until(() => apart.model.stats().running === 0);
+    await expect.poll(() => apart.model.stats().running).toBe(0);
+  });
+
+  it("reports the same blocks", async () => {
+    const firstStored = async (
+      place: NonNullable<LoadOptions["engine"]>,
+    ): Promise<KvBlockReport["stored"]> => {
+      await using loaded = await loadApart({ kvBlockSalt: "tiny", engine: place });
+      const reports: KvBlockReport[] = [];
+      using _follower = loaded.model.followKvBlocks((report) => reports.push(report));
+      await loaded.model.generate({ prompt: "a block has many tokens ".repeat(20), maxTokens: 3 });
+      return await vi.waitUntil(() =>
+        reports.map(({ stored }) => stored).find((stored) => stored.length > 0),
+      );
+    };
+    expect(await firstStored("process")).toEqual(await firstStored("in-process"));
+  });
+
+  it("does not wait for a parent that is slow to read", async () => {
+    await using here = await loadApart({ engine: "in-process" });
+    await using apart = await loadApart();
+    // More than the socket holds, which is a hundred of these.
+    const request = { prompt: "on and on", temperature: 0, maxTokens: 300, ignoreEos: true, logprobs: 20 };
+    const expected = await here.model.generate(request);
+    const generation = apart.model.generate(request);
+    await generation[Symbol.asyncIterator]().next();
+    const blockedMs = 500 + 3 * expected.timings.predictedMs;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, blockedMs);
+    const found = await generation;
+    expect({ ...found, timings: 0 }).toEqual({ ...expected, timings: 0 });
+    expect(found.timings.predictedMs).toBeLessThan(blockedMs);
   });
 
   it("ends with the model, and its memory with it", async () => {
     const apart = await loadApart();
-    const pid = pidOf(apart);
+    const pid = pidOf(apart.model);
     const { generation } = await streaming(apart);
     await apart[Symbol.asyncDispose]();
     expect(isRunning(pid)).toBe(false);
@@ -123,7 +140,7 @@ describe("an engine in a process of its own", () => {
     vi.stubEnv("INGLE_API_KEYS", "a-secret-of-the-server");
     await using apart = await loadApart();
     const about = async (file: string): Promise<string> =>
-      await readFile(`/proc/${pidOf(apart)}/${file}`, "utf8");
+      await readFile(`/proc/${pidOf(apart.model)}/${file}`, "utf8");
     expect(await about("status")).toMatch(/^NoNewPrivs:\s1$[^]*^Seccomp:\s2$/m);
     expect(await about("environ")).not.toContain("secret");
     vi.stubEnv("INGLE_API_KEYS", undefined);
@@ -145,7 +162,7 @@ describe("a crash", () => {
       const waiting = apart.model.generate({ prompt: "hello", maxTokens: 5, ignoreEos: true });
       const vectors = apart.model.embed(["a text"]);
       await until(() => apart.model.stats().waiting === 1 && apart.model.stats().generatedTokens > 0);
-      process.kill(pidOf(apart), signal);
+      process.kill(pidOf(apart.model), signal);
       await expect(within(20_000, seen)).rejects.toMatchObject({ code: "engine_crashed" });
       expect((await within(20_000, waiting)).usage.completionTokens).toBe(5);
       expect((await vectors).embeddings).toHaveLength(1);
@@ -170,7 +187,7 @@ describe("a crash", () => {
     const restated: boolean[] = [];
     using _follower = apart.model.followKvBlocks(({ isRestated }) => restated.push(isRestated));
     const crash = nextCrash(apart);
-    process.kill(pidOf(apart), "SIGSEGV");
+    process.kill(pidOf(apart.model), "SIGSEGV");
     await within(20_000, crash);
     restated.length = 0;
     await apart.model.generate({ prompt: "long enough for a block ".repeat(20), maxTokens: 3 });
@@ -181,7 +198,7 @@ describe("a crash", () => {
     const draftModel = await tinyModel({ weights: "f32" });
     await using apart = await loadApart({ draftModel });
     const crash = nextCrash(apart);
-    process.kill(pidOf(apart), "SIGKILL");
+    process.kill(pidOf(apart.model), "SIGKILL");
     await within(20_000, crash);
     const { usage } = await apart.model.generate({ prompt: "one two", maxTokens: 20, temperature: 0 });
     expect(usage.draftedTokens).toBeGreaterThan(0);
@@ -193,7 +210,7 @@ describe("a crash", () => {
     await makeTinyModel(file);
     const apart = await load(file, { threads: 1, engine });
     await rename(file, `${file}.moved`);
-    process.kill(pidOf(apart), "SIGKILL");
+    process.kill(pidOf(apart.model), "SIGKILL");
     const generation = apart.model.generate({ prompt: "a" });
     expect(await within(20_000, apart.model.lost)).toMatchObject({ code: "model_not_found" });
     await expect(generation).rejects.toMatchObject({

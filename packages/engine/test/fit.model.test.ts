@@ -42,6 +42,20 @@ describe("fitting a model into memory", () => {
     expect(loaded.model.info.contextLength).toBe(2048);
   });
 
+  it("gives each request a longer context where that takes no more, and says so", async () => {
+    const file = await tinyModel({ contextLength: 32_768 });
+    // Eight requests of the default length share so many cells that one may have them all.
+    const grown = await fitModel(file, { threads: 1 }, { budget: plenty });
+    expect(grown).toMatchObject({ isReduced: false, isDefault: false, options: { contextLength: 32_768 } });
+    expect(grown.summary).toMatch(
+      /^on the processor, a context of 32,768 tokens and 32,768 for all requests, /,
+    );
+    await using loaded = await load(file, grown.options);
+    expect(loaded.model.info.contextLength).toBe(32_768);
+    const given = await fitModel(file, { threads: 1, contextLength: 4096 }, { budget: plenty });
+    expect(given).toMatchObject({ isDefault: true, options: { contextLength: 4096 } });
+  });
+
   it("refuses a model that cannot fit, with the numbers and with settings that would fit", async () => {
     const file = await tinyModel({ contextLength: 8192 });
     const options = { threads: 1, parallel: 1, contextLength: 8192 };

@@ -9,6 +9,7 @@ import { connect as connectTls } from "node:tls";
 import {
   EngineError,
   fitModel,
+  hostMemory,
   load,
   makeWorkerKey,
   parseWorkerKey,
@@ -124,6 +125,15 @@ describe("a model over two workers", () => {
     await other[Symbol.asyncDispose]();
     expect(await textOf(one, prompt)).toBe(texts[0]);
     expect(worker.events.filter(({ kind }) => kind === "connected")).toHaveLength(1);
+  });
+
+  it("takes no memory of a worker without layers for it", { timeout: 60_000 }, async () => {
+    await using worker = await startWorker({ bytesMax: mebibyte });
+    const without = { ...options, rpc: rpc(worker), gpuLayers: 0 };
+    const { footprint } = await fitModel(model, without, { budget: { byMemory: {} } });
+    expect(Object.keys(footprint.byMemory)).toEqual([hostMemory]);
+    await using loaded = await load(model, without);
+    expect(await textOf(loaded, "word ".repeat(300), 4)).not.toBe("");
   });
 
   it("cannot use more memory than a worker offers", async () => {

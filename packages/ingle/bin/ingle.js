@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The `ingle` command of @ingle/server, under the name that `npx ingle` finds.
-import { start } from "@ingle/server/bin/start.js";
+// The `ingle` command of @ingle/server, bundled into this package.
+import { start } from "../dist/start.js";
 
 void start("ingle"); // no top-level await: an old Node could not parse the file

@@ -1,8 +1,10 @@
-// The version of this package, from its package.json, one folder above both src and dist.
+// The version of this package, from its package.json.
 import { readFileSync } from "node:fs";
+import path from "node:path";
+import { packageFolder } from "./package-folder.ts";
 
 export function ingleVersion(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
+  const manifest: unknown = JSON.parse(readFileSync(path.join(packageFolder, "package.json"), "utf8"));
   if (typeof manifest === "object" && manifest !== null && "version" in manifest)
     return String(manifest.version);
   throw new Error("This package's package.json has no version.");

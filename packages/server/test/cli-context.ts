@@ -135,6 +135,8 @@ export function scriptedEngine(script: Script = {}, overrides: Partial<Engine> =
     fitModel: async (_file, options) => ({
       options: { ...options, contextLength: options.contextLength ?? 2048, cells: 2048 },
       isReduced: false,
+      isDefault: true,
+      summary: "on the processor",
       footprint: { weightsBytes: 700, contextBytes: 200, computeBytes: 100, byMemory: { host: 1000 } },
     }),
     load: async (_file, options) => {

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { load, type Model } from "@ingle/engine";
-import { tinyModel, until } from "@ingle/fixtures";
+import { isRunning, pidOf, tinyModel, until } from "@ingle/fixtures";
 import { ModelRegistry, resolveConfig, serve, type RunningServer } from "@ingle/server";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { user } from "./real-server.ts";
@@ -38,20 +38,6 @@ async function twoModels(): Promise<TwoModels> {
     );
   const [a, b] = [await model("a"), await model("b")];
   return { server, a, b, [Symbol.asyncDispose]: () => server.close({ deadlineMs: 0 }) };
-}
-
-function pidOf(model: Model): number {
-  const pid = model.process?.pid;
-  if (pid === undefined) throw new Error("the engine has no process");
-  return pid;
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
 }
 
 interface Stream {

@@ -43,6 +43,8 @@ base::Result<std::unique_ptr<DraftModel>> DraftModel::create(std::shared_ptr<con
     options.cells = options.context_length;
     options.sequences = 1;
     options.batch_tokens = kReadMax;
+    options.ubatch_tokens = 0;
+    options.rope = {}; // these are the other model's
     auto context = llama_rt::Context::create(model, options, 1);
     if (!context) return std::unexpected(context.error());
     return std::unique_ptr<DraftModel>(new DraftModel(std::move(*context), *common, options.context_length));

@@ -57,7 +57,9 @@ llama_rt::EmbedderOptions embedder_options(const llama_rt::ContextOptions& optio
             .batch_tokens = options.batch_tokens,
             .threads = options.threads,
             .threads_batch = options.threads_batch,
-            .flash_attention = options.flash_attention};
+            .flash_attention = options.flash_attention,
+            .offloads_kv = options.offloads_kv,
+            .rope = options.rope};
 }
 
 int32_t embedding_length_max(const llama_rt::Model& model, const llama_rt::ContextOptions& options) {

@@ -41,6 +41,13 @@ base::Result<std::unique_ptr<Speculation>> speculation_of(const EngineOptions& o
     return std::make_unique<Speculation>(std::move(*draft_model), options.draft_tokens);
 }
 
+KvBlocksEvent to_event(sched::KvReport&& report) {
+    KvBlocksEvent event{.is_restated = report.is_restated, .removed = {}, .stored = std::move(report.stored)};
+    for (const auto& [medium, hash] : report.removed)
+        (medium == sched::KvMedium::device ? event.removed.device : event.removed.host).push_back(hash);
+    return event;
+}
+
 } // namespace
 
 base::Result<std::unique_ptr<Engine>> Engine::start(std::shared_ptr<const llama_rt::Model> model,
@@ -55,7 +62,8 @@ base::Result<std::unique_ptr<Engine>> Engine::start(std::shared_ptr<const llama_
     if (!context) return std::unexpected(context.error());
     auto speculation = speculation_of(options, *model);
     if (!speculation) return std::unexpected(speculation.error());
-    sched::Limits limits = limits_of(*model, **context, context_options, options.cache_ram_bytes);
+    sched::Limits limits =
+        limits_of(*model, **context, context_options, options.cache_ram_bytes, options.checkpoint_bytes);
     limits.block_tokens = options.kv_block_tokens;
     limits.block_seed = options.kv_block_seed;
     std::unique_ptr<Engine> engine(new Engine(std::move(model), std::move(*context), std::move(*speculation),
@@ -90,15 +98,15 @@ Engine::Engine(std::shared_ptr<const llama_rt::Model> model, std::unique_ptr<lla
     kv_executor_.load(options_.state_file, model_->info().vocabulary_size, scheduler_);
 }
 
-base::Result<base::RequestId> Engine::submit(Submission submission) {
+base::Result<base::RequestId> Engine::submit(Submission submission, base::RequestId id) {
     if (!can_generate_) {
         return base::fail(Code::generation_not_supported,
                           "This model generates no text: it only computes embeddings of texts.");
     }
     const base::Result<void> is_known =
-        check_prompt(*model_, options_.context.batch_tokens, submission.prompt, submission.images);
+        check_prompt(*model_, options_.context.tokens_at_once(), submission.prompt, submission.images);
     if (!is_known) return std::unexpected(is_known.error());
-    GenerationRequest request{std::move(submission)};
+    GenerationRequest request{std::move(submission), id};
     request.client.resize(std::min(request.client.size(), kClientBytesMax));
     const base::Result<void> fits =
         fit_context(*model_, options_.context.context_length, options_.drops_turns, request);
@@ -106,13 +114,13 @@ base::Result<base::RequestId> Engine::submit(Submission submission) {
     return admit(std::move(request));
 }
 
-base::Result<base::RequestId> Engine::embed(std::vector<std::vector<base::Token>> texts) {
+base::Result<base::RequestId> Engine::embed(std::vector<std::vector<base::Token>> texts, base::RequestId id) {
     const base::Result<void> are_computable = embeddings_.check(texts);
     if (!are_computable) return std::unexpected(are_computable.error());
-    return admit(EmbeddingRequest{.id = 0, .texts = std::move(texts), .submitted = Clock::now()});
+    return admit(EmbeddingRequest{.id = id, .texts = std::move(texts), .submitted = Clock::now()});
 }
 
-/// Gives a request its id and puts it into the inbox.
+/// Puts a request into the inbox, with an id if it has none.
 base::Result<base::RequestId> Engine::admit(auto request) {
     if (is_stopped_.load()) return base::fail(Code::disposed, "The engine was stopped.");
     if (context_->is_worker_lost()) return std::unexpected(llama_rt::worker_lost());
@@ -120,8 +128,8 @@ base::Result<base::RequestId> Engine::admit(auto request) {
         in_flight_.fetch_sub(1);
         return base::fail(Code::overloaded, kTooManyRequests);
     }
-    const base::RequestId id = next_id_.fetch_add(1);
-    request.id = id;
+    if (request.id == 0) request.id = next_id_.fetch_add(1);
+    const base::RequestId id = request.id;
     if (inbox_.push(std::move(request))) return id;
     in_flight_.fetch_sub(1);
     return base::fail(Code::overloaded, kTooManyRequests);
@@ -217,8 +225,11 @@ void Engine::execute(const sched::StepPlan& plan) {
     kv_executor_.execute(plan, executed_);
     const Clock::time_point batch_begin = Clock::now();
     batch_executor_.execute(plan.batch, executed_);
+    // Sampling has waited for the logits.
+    const bool is_computed =
+        !context_->is_asynchronous() || std::ranges::any_of(plan.batch, &sched::BatchEntry::samples);
     if (!plan.batch.empty() && !executed_.result.is_cache_lost)
-        budgets_.observe(plan.batch, executed_.result.outcomes, milliseconds(batch_begin));
+        budgets_.observe(plan.batch, executed_.result.outcomes, milliseconds(batch_begin), is_computed);
     sampler_.sample_slowly(plan, scheduler_, executed_);
     note_result(plan);
     scheduler_.update(executed_.result);
@@ -268,7 +279,7 @@ void Engine::embed_texts() {
 void Engine::publish() {
     update_stats();
     if (std::optional<sched::KvReport> report = block_reports_.take(scheduler_.kv_cache().blocks()))
-        events_.emplace_back(KvBlocksEvent{.report = std::move(*report)});
+        events_.emplace_back(to_event(std::move(*report)));
     emit();
 }
 
@@ -276,7 +287,7 @@ void Engine::publish() {
 void Engine::emit() {
     if (events_.empty()) return;
     in_flight_.fetch_sub(static_cast<int32_t>(std::ranges::count_if(events_, ends_request)));
-    listener_(std::move(events_));
+    listener_(std::move(events_), counted_);
     events_.clear();
 }
 

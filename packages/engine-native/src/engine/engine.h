@@ -57,6 +57,8 @@ struct EngineOptions {
     int32_t draft_tokens = 0;
     /// Size of the host KV tier; 0 disables it.
     uint64_t cache_ram_bytes = 0;
+    /// Memory for checkpoints of recurrent state; without any, no prefix is shared.
+    uint64_t checkpoint_bytes = uint64_t{256} * 1024 * 1024;
     /// Keeps the host KV tier for the next engine of the same model.
     StateFile state_file = {};
     /// Tokens of the blocks in report_blocks(); 0 disables the reports. The seed is part of the blocks' hashes.
@@ -75,6 +77,7 @@ constexpr auto fields_of(const EngineOptions*) {
                      {{"off", false}, {"ngram", true}, {"draft-model", true}}),
         base::field("draftTokens", &EngineOptions::draft_tokens, {.min = 1, .max = 64}),
         base::field("cacheRamBytes", &EngineOptions::cache_ram_bytes),
+        base::field("checkpointBytes", &EngineOptions::checkpoint_bytes),
         base::inlined(&EngineOptions::state_file),
         base::field("kvBlockTokens", &EngineOptions::kv_block_tokens, kCount),
         base::field("kvBlockSeed", &EngineOptions::kv_block_seed, {.as = base::As::bytes}));
@@ -123,8 +126,9 @@ constexpr auto fields_of(const Stats*) {
 
 class Engine {
 public:
-    /// Called on the engine's thread, at most once a step. It must not block and must not call the engine.
-    using Listener = std::function<void(std::vector<Event>&& events)>;
+    /// Called on the engine's thread, at most once a step, with the counters after it. It must not block and must not call the
+    /// engine.
+    using Listener = std::function<void(std::vector<Event>&& events, const Stats& stats)>;
 
     static base::Result<std::unique_ptr<Engine>> start(std::shared_ptr<const llama_rt::Model> model,
                                                        const EngineOptions& options, Listener listener);
@@ -132,12 +136,13 @@ public:
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
 
-    /// Any thread. Returns the new id, or `overloaded`, `context_length_exceeded`, `generation_not_supported`,
-    /// `invalid_argument`, `worker_lost` or `disposed`.
-    base::Result<base::RequestId> submit(Submission submission);
+    /// Any thread. Returns the request's id, or `overloaded`, `context_length_exceeded`, `generation_not_supported`,
+    /// `invalid_argument`, `worker_lost` or `disposed`. `id` is one that no other request has had; 0 lets the engine count, for
+    /// all of its requests.
+    base::Result<base::RequestId> submit(Submission submission, base::RequestId id = 0);
 
     /// Any thread. Asks for the texts' vectors. The same errors, with `embeddings_not_supported`.
-    base::Result<base::RequestId> embed(std::vector<std::vector<base::Token>> texts);
+    base::Result<base::RequestId> embed(std::vector<std::vector<base::Token>> texts, base::RequestId id = 0);
 
     /// Any thread. Does nothing if there is no such request (any more).
     void cancel(base::RequestId id);

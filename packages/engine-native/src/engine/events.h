@@ -1,5 +1,5 @@
 // What the engine reports about its requests. A generation has text events and then one finish or failure; a request for
-// embeddings has one event with all of them, or one failure.
+// embeddings has one event with all of them, or one failure. An event's type is a property of its own in JavaScript.
 #pragma once
 
 #include "base/fields.h"
@@ -44,6 +44,7 @@ constexpr auto fields_of(const TokenLogprobs*) {
 }
 
 struct TextEvent {
+    static constexpr const char* kType = "text";
     base::RequestId id;
     std::string text;
     int32_t tokens;
@@ -61,6 +62,7 @@ enum class FinishReason { stop, length, cancelled };
 
 /// Milliseconds on the engine's clock.
 struct FinishEvent {
+    static constexpr const char* kType = "finish";
     base::RequestId id;
     FinishReason reason;
     /// The stop string that ended the text; empty if none did.
@@ -96,6 +98,7 @@ constexpr auto fields_of(const FinishEvent*) {
 }
 
 struct EmbeddingEvent {
+    static constexpr const char* kType = "embeddings";
     base::RequestId id;
     /// One vector after the other, in the order of the texts. As the model computes them: not normalized.
     std::vector<float> vectors;
@@ -114,6 +117,7 @@ constexpr auto fields_of(const EmbeddingEvent*) {
 }
 
 struct FailureEvent {
+    static constexpr const char* kType = "error";
     base::RequestId id;
     base::Error error;
 };
@@ -124,8 +128,27 @@ constexpr auto fields_of(const FailureEvent*) {
 
 /// Belongs to no request: which blocks of tokens can be reused (Engine::report_blocks()).
 struct KvBlocksEvent {
-    sched::KvReport report;
+    static constexpr const char* kType = "blocks";
+    /// Hashes, by where the blocks were.
+    struct Removed {
+        std::vector<uint64_t> device;
+        std::vector<uint64_t> host;
+    };
+    bool is_restated;
+    Removed removed;
+    std::vector<sched::KvReport::Stored> stored;
 };
+
+constexpr auto fields_of(const KvBlocksEvent::Removed*) {
+    return std::tuple(base::field("device", &KvBlocksEvent::Removed::device),
+                      base::field("host", &KvBlocksEvent::Removed::host));
+}
+
+constexpr auto fields_of(const KvBlocksEvent*) {
+    return std::tuple(base::field("isRestated", &KvBlocksEvent::is_restated),
+                      base::field("removed", &KvBlocksEvent::removed),
+                      base::field("stored", &KvBlocksEvent::stored));
+}
 
 using Event = std::variant<TextEvent, FinishEvent, EmbeddingEvent, FailureEvent, KvBlocksEvent>;
 

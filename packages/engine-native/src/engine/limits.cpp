@@ -27,8 +27,7 @@ constexpr int32_t kIdleCells = 64;
 /// Recurrent states take memory for every slot, used or not.
 constexpr int32_t kCachedRecurrent = 8;
 
-/// Memory for checkpoints, and how many there may be whatever their size.
-constexpr size_t kCheckpointBytesMax = size_t{256} * 1024 * 1024;
+/// How many checkpoints there may be whatever their size.
 constexpr size_t kCheckpointsMax = 256;
 
 /// Besides at the ends of messages, checkpoints are saved at multiples of this many tokens.
@@ -122,7 +121,7 @@ bool drop_oldest(GenerationRequest& request, int32_t context_length) {
 
 llama_rt::ContextOptions options_for(const llama_rt::Model& model, llama_rt::ContextOptions options) {
     if (model.info().is_causal) return options;
-    options.context_length = options.cells = options.batch_tokens = kIdleCells;
+    options.context_length = options.cells = options.batch_tokens = options.ubatch_tokens = kIdleCells;
     options.sequences = 1;
     return options;
 }
@@ -132,7 +131,8 @@ int32_t slots_of(const llama_rt::Model& model, const llama_rt::ContextOptions& o
 }
 
 sched::Limits limits_of(const llama_rt::Model& model, llama_rt::Context& context,
-                        const llama_rt::ContextOptions& options, uint64_t host_tier_bytes) {
+                        const llama_rt::ContextOptions& options, uint64_t host_tier_bytes,
+                        uint64_t checkpoint_bytes) {
     sched::Limits limits{.cells = options.cells,
                          .context_length = options.context_length,
                          .sequences = options.sequences,
@@ -147,7 +147,8 @@ sched::Limits limits_of(const llama_rt::Model& model, llama_rt::Context& context
     if (model.info().is_recurrent) {
         const size_t bytes = context.measure_state_bytes();
         if (bytes > 0)
-            limits.checkpoints = static_cast<int32_t>(std::min(kCheckpointBytesMax / bytes, kCheckpointsMax));
+            limits.checkpoints =
+                static_cast<int32_t>(std::min<uint64_t>(checkpoint_bytes / bytes, kCheckpointsMax));
         limits.checkpoint_bytes = bytes;
         // Without checkpoints, no prefix of such a state can be shared.
         if (limits.checkpoints == 0) limits.cached_sequences = 0;

@@ -1,6 +1,7 @@
 #include "engine/step_budgets.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace engine {
@@ -20,7 +21,7 @@ sched::StepBudget StepBudgets::next(const sched::Counters& counters, Images& ima
     return budget;
 }
 
-int32_t StepBudgets::prefill_busy(const sched::Counters& counters, const Images& images) const {
+int32_t StepBudgets::prefill_busy(const sched::Counters& counters, const Images& images) {
     if (limits_.batch_tokens_busy > 0) return limits_.batch_tokens_busy;
     // Waiting requests count only if there is a place for them.
     const int32_t places = limits_.sequences - counters.running;
@@ -29,7 +30,7 @@ int32_t StepBudgets::prefill_busy(const sched::Counters& counters, const Images&
 }
 
 void StepBudgets::observe(std::span<const sched::BatchEntry> batch, std::span<const sched::Outcome> outcomes,
-                          double ms) {
+                          double ms, bool is_computed) {
     int32_t decoding = 0;
     int32_t prompt = 0;
     int32_t drafts = 0;
@@ -40,12 +41,16 @@ void StepBudgets::observe(std::span<const sched::BatchEntry> batch, std::span<co
         drafts += static_cast<int32_t>(entry.drafts.size());
     }
     for (const sched::Outcome& outcome : outcomes) generated += outcome.accepted + 1;
+    const std::optional<UnfinishedSteps::Computed> computed = unfinished_.add(prompt, ms, is_computed);
+    if (!computed) return;
+    prompt = computed->prompt;
+    ms = computed->ms;
     if (drafts == 0) prefill_.observe(decoding, prompt, ms);
     if (drafts == 0 && prompt == 0) embedding_.observe(decoding, 0, ms);
     if (prompt == 0 && speculation_ != nullptr) speculation_->observe(decoding + drafts, generated, ms);
 }
 
-int32_t StepBudgets::embedding_tokens(int32_t decoding) const {
+int32_t StepBudgets::embedding_tokens(int32_t decoding) {
     if (decoding == 0) return limits_.batch_tokens;
     return limits_.batch_tokens_busy > 0 ? limits_.batch_tokens_busy : embedding_.tokens(decoding, 0);
 }

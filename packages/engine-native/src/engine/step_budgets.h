@@ -33,12 +33,12 @@ public:
     /// The next step's budget. `images` must outlive the step.
     sched::StepBudget next(const sched::Counters& counters, Images& images);
 
-    /// A batch was computed in `ms`.
+    /// A batch took `ms`; `is_computed` unless a device goes on computing it.
     void observe(std::span<const sched::BatchEntry> batch, std::span<const sched::Outcome> outcomes,
-                 double ms);
+                 double ms, bool is_computed);
 
     /// Most tokens of texts to embed in this step: beside decoding sequences a batch of texts is like a chunk of a prompt.
-    int32_t embedding_tokens(int32_t decoding) const;
+    int32_t embedding_tokens(int32_t decoding);
     void observe_embedding(int32_t tokens, double ms);
 
     /// How long a piece of image encoding may take between two steps: as long as a step that only decodes, or, if nothing
@@ -52,9 +52,10 @@ public:
     void abort();
 
 private:
-    int32_t prefill_busy(const sched::Counters& counters, const Images& images) const;
+    int32_t prefill_busy(const sched::Counters& counters, const Images& images);
 
     const Limits limits_;
+    UnfinishedSteps unfinished_;
     PrefillBudget prefill_;
     /// A token of a text to embed costs more or less than one of a prompt.
     PrefillBudget embedding_;

@@ -1,7 +1,9 @@
 #include "engine/step_cost.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
+#include <utility>
 
 namespace engine {
 
@@ -27,6 +29,9 @@ constexpr int32_t kTokensUnknown = 64;
 
 /// Never less: a batch costs much however few tokens it has, and a prompt in tiny chunks would take forever.
 constexpr int32_t kTokensMin = 16;
+
+/// A number of prompt tokens that differs from the last one by less than this share of it is not worth a new graph.
+constexpr int32_t kSteadyShare = 8;
 
 /// Weight of the newest step: high enough to follow a machine that becomes busy within a few steps.
 constexpr double kNewest = 0.4;
@@ -67,6 +72,13 @@ double StepCost::ms(int32_t tokens) const {
     return seen_ms(fewer) + (seen_ms(more) - seen_ms(fewer)) * (tokens - fewer) / (more - fewer);
 }
 
+std::optional<UnfinishedSteps::Computed> UnfinishedSteps::add(int32_t prompt, double ms, bool is_computed) {
+    unfinished_.prompt += prompt;
+    unfinished_.ms += ms;
+    if (!is_computed) return std::nullopt;
+    return std::exchange(unfinished_, {.prompt = 0, .ms = 0});
+}
+
 void PrefillBudget::observe(int32_t decoding, int32_t prompt, double ms) {
     if (ms <= 0) return;
     if (prompt == 0) {
@@ -79,14 +91,16 @@ void PrefillBudget::observe(int32_t decoding, int32_t prompt, double ms) {
     average(prompt_token_ms_, (ms - rest) / prompt);
 }
 
-int32_t PrefillBudget::tokens(int32_t decoding, int32_t waiting, double between_ms) const {
+int32_t PrefillBudget::tokens(int32_t decoding, int32_t waiting, double between_ms) {
     // Waiting requests count as much as decoding ones: if many wait for a few, the few slow down more.
     const double crowd = std::max(1.0, static_cast<double>(waiting) / std::max(decoding, 1));
     const bool is_known = decoding_step_ms_ > 0 && prompt_token_ms_ > 0;
     const double prompt_ms = (kStretch * crowd - 1) * decoding_step_ms_ - between_ms;
     const double count = is_known ? prompt_ms / prompt_token_ms_ : kTokensUnknown * crowd;
     const int32_t least = std::min(kTokensMin, tokens_max_);
-    return static_cast<int32_t>(std::clamp<double>(count, least, tokens_max_));
+    const auto wanted = static_cast<int32_t>(std::clamp<double>(count, least, tokens_max_));
+    if (kSteadyShare * std::abs(wanted - tokens_) > tokens_) tokens_ = wanted;
+    return tokens_;
 }
 
 } // namespace engine

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace engine {
 
@@ -36,6 +37,23 @@ private:
     uint64_t steps_ = 0;
 };
 
+/// A device may return from a step before it has computed it. The next step that waits for its logits takes that time too, and is
+/// one with those before it.
+class UnfinishedSteps {
+public:
+    struct Computed {
+        int32_t prompt;
+        double ms;
+    };
+
+    /// A step with `prompt` prompt tokens has returned after `ms`. The steps that are computed by now; nothing if it returned
+    /// before it was.
+    std::optional<Computed> add(int32_t prompt, double ms, bool is_computed);
+
+private:
+    Computed unfinished_{.prompt = 0, .ms = 0};
+};
+
 /// The budget of chunked prefill: how many prompt tokens a step may compute beside decoding sequences without slowing them too
 /// much.
 class PrefillBudget {
@@ -47,8 +65,9 @@ public:
     void observe(int32_t decoding, int32_t prompt, double ms);
 
     /// Prompt tokens for the next step, if `decoding` sequences decode and `waiting` requests wait for their first token.
-    /// `between_ms` is what something else takes between two steps: a piece of an image's encoding.
-    int32_t tokens(int32_t decoding, int32_t waiting, double between_ms = 0) const;
+    /// `between_ms` is what something else takes between two steps: a piece of an image's encoding. The number stays while a new
+    /// one would be nearly the same: steps of one shape compute the graph of the step before.
+    int32_t tokens(int32_t decoding, int32_t waiting, double between_ms = 0);
 
     /// How long a step takes on average that only decodes; 0 while nothing is known.
     double decoding_step_ms() const { return decoding_step_ms_; }
@@ -58,6 +77,8 @@ private:
     /// Moving averages; 0 while nothing is known.
     double decoding_step_ms_ = 0;
     double prompt_token_ms_ = 0;
+    /// The last number of tokens().
+    int32_t tokens_ = 0;
 };
 
 } // namespace engine

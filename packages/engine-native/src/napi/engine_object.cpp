@@ -13,7 +13,7 @@ namespace binding {
 namespace {
 
 /// Stops the engine and frees context and weights on a libuv thread: joining takes as long as the current step.
-Napi::Value stop(Napi::Env env, std::shared_ptr<engine::Engine> engine, std::shared_ptr<EventBridge> bridge) {
+Napi::Value stop(Napi::Env env, std::shared_ptr<engine::Engine> engine, std::shared_ptr<EventOutput> output) {
     return run_async(
         env,
         [engine = std::move(engine)]() mutable -> base::Result<void> {
@@ -21,7 +21,12 @@ Napi::Value stop(Napi::Env env, std::shared_ptr<engine::Engine> engine, std::sha
             engine.reset();
             return {};
         },
-        to_undefined, [bridge = std::move(bridge)](bool) { bridge->close(); });
+        to_undefined, [output = std::move(output)](bool) { output->close(); });
+}
+
+/// 0 for none.
+base::RequestId id_of(const Napi::Value& value) {
+    return value.IsNumber() ? static_cast<base::RequestId>(value.As<Napi::Number>().Int64Value()) : 0;
 }
 
 } // namespace
@@ -44,7 +49,7 @@ EngineObject::EngineObject(const Napi::CallbackInfo& info)
     }
     auto* parts = info[0].As<Napi::External<Parts>>().Data();
     engine_ = parts->engine;
-    bridge_ = parts->bridge;
+    output_ = parts->output;
     teardown_.emplace(env_, on_teardown, this);
 }
 
@@ -52,7 +57,7 @@ EngineObject::EngineObject(const Napi::CallbackInfo& info)
 EngineObject::~EngineObject() {
     if (engine_ == nullptr) return;
     const Napi::HandleScope scope(env_);
-    stop(env_, std::move(engine_), std::move(bridge_));
+    stop(env_, std::move(engine_), std::move(output_));
 }
 
 /// The thread is joined before JavaScript is gone: one that still emitted afterwards would abort the process.
@@ -60,7 +65,7 @@ void EngineObject::on_teardown(void* data) {
     auto* object = static_cast<EngineObject*>(data);
     if (object->engine_ == nullptr) return;
     object->engine_->abandon();
-    object->bridge_->close();
+    object->output_->close();
     object->engine_.reset(); // the destructor, which runs after this, has nothing left to stop
 }
 
@@ -73,25 +78,26 @@ bool EngineObject::is_usable() const {
 Napi::Value EngineObject::submit(const Napi::CallbackInfo& info) {
     if (!is_usable()) return info.Env().Undefined();
     auto submission = read<engine::Submission>(info[0]);
-    return admitted(submission ? engine_->submit(std::move(*submission))
+    return admitted(submission ? engine_->submit(std::move(*submission), id_of(info[1]))
                                : std::unexpected(submission.error()));
 }
 
 Napi::Value EngineObject::embed(const Napi::CallbackInfo& info) {
     if (!is_usable()) return info.Env().Undefined();
     auto texts = read<std::vector<std::vector<base::Token>>>(info[0], "texts");
-    return admitted(texts ? engine_->embed(std::move(*texts)) : std::unexpected(texts.error()));
+    return admitted(texts ? engine_->embed(std::move(*texts), id_of(info[1]))
+                          : std::unexpected(texts.error()));
 }
 
 Napi::Value EngineObject::admitted(const base::Result<base::RequestId>& id) {
     if (!id) return thrown(env_, id.error());
-    bridge_->request_started();
+    output_->request_started();
     return to_js(env_, *id);
 }
 
 void EngineObject::cancel(const Napi::CallbackInfo& info) {
     if (engine_ == nullptr || !info[0].IsNumber()) return;
-    engine_->cancel(static_cast<base::RequestId>(info[0].As<Napi::Number>().Int64Value()));
+    engine_->cancel(id_of(info[0]));
 }
 
 void EngineObject::report_blocks(const Napi::CallbackInfo& info) {
@@ -111,7 +117,7 @@ Napi::Value EngineObject::dispose(const Napi::CallbackInfo& info) {
         return done.Promise();
     }
     // Moved, so that context and weights are freed when the thread has ended, not when this object is collected.
-    return stop(info.Env(), std::move(engine_), std::move(bridge_));
+    return stop(info.Env(), std::move(engine_), std::move(output_));
 }
 
 } // namespace binding

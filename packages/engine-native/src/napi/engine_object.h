@@ -1,10 +1,10 @@
-// NativeEngine of engine.d.ts: an Engine and its bridge to JavaScript. dispose(), garbage collection or the environment's teardown
+// NativeEngine of engine.d.ts: an Engine and where its events go. dispose(), garbage collection or the environment's teardown
 // ends them, whichever is first.
 #pragma once
 
 #include "engine/engine.h"
 #include "napi/cleanup_hook.h"
-#include "napi/event_bridge.h"
+#include "napi/event_output.h"
 
 #include <memory>
 #include <optional>
@@ -19,7 +19,7 @@ public:
 
     struct Parts {
         std::shared_ptr<engine::Engine> engine;
-        std::shared_ptr<EventBridge> bridge;
+        std::shared_ptr<EventOutput> output;
     };
 
     /// Called with an External of the parts, by createEngine() only.
@@ -43,7 +43,7 @@ private:
     napi_env env_;
     // Null after dispose() and after the environment's teardown.
     std::shared_ptr<engine::Engine> engine_;
-    std::shared_ptr<EventBridge> bridge_;
+    std::shared_ptr<EventOutput> output_;
     /// Absent if the constructor threw.
     std::optional<CleanupHook> teardown_;
 };

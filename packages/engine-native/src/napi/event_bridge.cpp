@@ -8,58 +8,6 @@
 
 namespace binding {
 
-namespace {
-
-const char* type_of(const engine::TextEvent&) {
-    return "text";
-}
-const char* type_of(const engine::FinishEvent&) {
-    return "finish";
-}
-const char* type_of(const engine::EmbeddingEvent&) {
-    return "embeddings";
-}
-const char* type_of(const engine::FailureEvent&) {
-    return "error";
-}
-const char* type_of(const engine::KvBlocksEvent&) {
-    return "blocks";
-}
-
-bool write_fields(const Writer& writer, napi_value object, const base::HasFields auto& event) {
-    return writer.write_fields(object, event);
-}
-
-struct RemovedBlocks {
-    std::vector<uint64_t> device;
-    std::vector<uint64_t> host;
-};
-
-constexpr auto fields_of(const RemovedBlocks*) {
-    return std::tuple(base::field("device", &RemovedBlocks::device),
-                      base::field("host", &RemovedBlocks::host));
-}
-
-bool write_fields(const Writer& writer, napi_value object, const engine::KvBlocksEvent& event) {
-    RemovedBlocks removed;
-    for (const auto& [medium, hash] : event.report.removed)
-        (medium == sched::KvMedium::device ? removed.device : removed.host).push_back(hash);
-    return writer.set(object, "isRestated", writer.write(event.report.is_restated)) &&
-           writer.set(object, "removed", writer.write(removed)) &&
-           writer.set(object, "stored", writer.write(event.report.stored));
-}
-
-/// Null if the environment is being torn down.
-napi_value write_event(napi_env env, const auto& event) {
-    const Writer writer(env);
-    napi_value object = writer.object();
-    const bool is_made =
-        writer.set(object, "type", writer.write(type_of(event))) && write_fields(writer, object, event);
-    return is_made ? object : nullptr;
-}
-
-} // namespace
-
 base::Result<std::shared_ptr<EventBridge>> EventBridge::create(Napi::Env env, const Napi::Value& on_events) {
     std::shared_ptr<EventBridge> bridge(new EventBridge());
     // The function owns the bridge until it is closed: events are still delivered when the engine's object is gone.
@@ -73,7 +21,7 @@ base::Result<std::shared_ptr<EventBridge>> EventBridge::create(Napi::Env env, co
     return bridge;
 }
 
-void EventBridge::post(std::vector<engine::Event>&& events) {
+void EventBridge::post(std::vector<engine::Event>&& events, const engine::Stats&) {
     std::lock_guard lock(mutex_);
     events_.insert(events_.end(), std::make_move_iterator(events.begin()),
                    std::make_move_iterator(events.end()));
@@ -99,7 +47,7 @@ void EventBridge::deliver(napi_env env, napi_value function) {
     if (napi_create_array_with_length(env, events.size(), &array) != napi_ok) return;
     for (uint32_t i = 0; i < events.size(); ++i) {
         if (engine::ends_request(events[i])) requests_in_flight_ -= 1;
-        napi_value event = std::visit([env](const auto& one) { return write_event(env, one); }, events[i]);
+        napi_value event = Writer(env).write(events[i]);
         if (event == nullptr || napi_set_element(env, array, i, event) != napi_ok) return;
     }
     if (requests_in_flight_ == 0) wake_->keep_alive(false);

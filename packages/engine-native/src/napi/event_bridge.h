@@ -2,7 +2,7 @@
 // so that a step costs one crossing however many sequences it advanced.
 #pragma once
 
-#include "engine/events.h"
+#include "napi/event_output.h"
 #include "napi/js_function.h"
 
 #include <memory>
@@ -14,23 +14,16 @@
 
 namespace binding {
 
-class EventBridge {
+class EventBridge final : public EventOutput {
 public:
     /// `on_events` is called on the JS thread with an array of events.
     static base::Result<std::shared_ptr<EventBridge>> create(Napi::Env env, const Napi::Value& on_events);
 
-    ~EventBridge() = default;
-    EventBridge(const EventBridge&) = delete;
-    EventBridge& operator=(const EventBridge&) = delete;
+    void post(std::vector<engine::Event>&& events, const engine::Stats& stats) override;
 
-    /// Any thread, before close().
-    void post(std::vector<engine::Event>&& events);
-
-    /// JS thread. Requests in flight keep the process alive.
-    void request_started();
-
-    /// JS thread, idempotent. Events that were posted before are still delivered.
-    void close();
+    /// Requests in flight keep the process alive.
+    void request_started() override;
+    void close() override;
 
 private:
     EventBridge() = default;

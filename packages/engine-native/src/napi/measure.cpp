@@ -34,8 +34,8 @@ base::Result<Measured> measure(const llama_rt::ModelOptions& options, llama_rt::
     const auto outline = llama_rt::Model::outline(options);
     if (!outline) return std::unexpected(outline.error());
     const llama_rt::Model& model = **outline;
-    // More cannot be used: no request is longer than the trained length, and only so many run at once.
-    context.context_length = std::min(context.context_length, model.info().context_length_train);
+    // More cannot be used: no request is longer than the model allows, and only so many run at once.
+    context.context_length = std::min(context.context_length, llama_rt::length_max(model, context.rope));
     const int64_t full = int64_t{context.context_length} * context.sequences;
     context.cells = static_cast<int32_t>(std::min<int64_t>(context.cells, full));
     const llama_rt::ContextOptions effective = engine::options_for(model, context);

@@ -7,6 +7,7 @@
 #include "napi/cleanup_hook.h"
 #include "napi/engine_object.h"
 #include "napi/event_bridge.h"
+#include "napi/event_pipe.h"
 #include "napi/read.h"
 #include "napi/write.h"
 
@@ -51,6 +52,12 @@ using AbortFlag = std::shared_ptr<std::atomic<bool>>;
 std::unique_ptr<CleanupHook> abort_on_teardown(napi_env env, const AbortFlag& is_aborted) {
     const auto abort = [](void* data) { static_cast<std::atomic<bool>*>(data)->store(true); };
     return std::make_unique<CleanupHook>(env, abort, is_aborted.get());
+}
+
+/// A function gets the events; otherwise they go through a pipe.
+base::Result<std::shared_ptr<EventOutput>> output_to(Napi::Env env, const Napi::Value& value) {
+    if (value.IsObject() && !value.IsFunction()) return EventPipe::create(env, value.As<Napi::Object>());
+    return EventBridge::create(env, value);
 }
 
 struct TemplateResult {
@@ -280,23 +287,23 @@ Napi::Value ModelObject::create_engine(const Napi::CallbackInfo& info) {
         options->draft_model = Unwrap(draft)->usable(info.Env());
         if (options->draft_model == nullptr) return info.Env().Undefined();
     }
-    base::Result<std::shared_ptr<EventBridge>> bridge = EventBridge::create(info.Env(), info[1]);
-    if (!bridge) return thrown(info.Env(), bridge.error());
-    auto listener = [bridge = *bridge](std::vector<engine::Event>&& events) {
-        bridge->post(std::move(events));
+    base::Result<std::shared_ptr<EventOutput>> output = output_to(info.Env(), info[1]);
+    if (!output) return thrown(info.Env(), output.error());
+    auto listener = [output = *output](std::vector<engine::Event>&& events, const engine::Stats& stats) {
+        output->post(std::move(events), stats);
     };
     return run_async(
         info.Env(),
         [model = std::move(model), options = std::move(*options), listener = std::move(listener)]() mutable {
             return engine::Engine::start(std::move(model), options, std::move(listener));
         },
-        [bridge = *bridge](Napi::Env env, std::unique_ptr<engine::Engine> engine) -> Napi::Value {
-            EngineObject::Parts parts{.engine = std::move(engine), .bridge = bridge};
+        [output = *output](Napi::Env env, std::unique_ptr<engine::Engine> engine) -> Napi::Value {
+            EngineObject::Parts parts{.engine = std::move(engine), .output = output};
             const auto* data = env.GetInstanceData<AddonData>();
             return data->engine_class.New({Napi::External<EngineObject::Parts>::New(env, &parts)});
         },
-        [bridge = *bridge](bool has_succeeded) {
-            if (!has_succeeded) bridge->close();
+        [output = *output](bool has_succeeded) {
+            if (!has_succeeded) output->close();
         });
 }
 

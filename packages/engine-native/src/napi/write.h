@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <napi.h>
@@ -99,9 +100,17 @@ public:
         return write(std::make_shared<const llama_rt::ImageParts>(images));
     }
 
+    template <class... T>
+    napi_value write(const std::variant<T...>& value, base::Rule<std::variant<T...>> = {}) const {
+        return std::visit([this](const auto& one) { return write(one); }, value);
+    }
+
     template <base::HasFields T>
     napi_value write(const T& from, base::Rule<T> = {}) const {
         napi_value to = object();
+        if constexpr (requires { T::kType; }) {
+            if (!set(to, "type", write(T::kType))) return nullptr;
+        }
         return write_fields(to, from) ? to : nullptr;
     }
 

@@ -1,21 +1,22 @@
 // The program of an engine's process: runs the addon for the parent, and ends with it. It imports as little as it can, because every
 // model pays for it in time and memory.
+import { writeSync } from "node:fs";
 import {
   confineProcess,
   keepMemoryTight,
   loadNative,
   setLogSink,
-  type NativeBlocksEvent,
+  type AddonModel,
   type NativeConstraint,
   type NativeEngine,
-  type NativeEvent,
+  type NativeEventPipe,
   type NativeImages,
-  type NativeModel,
   type NativePrompt,
   type NativeReplyParser,
 } from "../native.ts";
 import {
   heartbeatMs,
+  stepReportsFd,
   type CallCommand,
   type CallName,
   type Command,
@@ -78,19 +79,15 @@ class Kept<T> {
 }
 
 const outbox = new Outbox();
-const models = new Map<number, NativeModel>();
+const models = new Map<number, AddonModel>();
 const images = new Kept<NativeImages>();
 const constraints = new Kept<NativeConstraint>();
 const parsers = new Kept<NativeReplyParser>();
 /** What aborts the calls in flight. */
 const aborts = new Map<number, () => void>();
-/** Requests in flight: the parent's numbers by the engine's, and the reverse. */
-const requestIds = new Map<number, number>();
-const engineIds = new Map<number, number>();
-let callsInFlight = 0;
 let engine: NativeEngine | undefined;
 
-function modelOf(number: number): NativeModel {
+function modelOf(number: number): AddonModel {
   const model = models.get(number);
   if (model === undefined) throw new Error(`The engine's process has no model ${number}.`);
   return model;
@@ -131,7 +128,7 @@ const calls: Calls = {
   createEngine: async (_, model, options, draft) => {
     engine = await modelOf(model).createEngine(
       options,
-      onEvents,
+      stepReports,
       draft === undefined ? undefined : modelOf(draft),
     );
     // Nothing has to be opened any more that the filter would refuse.
@@ -175,57 +172,46 @@ function failureOf(thrown: unknown): Failure {
 }
 
 async function run<Name extends CallName>({ id, name, args }: CallCommand<Name>): Promise<void> {
-  callsInFlight += 1;
   beat();
   try {
     outbox.add({ kind: "done", id, result: await calls[name](id, ...args) });
   } catch (thrown) {
     outbox.add({ kind: "failed", id, ...failureOf(thrown) });
-  } finally {
-    callsInFlight -= 1;
   }
 }
 
 /** Gives a request to the engine. If the engine refuses it, its only event is the error. */
-function start(id: number, submit: (to: NativeEngine) => number): void {
+function start(id: number, submit: (to: NativeEngine) => void): void {
+  beat();
   try {
-    const engineId = submit(startedEngine());
-    requestIds.set(engineId, id);
-    engineIds.set(id, engineId);
-    beat();
+    submit(startedEngine());
   } catch (thrown) {
     outbox.add({ kind: "refused", id, ...failureOf(thrown) });
   }
 }
 
-/** Passes on the events of a step, under the parent's numbers. The counters come with the last event of a request. */
-function onEvents(events: (NativeEvent | NativeBlocksEvent)[]): void {
-  let hasLast = false;
-  for (const event of events) {
-    if (event.type === "blocks") continue;
-    const engineId = event.id;
-    event.id = requestIds.get(engineId) ?? engineId;
-    if (event.type === "text") continue;
-    hasLast = true;
-    requestIds.delete(engineId);
-    engineIds.delete(event.id);
-  }
-  if (hasLast) reportStats();
-  outbox.add({ kind: "events", events });
-}
+/** The parent is slow to read: this waits for it, as it has nothing better to do. */
+const stepReports: NativeEventPipe = {
+  fd: stepReportsFd,
+  write: (bytes) => {
+    for (let at = 0; at < bytes.length;) at += writeSync(stepReportsFd, bytes, at);
+  },
+};
 
 function reportStats(): void {
   if (engine !== undefined) outbox.add({ kind: "stats", stats: engine.stats() });
 }
 
 let heartbeat: NodeJS.Timeout | undefined;
+let isAtRest = false;
 
-/** Reports regularly while something is in flight, and once more after that. */
+/** Reports regularly until the parent says that nothing is in flight, and once more after that. */
 function beat(): void {
+  isAtRest = false;
   heartbeat ??= setInterval(() => {
     reportStats();
     outbox.add({ kind: "alive", memoryBytes: process.memoryUsage.rss() });
-    if (callsInFlight + requestIds.size > 0) return;
+    if (!isAtRest) return;
     clearInterval(heartbeat);
     heartbeat = undefined;
   }, heartbeatMs);
@@ -242,19 +228,20 @@ function obey(command: Command): void {
     case "submit": {
       const { images: pixels, constraint, ...request } = command.request;
       const taken = { images: images.take(pixels), constraint: constraints.take(constraint) };
-      start(command.id, (to) => to.submit({ ...request, ...taken }));
+      start(command.id, (to) => to.submit({ ...request, ...taken }, command.id));
       break;
     }
     case "embed":
-      start(command.id, (to) => to.embed(command.texts));
+      start(command.id, (to) => to.embed(command.texts, command.id));
       break;
-    case "cancel": {
-      const engineId = engineIds.get(command.id);
-      if (engineId !== undefined) engine?.cancel(engineId);
+    case "cancel":
+      engine?.cancel(command.id);
       break;
-    }
     case "reportBlocks":
       engine?.reportBlocks(command.isAnew);
+      break;
+    case "rest":
+      isAtRest = true;
       break;
     case "forget":
       for (const kept of [images, constraints, parsers]) kept.delete(command.object);

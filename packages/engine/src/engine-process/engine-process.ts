@@ -1,14 +1,28 @@
 // The parent's handle of one engine process: starts it, sends it calls and requests, passes on its events, and kills it if it hangs.
-import { fork, type ChildProcess } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { Socket } from "node:net";
-import { fileURLToPath } from "node:url";
-import { logFromProcess, type NativeBlocksEvent, type NativeEvent, type NativeStats } from "../native.ts";
+import { forkProgram, keepStderr } from "../child-program.ts";
+import {
+  logFromProcess,
+  type NativeBlocksEvent,
+  type NativeEvent,
+  type NativeStats,
+  type NativeStepReport,
+} from "../native.ts";
 import { engineCrashed, type Ending, type RequestShape } from "./crash-report.ts";
 import { Heartbeat } from "./heartbeat.ts";
-import type { CallName, Command, EngineCalls, Failure, Message, Report } from "./messages.ts";
+import {
+  stepReportsFd,
+  type CallName,
+  type Command,
+  type EngineCalls,
+  type Failure,
+  type Message,
+  type Report,
+} from "./messages.ts";
+import { StepReportReader } from "./step-reports.ts";
 
-// The file in the build: the child process cannot run TypeScript.
-const program = fileURLToPath(new URL("engine-child.js", import.meta.url));
+const program = new URL("engine-child.js", import.meta.url);
 /** The child's JavaScript only passes messages on. */
 const v8Flags = ["--max-semi-space-size=1"];
 /** Characters of stderr and lines of the log that are kept: the last ones explain a crash. */
@@ -40,7 +54,7 @@ export class EngineProcess {
   readonly #requests = new Map<number, RequestShape>();
   readonly #log: string[] = [];
   #lastCall = 0;
-  #stderr = "";
+  readonly #lastOutput: () => string;
   #stats: NativeStats | undefined;
   #memoryBytes = 0;
   #isHung = false;
@@ -58,18 +72,16 @@ export class EngineProcess {
       this.#isHung = true;
       this.#child.kill("SIGKILL");
     });
-    this.#child = fork(program, [], {
+    this.#child = forkProgram(program, {
       execArgv: v8Flags,
       env: environment(),
       serialization: "advanced",
-      stdio: ["ignore", "ignore", "pipe", "ipc"],
+      stdio: ["ignore", "ignore", "pipe", "ipc", "pipe"],
     });
     if (this.#child.stderr instanceof Socket) this.#child.stderr.unref(); // the channel alone keeps this process from exiting
-    this.#child.stderr?.setEncoding("utf8");
-    this.#child.stderr?.on("data", (text: string) => {
-      this.#stderr = (this.#stderr + text).slice(-stderrLengthMax);
-    });
+    this.#lastOutput = keepStderr(this.#child, stderrLengthMax);
     this.#child.on("message", (message: Message) => this.#receive(message));
+    this.#readStepReports();
     this.#ended = this.#untilEnded();
     this.#settle();
   }
@@ -168,12 +180,8 @@ export class EngineProcess {
         this.#deliver([{ id, type: "error", code, message, details }]);
         break;
       }
-      case "events":
-        this.#deliver(report.events);
-        break;
       case "stats":
-        if (report.stats.steps !== this.#stats?.steps) this.#heartbeat.stepped();
-        this.#stats = report.stats;
+        this.#count(report.stats);
         break;
       case "log":
         logFromProcess(report.level, report.text);
@@ -187,11 +195,53 @@ export class EngineProcess {
     }
   }
 
+  /** Events that this process is slow to take wait in the socket, and then in the child. */
+  #readStepReports(): void {
+    const socket = this.#child.stdio[stepReportsFd];
+    if (!(socket instanceof Socket)) return; // the process could not be started
+    socket.unref(); // as stderr
+    socket.on("error", () => {}); // its end says the same
+    const reader = new StepReportReader();
+    socket.on("data", (bytes: Buffer) => {
+      for (const { events, stats } of this.#stepReportsIn(bytes, reader)) {
+        if (stats !== null) this.#count(stats);
+        this.#deliver(events);
+      }
+      this.#settle();
+    });
+  }
+
+  /** Kills a process that sends anything else. */
+  #stepReportsIn(bytes: Buffer, reader: StepReportReader): NativeStepReport[] {
+    try {
+      return reader.read(bytes);
+    } catch (error) {
+      this.#take({ kind: "log", level: 4, text: String(error) });
+      this.#child.kill("SIGABRT");
+      return [];
+    }
+  }
+
+  /** The counters come in two ways, so older ones may come later. */
+  #count(stats: NativeStats): void {
+    if (this.#stats !== undefined && stats.steps <= this.#stats.steps) return;
+    this.#stats = stats;
+    this.#heartbeat.stepped();
+  }
+
   #deliver(events: (NativeEvent | NativeBlocksEvent)[]): void {
     this.#heartbeat.stepped();
     for (const event of events)
       if (event.type !== "blocks" && event.type !== "text") this.#requests.delete(event.id);
     this.#options.onEvents(events);
+  }
+
+  /** The process may have ended before it could tell of their end. */
+  #endRequests({ message }: Error): void {
+    const ends = [...this.#requests.keys()].map(
+      (id) => ({ id, type: "error", code: "disposed", message }) as const,
+    );
+    if (ends.length > 0) this.#deliver(ends);
   }
 
   /** Watches the process, and keeps this one from exiting, while something is in flight. */
@@ -207,25 +257,27 @@ export class EngineProcess {
       this.#child.ref();
       channel?.ref();
     } else {
+      this.post({ kind: "rest" });
       this.#child.unref();
       channel?.unref();
     }
   }
 
   async #untilEnded(): Promise<void> {
-    await new Promise<void>((resolve) => {
-      this.#child.once("close", () => resolve());
-      this.#child.once("error", ({ message }) => {
-        this.#stderr ||= message; // the process could not be started
-        resolve();
-      });
+    // An error means that the process could not be started.
+    const startError = await new Promise<string>((resolve) => {
+      this.#child.once("close", () => resolve(""));
+      this.#child.once("error", ({ message }) => resolve(message));
     });
     if (this.#child.connected) await new Promise((resolve) => this.#child.once("disconnect", resolve));
     const { signalCode: signal, exitCode } = this.#child;
-    const ending = { signal, exitCode, isHung: this.#isHung, log: this.#log, stderr: this.#stderr.trim() };
+    const output = this.#lastOutput();
+    const stderr = output === "" ? startError : output;
+    const ending = { signal, exitCode, isHung: this.#isHung, log: this.#log, stderr };
     this.#failure = this.#reason ?? engineCrashed(ending);
     this.#settle();
     if (this.#reason === undefined) this.#options.onCrash(ending);
+    else this.#endRequests(this.#reason);
     for (const { reject } of this.#calls.values()) reject(this.#failure);
     this.#calls.clear();
   }
@@ -241,8 +293,6 @@ function environment(): NodeJS.ProcessEnv {
   const passed = Object.entries(process.env).filter(([name]) => !/KEY|TOKEN|SECRET|PASSWORD/i.test(name));
   return {
     ...Object.fromEntries(passed),
-    // Otherwise ggml would start a debugger to print a backtrace.
-    GGML_NO_BACKTRACE: "1",
     // A confined process makes no calls through a ring.
     UV_USE_IO_URING: "0",
   };

@@ -1,12 +1,10 @@
 // What an engine's process and its parent send to each other. The parent numbers calls, models and requests. Objects of the addon stay
-// in the child, which numbers them.
+// in the child, which numbers them. The engine's events take another way (step-reports.ts), past the child's JavaScript.
 import type { EngineErrorDetails } from "../errors.ts";
 import type {
-  NativeBlocksEvent,
   NativeChat,
   NativeEngineOptions,
   NativeErrorCode,
-  NativeEvent,
   NativeImageText,
   NativeLoadOptions,
   NativeModel,
@@ -65,6 +63,8 @@ export type Command =
   | { kind: "embed"; id: number; texts: readonly Int32Array[] }
   | { kind: "cancel"; id: number }
   | { kind: "reportBlocks"; isAnew: boolean }
+  /** Nothing is in flight: until the next call or request, the parent expects no sign of life. */
+  | { kind: "rest" }
   /** The parent does not use this object any more. */
   | { kind: "forget"; object: ObjectNumber };
 
@@ -92,11 +92,13 @@ export type Report =
   | { kind: "progress"; id: number; fraction: number }
   /** The engine refused a request. */
   | ({ kind: "refused"; id: number } & Failure)
-  | { kind: "events"; events: (NativeEvent | NativeBlocksEvent)[] }
   | { kind: "stats"; stats: NativeStats }
   /** A line of llama.cpp's log; level 1 debug … 4 error. */
   | { kind: "log"; level: number; text: string }
-  /** Sent every `heartbeatMs` while calls or requests are in flight. The memory is what the process has in RAM. */
+  /** Sent every `heartbeatMs` until the parent says `rest`, and once more. The memory is what the process has in RAM. */
   | { kind: "alive"; memoryBytes: number };
 
 export const heartbeatMs = 250;
+
+/** The child's descriptor of the socket for step reports. */
+export const stepReportsFd = 4;

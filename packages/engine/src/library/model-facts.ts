@@ -17,6 +17,8 @@ export interface ModelFacts {
   cacheBytesPerToken: number | undefined;
   /** Whether it computes embeddings instead of generating text. */
   isEmbedder: boolean;
+  /** Experts of each layer; 0 for models without. */
+  experts: number;
 }
 
 /** Returns the bytes of a file from `start` up to `end`, or fewer at its end. */
@@ -66,6 +68,7 @@ export function factsOf(what: string, metadata: GgufMetadata): ModelFacts {
     architecture,
     name: textIn(metadata, "general.name"),
     quantization: quantizationInHeader(metadata),
+    experts: countIn(metadata, `${architecture}.expert_count`) ?? 0,
     contextLength: countIn(metadata, `${architecture}.context_length`),
     cacheBytesPerToken: cacheBytesOfToken(metadata, architecture),
     // 0 means no pooling.

@@ -59,7 +59,15 @@ export async function computeImatrix(
   const contextLength = chunkLength(options.contextLength, facts.contextLength);
   const output = await chooseOutput(files, `${stem}.imatrix.gguf`, options);
   const native = {
-    model: { path: files[0], gpuLayers, mmap: true, mlock: false, projector: null, workers: [] },
+    model: {
+      path: files[0],
+      gpuLayers,
+      mmap: true,
+      mlock: false,
+      placement: null,
+      projector: null,
+      workers: [],
+    },
     text,
     dataset,
     chunkTokens: contextLength,

@@ -1,8 +1,8 @@
 // Runs native work on files in a child process: it can be ended at any time, frees its memory when it ends, and a file that
 // crashes llama.cpp crashes nothing else.
-import { fork, type ChildProcess } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
+import { forkProgram, keepStderr } from "../child-program.ts";
 import { EngineError, type EngineErrorCode, type EngineErrorDetails } from "../errors.ts";
 import type { NativeImatrixOptions, NativeImatrixResult, NativeQuantizeOptions } from "../native.ts";
 
@@ -31,9 +31,8 @@ export type TaskReport<Name extends TaskName> =
   | { kind: "done"; result: NativeTasks[Name]["result"] }
   | { kind: "failed"; code: EngineErrorCode; message: string; details: EngineErrorDetails };
 
-// The name in the build, because a child process does not run TypeScript.
-const program = fileURLToPath(new URL("native-child.js", import.meta.url));
-/** Characters of stderr that are kept; a crashing process writes the reason last. */
+const program = new URL("native-child.js", import.meta.url);
+/** Characters of stderr that are kept. */
 const stderrLengthMax = 4096;
 
 interface TaskOptions<Name extends TaskName> {
@@ -53,13 +52,8 @@ export async function runTask<Name extends TaskName>(
   { file, onProgress, signal }: TaskOptions<Name>,
 ): Promise<NativeTasks[Name]["result"]> {
   signal?.throwIfAborted();
-  const child = fork(program, [], {
-    execArgv: [],
-    // Otherwise ggml would start a debugger to print a backtrace.
-    env: { ...process.env, GGML_NO_BACKTRACE: "1" },
-    stdio: ["ignore", "ignore", "pipe", "ipc"],
-  });
-  const lastOutput = keepStderr(child);
+  const child = forkProgram(program, { stdio: ["ignore", "ignore", "pipe", "ipc"] });
+  const lastOutput = keepStderr(child, stderrLengthMax);
   let outcome: Exclude<TaskReport<Name>, { kind: "progress" }> | undefined;
   child.on("message", (report: TaskReport<Name>) => {
     if (report.kind === "progress") onProgress?.(report.progress);
@@ -81,13 +75,6 @@ export async function runTask<Name extends TaskName>(
     throw new EngineError(code, message, { details });
   }
   return outcome.result;
-}
-
-function keepStderr({ stderr }: ChildProcess): () => string {
-  let kept = "";
-  stderr?.setEncoding("utf8");
-  stderr?.on("data", (text: string) => (kept = (kept + text).slice(-stderrLengthMax)));
-  return () => kept.trim();
 }
 
 function crashOf({ exitCode, signalCode }: ChildProcess, file: string, output: string): EngineError {

@@ -13,6 +13,7 @@ import type {
   NativeReplyParser,
   NativeRequest,
 } from "../native.ts";
+import { usualContext } from "./native-context.ts";
 
 export interface Script {
   /** The pieces of every reply, in order; each is one token. */
@@ -103,14 +104,13 @@ export async function scriptedModel(script: Script = {}): Promise<{ model: Model
     batchTokensBusy: 0,
     threads: 1,
     threadsBatch: 1,
-    kvTypeK: "f16",
-    kvTypeV: "f16",
-    flashAttention: "auto",
+    ...usualContext,
     waitingMax: 256,
     contextOverflow: "length",
     speculation: "off",
     draftTokens: 4,
     cacheRamBytes: 0,
+    checkpointBytes: 0,
     stateFile: "",
     stateKey: new Uint8Array(32),
     kvBlockTokens: 0,

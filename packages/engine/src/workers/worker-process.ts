@@ -1,18 +1,17 @@
 // The worker's handle of a child process that computes for one server. The process is started before a server connects, because
 // initializing a GPU takes seconds.
-import { fork, type ChildProcess } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { Duplex } from "node:stream";
-import { fileURLToPath } from "node:url";
+import { forkProgram, keepStderr } from "../child-program.ts";
 import { EngineError } from "../errors.ts";
 import type { DeviceInfo } from "../native.ts";
 import type { ChildReport, ServeOrder } from "./worker-child.ts";
 
-// The file in the build: the child process cannot run TypeScript.
-const program = fileURLToPath(new URL("worker-child.js", import.meta.url));
+const program = new URL("worker-child.js", import.meta.url);
 /** GPU drivers may take long to initialize. */
 const readyMsMax = 60_000;
-/** How many characters of stderr to keep: a crash report is at the end. */
-const lastWordsMax = 2_000;
+/** How many characters of stderr to keep. */
+const stderrLengthMax = 2_000;
 
 export class WorkerProcess implements Disposable {
   readonly #child: ChildProcess;
@@ -20,19 +19,11 @@ export class WorkerProcess implements Disposable {
   readonly #ended: Promise<string>;
   #fault: string | undefined;
   #hasServed = false;
-  #lastWords = "";
+  readonly #lastOutput: () => string;
 
   constructor() {
-    this.#child = fork(program, [], {
-      execArgv: [],
-      // Without this, ggml starts a debugger to print a backtrace when it aborts.
-      env: { ...process.env, GGML_NO_BACKTRACE: "1" },
-      stdio: ["ignore", "ignore", "pipe", "pipe", "ipc"],
-    });
-    this.#child.stderr?.setEncoding("utf8");
-    this.#child.stderr?.on("data", (text: string) => {
-      this.#lastWords = (this.#lastWords + text).slice(-lastWordsMax);
-    });
+    this.#child = forkProgram(program, { stdio: ["ignore", "ignore", "pipe", "pipe", "ipc"] });
+    this.#lastOutput = keepStderr(this.#child, stderrLengthMax);
     this.#ended = new Promise((resolve) => {
       this.#child.once("error", (error) => resolve(error.message));
       this.#child.once("close", (code, signal) => resolve(this.#howItEnded(code, signal)));
@@ -93,7 +84,7 @@ export class WorkerProcess implements Disposable {
     if (this.#fault !== undefined) return this.#fault;
     if (signal === "SIGKILL")
       return "the computing process was killed, most likely because the machine ran out of memory";
-    const words = this.#lastWords.trim().split("\n").at(-1) ?? "";
+    const words = this.#lastOutput().split("\n").at(-1) ?? "";
     return `the computing process ended (${signal ?? `exit code ${code}`})${words === "" ? "" : `: ${words}`}`;
   }
 }

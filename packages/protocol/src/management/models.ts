@@ -4,6 +4,7 @@ import { z } from "zod";
 import { flag, integerField, optionalField, requestObject, responseObject } from "../fields/field.ts";
 import { modelField } from "../fields/request-fields.ts";
 import { KvBits, kvBitsRule } from "../kv-bits.ts";
+import { deviceFields } from "./device-fields.ts";
 
 /** A model's progress into memory and out of it. */
 export const ManagedModelStatus = z
@@ -101,6 +102,7 @@ export const LoadRequest = requestObject("LoadRequest", {
   kv_bits: kvBits("kv_bits", "Bits of a value in the KV cache: fewer take less memory and are less exact."),
   kv_bits_k: kvBits("kv_bits_k", "The same for keys only."),
   kv_bits_v: kvBits("kv_bits_v", "The same for values only."),
+  ...deviceFields,
 });
 export type LoadRequest = z.infer<typeof LoadRequest>;
 

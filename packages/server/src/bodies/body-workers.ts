@@ -1,7 +1,8 @@
 // Threads that parse and check large bodies, so that other requests do not wait.
+import path from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
+import { packageFolder } from "../package-folder.ts";
 import { WireError } from "../wire-error.ts";
 import type { CheckedBody } from "./check-body.ts";
 
@@ -23,8 +24,8 @@ const waitingMax = 1_024;
 /** Megabytes of a thread's heap: several times what the largest body may become. */
 const heapMegabytesMax = 1_024;
 
-// The built file, found from dist and from src alike: a thread cannot run TypeScript.
-const program = fileURLToPath(new URL("../../dist/bodies/body-worker.js", import.meta.url));
+// The built file: a thread cannot run TypeScript.
+const program = path.join(packageFolder, "dist/bodies/body-worker.js");
 
 export class BodyWorkers implements AsyncDisposable {
   readonly #waiting: Job[] = [];

@@ -140,11 +140,50 @@ const ofServer = <F extends Flag>({ flag, kind, help }: F): Pick<F, "flag" | "ki
   defaultText: "the server's setting",
 });
 
+/** By the names of the fields of a request to load. */
+export const deviceLoadSettings = {
+  device: settings.engine.devices,
+  gpu_layers: settings.engine.gpuLayers,
+  n_cpu_moe: settings.engine.cpuMoeLayers,
+  override_tensor: settings.engine.overrideTensor,
+  split_mode: settings.engine.splitMode,
+  tensor_split: settings.engine.tensorSplit,
+  main_gpu: settings.engine.mainGpu,
+  batch_size: settings.engine.batchTokens,
+  ubatch_size: settings.engine.ubatchTokens,
+  threads: settings.engine.threads,
+  threads_batch: settings.engine.threadsBatch,
+  flash_attn: settings.engine.flashAttention,
+  mlock: settings.engine.mlock,
+  numa: settings.engine.numa,
+  cpu_mask: settings.engine.cpuMask,
+  cpu_range: settings.engine.cpuRange,
+  cpu_strict: settings.engine.cpuStrict,
+  prio: settings.engine.priority,
+  rope_scaling: settings.engine.ropeScaling,
+  rope_scale: settings.engine.ropeScale,
+  rope_freq_base: settings.engine.ropeFreqBase,
+  rope_freq_scale: settings.engine.ropeFreqScale,
+  yarn_orig_ctx: settings.engine.yarnOriginalLength,
+  yarn_ext_factor: settings.engine.yarnExtFactor,
+  yarn_attn_factor: settings.engine.yarnAttnFactor,
+  yarn_beta_fast: settings.engine.yarnBetaFast,
+  yarn_beta_slow: settings.engine.yarnBetaSlow,
+  override_kv: settings.engine.overrideKv,
+  check_tensors: settings.engine.checkTensors,
+  checkpoint_ram: settings.engine.checkpointRamMiB,
+  // Their fields are the opposites: mmap and kv_offload.
+  no_mmap: settings.engine.noMmap,
+  no_kv_offload: settings.engine.noKvOffload,
+} as const;
+const deviceLoadFlags: readonly Flag[] = Object.values(deviceLoadSettings).map(ofServer);
+
 export const loadFlags = [
   ofServer(contextLength),
   ofServer(kvBits),
   ofServer(kvBitsK),
   ofServer(kvBitsV),
+  ...deviceLoadFlags,
   ...remoteFlags,
 ] as const;
 

@@ -34,6 +34,14 @@ describe("ingle doctor", () => {
     expect(value(out(), "models folder")).toBe(path.join(home, "models"));
   });
 
+  it("prints what a model on this machine would get", async () => {
+    const file = path.join(home, "some.gguf");
+    await writeFile(file, "GGUF");
+    const there = testWorld({ engine: scriptedEngine(), env: { INGLE_HOME: home } });
+    expect(await main("ingle", ["doctor", file], there.context)).toBe(0);
+    expect(value(there.out(), "the model gets")).toBe("on the processor");
+  });
+
   it("distinguishes a downloaded starter model from a missing or incomplete one", async () => {
     const { context, out } = testWorld({ engine: scriptedEngine(), env: { INGLE_HOME: home } });
     const file = path.join(home, "models", starterModel.fileName);

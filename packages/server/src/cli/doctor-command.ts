@@ -5,21 +5,46 @@ import path from "node:path";
 import type { BuildInfo, DeviceInfo } from "@ingle/engine";
 import { exitCodes } from "./errors.ts";
 import type { CommandContext, Engine } from "./context.ts";
+import { modelBudget } from "./model/open-model.ts";
 import { formatBytes, formatColumns } from "./text.ts";
 import { ingleVersion } from "../version.ts";
 
 type Row = readonly [name: string, value: string];
 
-/** Returns the exit code: 1 when the native engine is missing, because then nothing can run. */
-export async function doctorCommand(context: CommandContext): Promise<number> {
+/**
+ * With a model that is on this machine, also what loading it would get. Returns the exit code: 1 when the native engine is missing,
+ * because then nothing can run.
+ */
+export async function doctorCommand(model: string | undefined, context: CommandContext): Promise<number> {
   const engine = await context.engine();
   const { stdout, stderr, env } = context;
   const native = await nativeRows(engine);
   const rows = [...machineRows(), ...native.rows, ...(await libraryRows(engine, env))];
+  if (model !== undefined && native.problem === undefined)
+    rows.push(["the model gets", await shareOf(model, engine, env)]);
   stdout.write(formatColumns(rows));
   if (native.problem === undefined) return exitCodes.ok;
   stderr.write(`\n${native.problem}\n`);
   return exitCodes.failure;
+}
+
+/** What a model would get of the devices' memory if nothing else was loaded, or why it gets nothing. */
+async function shareOf(model: string, engine: Engine, env: NodeJS.ProcessEnv): Promise<string> {
+  const { EngineError, fitModel, listModels, locateModel } = engine;
+  const located = await locateModel(model, { env, isOffline: true });
+  const file =
+    located.kind === "file"
+      ? located.path
+      : (await listModels({ env })).find(({ id }) => id === located.id)?.path;
+  if (file === undefined) return `${located.id} is not on this machine yet: download it first.`;
+  const budget = await modelBudget({ memoryBudgetMiB: undefined }, engine);
+  if (budget === undefined) return "unknown";
+  try {
+    return (await fitModel(file, {}, { budget })).summary;
+  } catch (error) {
+    if (EngineError.is(error) && error.code === "out_of_memory") return error.message;
+    throw error;
+  }
 }
 
 function machineRows(): Row[] {

@@ -31,10 +31,12 @@ export function addInstallation(program: Command, context: CommandContext, onExi
     onExit(await upgradeCommand(flags, context));
   });
   program
-    .command("doctor")
-    .description("Show build, devices and folders of this installation")
-    .action(async () => {
+    .command("doctor [model]")
+    .description(
+      "Show build, devices and folders of this installation, and what a model would get of its memory",
+    )
+    .action(async (model: string | undefined) => {
       const { doctorCommand } = await import("./doctor-command.ts");
-      onExit(await doctorCommand(context));
+      onExit(await doctorCommand(model, context));
     });
 }

@@ -1,8 +1,10 @@
 import { EngineError, LoadOptions } from "@ingle/engine";
-import { KvBits } from "@ingle/protocol";
+import { KvBits, LoadRequest } from "@ingle/protocol";
 import { describe, expect, it } from "vitest";
 import { gate, scriptedKnown, type ScriptedKnown } from "../testing/scripted-models.ts";
-import { agree, settingsOf, usualSettings, type LoadSettings } from "./slot/load-settings.ts";
+import { deviceLoadSettings } from "../cli/command-flags.ts";
+import { deviceSettingsOf } from "./slot/device-settings.ts";
+import { agree, settingsOf, settingsOver, usualSettings, type LoadSettings } from "./slot/load-settings.ts";
 import { ModelRegistry, type RegistryOptions } from "./registry.ts";
 
 const model = "a";
@@ -43,6 +45,31 @@ describe("the settings of a request", () => {
     expect(agree({ contextLength: 64, kvBitsK: 8 }, present)).toBe(true);
     expect(agree({ contextLength: 64, kvBitsK: 4 }, present)).toBe(false);
     expect(agree({ contextLength: 64 }, { kvBitsK: 8 })).toBe(false);
+  });
+
+  it("choose devices by the names of the engine's options", () => {
+    const asked = settingsOf({ model, device: ["none"], n_cpu_moe: 3, batch_size: 64, mmap: false });
+    expect(asked).toEqual({
+      devices: { devices: ["none"], cpuMoeLayers: 3, batchTokens: 64, mmap: false },
+    });
+    const usual = usualSettings({ gpuLayers: "all", noMmap: true, noKvOffload: true });
+    expect(usual.devices).toEqual({ gpuLayers: "all", mmap: false, kvOffload: false });
+    expect(settingsOver(asked, usual).devices).toMatchObject({ gpuLayers: "all", batchTokens: 64 });
+    expect(agree({ devices: { mmap: false } }, usual)).toBe(true);
+    expect(agree({ devices: { mmap: true } }, usual)).toBe(false);
+    expect(agree({ devices: { tensorSplit: [1, 2] } }, { devices: { tensorSplit: [1, 2] } })).toBe(true);
+  });
+
+  it("have a flag, a field and an option of the engine for each setting of devices", () => {
+    const others = new Set(["model", "wait", "context_length", "kv_bits", "kv_bits_k", "kv_bits_v"]);
+    const fields = Object.keys(LoadRequest.shape).filter((field) => !others.has(field));
+    for (const field of fields) {
+      const options = Object.keys(deviceSettingsOf({ model, [field]: 1 }) ?? {});
+      expect(options, field).toHaveLength(1);
+      expect(LoadOptions.shape, field).toHaveProperty(options[0] ?? "");
+      const isOpposite = field === "mmap" || field === "kv_offload";
+      expect(deviceLoadSettings, field).toHaveProperty(isOpposite ? `no_${field}` : field);
+    }
   });
 
   it("have the numbers of bits that the engine takes", () => {

@@ -51,11 +51,12 @@ export function loadError(id: string, error: unknown): WireError {
 /** A request to load has other settings than those that the model is loaded with. */
 export function loadedWithOtherSettings(
   id: string,
-  { contextLength, kvBitsK, kvBitsV }: LoadSettings,
+  { contextLength, kvBitsK, kvBitsV, devices }: LoadSettings,
 ): WireError {
-  const present = Object.entries({ context_length: contextLength, kv_bits_k: kvBitsK, kv_bits_v: kvBitsV })
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${name} ${value}`);
+  const settings = { context_length: contextLength, kv_bits_k: kvBitsK, kv_bits_v: kvBitsV };
+  const present = [...Object.entries(settings), ...Object.entries(devices ?? {})]
+    .filter(([, value]) => value !== undefined && value !== false)
+    .map(([name, value]) => `${name} ${String(value)}`);
   const message = `The model ${id} is loaded with other settings (${present.join(", ")}); unload it first.`;
   return new WireError("invalid_request", message, { param: "model" });
 }

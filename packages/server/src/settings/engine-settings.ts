@@ -1,7 +1,7 @@
 // Settings of the engine that each model is loaded into, and of the models in memory together.
 import { flagKinds } from "./setting.ts";
 
-const { text, list, integer, time } = flagKinds("INGLE_");
+const { text, list, integer, decimal, time, toggle } = flagKinds("INGLE_");
 
 export const engineSettings = {
   engine: text(
@@ -33,7 +33,7 @@ export const engineSettings = {
     "Context length: most tokens of one request, prompt and reply together",
     {
       min: 16,
-      defaultText: "the model's own, at most 8,192, and less where [memory](operations.md#memory) is short",
+      defaultText: "the model's own as far as [memory](operations.md#memory) allows, 8,192 by default",
     },
   ),
   threads: integer("--threads <number>", "CPU threads to compute with", {
@@ -209,4 +209,139 @@ export const limitSettings = {
       default: "60s",
     },
   ),
+};
+
+/** Names and meanings are llama-server's. */
+export const deviceSettings = {
+  devices: text("--device <names>", "Devices that hold the model, separated by commas, or none", {
+    rule: (rules) => rules.deviceNames,
+    details: "`ingle doctor` lists them. See [devices](gpu.md#devices).",
+    defaultText: "all GPUs",
+  }),
+  gpuLayers: text("--gpu-layers <number>", "Layers on GPUs: a number, all, or auto for as many as fit", {
+    rule: (rules) => rules.gpuLayers,
+    defaultText: "auto",
+  }),
+  cpuMoeLayers: integer("--n-cpu-moe <layers>", "So many layers keep their experts in the machine's memory", {
+    max: 65_536,
+    defaultText: "as few as [memory](operations.md#memory) requires",
+  }),
+  overrideTensor: text(
+    "--override-tensor <patterns>",
+    "Tensors that go elsewhere, as pattern=device, separated by commas",
+    {
+      rule: (rules) => rules.tensorOverrides,
+      details: "The pattern is a regular expression for names of tensors; the device may be `CPU`.",
+    },
+  ),
+  splitMode: text("--split-mode <mode>", "How several GPUs share a model", {
+    choices: ["layer", "row", "none"],
+    defaultText: "layer",
+  }),
+  tensorSplit: text("--tensor-split <shares>", "Each device's share of the layers, as 3,1", {
+    rule: (rules) => rules.tensorSplit,
+    defaultText: "by free memory",
+  }),
+  mainGpu: integer("--main-gpu <number>", "The device that holds the model with --split-mode none", {
+    max: 15,
+    defaultText: "0",
+  }),
+  noKvOffload: toggle("--no-kv-offload", "Keep the KV cache in the machine's memory"),
+};
+
+export const computeSettings = {
+  batchTokens: integer("--batch-size <tokens>", "Most tokens of one step", {
+    min: 8,
+    max: 16_384,
+    defaultText: "512",
+  }),
+  ubatchTokens: integer("--ubatch-size <tokens>", "Most tokens that are computed at once", {
+    min: 1,
+    max: 16_384,
+    defaultText: "as `--batch-size`",
+  }),
+  threadsBatch: integer("--threads-batch <number>", "CPU threads for steps of many tokens", {
+    min: 1,
+    max: 512,
+    defaultText: "as `--threads`",
+  }),
+  flashAttention: text("--flash-attn <mode>", "Flash attention", {
+    choices: ["auto", "on", "off"],
+    default: "auto",
+  }),
+  noMmap: toggle("--no-mmap", "Read the model's file instead of mapping it into memory"),
+  mlock: toggle("--mlock", "Keep the model in memory: never swap it out", {
+    details: "Fails where the system does not let the process lock so much.",
+  }),
+  numa: text("--numa <strategy>", "Place threads on machines with several NUMA nodes", {
+    choices: ["distribute", "isolate", "numactl"],
+    defaultText: "not at all",
+  }),
+  cpuMask: text("--cpu-mask <mask>", "Processors to compute with, as a hexadecimal number", {
+    rule: (rules) => rules.cpuMask,
+    defaultText: "all",
+  }),
+  cpuRange: text("--cpu-range <range>", "Processors to compute with, 0-3 for example", {
+    rule: (rules) => rules.cpuRange,
+    defaultText: "all",
+  }),
+  cpuStrict: toggle("--cpu-strict", "Keep each thread on one of these processors"),
+  priority: integer(
+    "--prio <number>",
+    "Priority of the threads: -1 low, 0 normal, 1 medium, 2 high, 3 realtime",
+    { min: -1, max: 3, defaultText: "0", details: "Above 0, the process needs the right to it." },
+  ),
+  checkTensors: toggle("--check-tensors", "Check all weights while loading"),
+  overrideKv: text("--override-kv <values>", "Values of the file's header, as key=type:value", {
+    rule: (rules) => rules.kvOverrides,
+    details: "The types are `int`, `float`, `bool` and `str`; several are separated by commas.",
+  }),
+  checkpointRamMiB: integer(
+    "--checkpoint-ram <MiB>",
+    "Memory for saved states of hybrid and recurrent models; 0 saves none",
+    {
+      max: 1_048_576,
+      defaultText: "256",
+      details: "Their prefixes are shared only where a state was saved.",
+    },
+  ),
+};
+
+export const positionSettings = {
+  ropeScaling: text("--rope-scaling <method>", "How positions are stretched for longer texts", {
+    choices: ["none", "linear", "yarn"],
+    defaultText: "the model's own",
+  }),
+  ropeScale: decimal("--rope-scale <factor>", "By how much: 2 doubles the length", {
+    rule: (rules) => rules.positive,
+    defaultText: "the model's own",
+  }),
+  ropeFreqBase: decimal("--rope-freq-base <number>", "Base frequency of positions", {
+    rule: (rules) => rules.positive,
+    defaultText: "the model's own",
+  }),
+  ropeFreqScale: decimal("--rope-freq-scale <factor>", "1 / --rope-scale", {
+    rule: (rules) => rules.positive,
+    defaultText: "the model's own",
+  }),
+  yarnOriginalLength: integer("--yarn-orig-ctx <tokens>", "YaRN: the length that the model was trained for", {
+    max: 268_435_456,
+    defaultText: "the model's own",
+  }),
+  yarnExtFactor: decimal("--yarn-ext-factor <factor>", "YaRN: share of extrapolation", {
+    rule: (rules) => rules.factor,
+    defaultText: "the model's own",
+  }),
+  yarnAttnFactor: decimal("--yarn-attn-factor <factor>", "YaRN: scale of attention", {
+    rule: (rules) => rules.factor,
+    defaultText: "the model's own",
+  }),
+  yarnBetaFast: decimal("--yarn-beta-fast <number>", "YaRN: bound of low dimensions", {
+    rule: (rules) => rules.factor,
+    defaultText: "the model's own",
+  }),
+  yarnBetaSlow: decimal("--yarn-beta-slow <number>", "YaRN: bound of high dimensions", {
+    rule: (rules) => rules.factor,
+    defaultText: "the model's own",
+  }),
 };

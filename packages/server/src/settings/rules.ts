@@ -1,4 +1,12 @@
 // The rules of settings, as schemas. Each message is the end of a sentence that begins with the flag or the variable.
+import {
+  CpuMask,
+  CpuRange,
+  DeviceNames,
+  KvOverrides,
+  TensorOverrides,
+  TensorSplit,
+} from "@ingle/engine/device-options";
 import { WorkerAddress, workersMax } from "@ingle/engine/worker-address";
 import { KvBits } from "@ingle/protocol/kv-bits";
 import { z } from "zod";
@@ -72,6 +80,31 @@ export const keyDigests = z
   .max(apiKeysMax, `must be at most ${apiKeysMax} keys`);
 
 export const kvBits = KvBits;
+
+/** A flag of which each entry is checked, and which is absent rather than empty if it is not given. */
+const commaSeparated = text.transform((entries) => entries.split(",").map((entry) => entry.trim()));
+
+export const deviceNames = commaSeparated.pipe(DeviceNames);
+export const tensorOverrides = commaSeparated.pipe(TensorOverrides);
+export const kvOverrides = commaSeparated.pipe(KvOverrides);
+export const cpuMask = CpuMask;
+export const cpuRange = CpuRange;
+
+export const tensorSplit = commaSeparated
+  .transform((shares) => shares.map((share) => (share === "" ? Number.NaN : Number(share))))
+  .pipe(TensorSplit);
+
+const gpuLayersRule = 'must be a number of layers, "auto" or "all"';
+
+export const gpuLayers = z
+  .string()
+  .regex(/^(auto|all|\d{1,5})$/, gpuLayersRule)
+  .transform((layers): number | "auto" | "all" =>
+    layers === "auto" || layers === "all" ? layers : Number(layers),
+  );
+
+export const positive = z.number("must be a number").positive("must be above 0").max(1e12);
+export const factor = z.number("must be a number").min(0, "must be at least 0").max(1e6);
 
 /** `reject-at-start` is a variant's: requests wait, but are rejected until a first model was loaded. */
 export const onLoading = z.enum(

@@ -1,9 +1,12 @@
 // Every setting of the server, in the shape of its config, and in the sections of its help.
 import {
+  computeSettings,
+  deviceSettings,
   engineSettings,
   imageSettings,
   limitSettings,
   memorySettings,
+  positionSettings,
   speculationSettings,
   rpcSettings,
 } from "./engine-settings.ts";
@@ -15,7 +18,15 @@ export const settings = {
   ...serverSettings,
   ...accessSettings,
   ...monitoringSettings,
-  engine: { ...engineSettings, ...speculationSettings, ...imageSettings, ...rpcSettings },
+  engine: {
+    ...engineSettings,
+    ...deviceSettings,
+    ...computeSettings,
+    ...positionSettings,
+    ...speculationSettings,
+    ...imageSettings,
+    ...rpcSettings,
+  },
   models: memorySettings,
   limits: limitSettings,
 };
@@ -25,6 +36,9 @@ export const settingSections: readonly (readonly [title: string, table: SettingT
   ["Server", serverSettings],
   ["Access", accessSettings],
   ["Engine", engineSettings],
+  ["Devices", deviceSettings],
+  ["Computing", computeSettings],
+  ["Positions", positionSettings],
   ["Speculative decoding", speculationSettings],
   ["Images", imageSettings],
   ["Several machines", rpcSettings],

@@ -95,6 +95,7 @@ function offered(repo: string): Awaited<ReturnType<ModelLibrary["describe"]>> {
       contextLength: undefined,
       cacheBytesPerToken: 8,
       isEmbedder: false,
+      experts: 0,
     },
     models: [{ ...model, memoryBytes: 9, fits: true }],
   };

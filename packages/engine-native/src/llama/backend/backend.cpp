@@ -133,6 +133,12 @@ BackendInfo backend_info() {
     return info;
 }
 
+bool has_gpu() {
+    ensure_backend();
+    return ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_GPU) != nullptr ||
+           ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_IGPU) != nullptr;
+}
+
 bool is_out_of_memory(std::string_view error) {
     // The last two are Vulkan's.
     constexpr std::array<std::string_view, 5> kWords = {

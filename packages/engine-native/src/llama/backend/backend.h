@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/fields.h"
+#include "llama/backend/thread_placement.h"
 
 #include <cstdint>
 #include <functional>
@@ -53,6 +54,9 @@ void ensure_backend();
 
 BackendInfo backend_info();
 
+/// Whether this build has found a GPU: what it computes is done some time after the call returns.
+bool has_gpu();
+
 /// Bytes that this process can still allocate: on the machine or in its container, whichever has less, plus on its GPUs. The
 /// maximum of uint64_t if the system does not report it. Compare it before large allocations that were not planned when the model
 /// was loaded: the system overcommits, and kills the process when it touches memory that is not there. Any thread.
@@ -66,7 +70,7 @@ inline constexpr base::Rule<int32_t> kThreads{.min = 1, .max = GGML_MAX_N_THREAD
 /// Shared by the contexts of one thread: pool threads spin for a while after their last task, and two pools would compete for
 /// the cores.
 using ThreadpoolPtr = std::shared_ptr<ggml_threadpool>;
-ThreadpoolPtr make_threadpool(int32_t threads);
+ThreadpoolPtr make_threadpool(int32_t threads, const ThreadPlacement& placement = {});
 
 /// Makes a backend of the CPU compute with `threads` threads of `pool`.
 void set_threadpool(ggml_backend_t backend, ggml_threadpool* pool, int32_t threads);

@@ -20,8 +20,15 @@ Function* cpu_function(const char* name) {
 
 } // namespace
 
-ThreadpoolPtr make_threadpool(int32_t threads) {
+ThreadpoolPtr make_threadpool(int32_t threads, const ThreadPlacement& placement) {
     ggml_threadpool_params params = ggml_threadpool_params_default(threads);
+    for (const int32_t cpu : placement.cpus) {
+        if (cpu >= 0 && cpu < GGML_MAX_N_THREADS) params.cpumask[cpu] = true;
+    }
+    params.strict_cpu = placement.is_strict;
+    params.prio = static_cast<ggml_sched_priority>(placement.priority);
+    // Paused: ggml places the thread that computes first, which is the engine's, and not this one, which makes the pool.
+    params.paused = !placement.cpus.empty() || placement.priority != 0;
     return {cpu_function<decltype(ggml_threadpool_new)>("ggml_threadpool_new")(&params),
             cpu_function<decltype(ggml_threadpool_free)>("ggml_threadpool_free")};
 }

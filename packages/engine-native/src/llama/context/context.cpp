@@ -47,13 +47,14 @@ Context::Context(std::shared_ptr<const Model> model, const ContextOptions& optio
                  const llama_context_params& params, int32_t slots)
     : model_(std::move(model)),
       types_{.k = params.type_k, .v = params.type_v},
+      has_yarn_(params.rope_scaling_type == LLAMA_ROPE_SCALING_TYPE_YARN),
       batch_(options.batch_tokens, model_->vision()),
       positions_(static_cast<size_t>(slots) + 1),
       spare_(slots) {
     INGLE_ASSERT(slots <= kSlotsMax);
     context_ = new_context(*model_, params);
     // Without a thread pool, ggml would start and end its threads for every token.
-    threadpool_ = make_threadpool(std::max(options.threads, options.threads_batch));
+    threadpool_ = make_threadpool(std::max(options.threads, options.threads_batch), options.placement);
     attach(context_.get(), threadpool_.get(), is_aborted_);
 }
 
@@ -174,7 +175,10 @@ bool Context::restore(base::Slot slot, const std::vector<uint8_t>& state) {
 size_t Context::measure_state_bytes() {
     const base::Token token = 0;
     const BatchPart part{.slot = 0, .first = 0, .tokens = std::span(&token, 1), .wants_logits = true};
+    // With threads of its own: the first thread that computes with the pool is placed as the pool is, and this is not the engine's.
+    llama_detach_threadpool(context_.get());
     const bool is_ok = decode(std::span(&part, 1)) == Decoded::ok;
+    attach(context_.get(), threadpool_.get(), is_aborted_);
     const size_t bytes = is_ok ? save(0).size() : 0;
     clear();
     thread_.release(); // the engine's own thread takes over
@@ -185,8 +189,8 @@ size_t Context::measure_state_bytes() {
 /// rounded again, some positions also scale keys), it would change the state of other sequences.
 bool Context::can_shift() const {
     const bool are_keys_exact = types_.k == GGML_TYPE_F16 || types_.k == GGML_TYPE_F32;
-    return are_keys_exact && model_->info().has_plain_positions && !model_->info().is_recurrent &&
-           llama_memory_can_shift(llama_get_memory(context_.get()));
+    return are_keys_exact && !has_yarn_ && model_->info().has_plain_positions &&
+           !model_->info().is_recurrent && llama_memory_can_shift(llama_get_memory(context_.get()));
 }
 
 bool Context::shift(base::Slot slot, int32_t kept, int32_t dropped) {

@@ -125,6 +125,9 @@ public:
     /// Bytes of KV cache per token; 0 without a KV cache.
     uint64_t token_bytes() const;
 
+    /// Whether decode() may return before its batch is computed; logits() waits for that.
+    bool is_asynchronous() const { return has_gpu(); }
+
 private:
     Context(std::shared_ptr<const Model> model, const ContextOptions& options,
             const llama_context_params& params, int32_t slots);
@@ -136,6 +139,8 @@ private:
     // Destroyed in reverse: the context goes before the thread pool and the model that it uses.
     std::shared_ptr<const Model> model_;
     KvTypes types_;
+    /// Positions scale keys too, by request.
+    bool has_yarn_;
     ThreadpoolPtr threadpool_;
     llama_context_ptr context_;
     Batch batch_;

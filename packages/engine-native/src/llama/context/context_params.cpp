@@ -1,5 +1,6 @@
 #include "llama/context/context_params.h"
 
+#include "../src/llama-model.h" // no public header has the devices
 #include "llama/context/kv_types.h"
 #include "llama/model/model.h"
 
@@ -39,7 +40,9 @@ llama_context_params to_params(const ContextOptions& options, KvTypes types, int
     llama_context_params params = llama_context_default_params();
     params.n_ctx = static_cast<uint32_t>(options.cells);
     params.n_batch = static_cast<uint32_t>(options.batch_tokens);
-    params.n_ubatch = static_cast<uint32_t>(options.batch_tokens);
+    params.n_ubatch = static_cast<uint32_t>(options.tokens_at_once());
+    params.offload_kqv = options.offloads_kv;
+    apply(options.rope, params);
     params.n_seq_max = static_cast<uint32_t>(std::min(slots + 1, kSlotsMax));
     // Room for one token's logits of every sequence: outputs_max().
     params.n_outputs_max = params.n_seq_max;
@@ -54,7 +57,51 @@ llama_context_params to_params(const ContextOptions& options, KvTypes types, int
     return params;
 }
 
+std::unexpected<base::Error> has_no_effect(const std::string& param, const std::string& reason) {
+    return std::unexpected(base::Error{.code = Code::invalid_argument,
+                                       .message = param + ": " + reason + " Leave the option out.",
+                                       .param = param});
+}
+
+/// Options that llama.cpp would ignore.
+base::Result<void> check_effects(const Model& model, const ContextOptions& options) {
+    if (!options.offloads_kv && model.raw()->devices.empty())
+        return has_no_effect("kvOffload", "the KV cache is not on a GPU.");
+    const RopeOptions& rope = options.rope;
+    if (rope.is_default()) return {};
+    if (llama_model_rope_type(model.raw()) == LLAMA_ROPE_TYPE_NONE)
+        return has_no_effect("ropeScaling", "this model has no rotary positions.");
+    const bool is_yarn = rope.scaling == "yarn" ||
+                         (rope.scaling.empty() &&
+                          model.raw()->hparams.rope_scaling_type_train == LLAMA_ROPE_SCALING_TYPE_YARN);
+    const RopeOptions without_yarn{
+        .scaling = rope.scaling, .freq_base = rope.freq_base, .freq_scale = rope.freq_scale};
+    if (!is_yarn && rope != without_yarn)
+        return has_no_effect("ropeScaling", "the YaRN options need the scaling \"yarn\".");
+    return {};
+}
+
 } // namespace
+
+int32_t length_max(const Model& model, const RopeOptions& rope) {
+    const int32_t trained = model.info().context_length_train;
+    if (rope.scaling == "none" || rope.freq_scale <= 0 || rope.freq_scale >= 1) return trained;
+    return static_cast<int32_t>(
+        std::min(static_cast<double>(trained) / static_cast<double>(rope.freq_scale), 1e9));
+}
+
+void apply(const RopeOptions& rope, llama_context_params& params) {
+    if (rope.scaling == "none") params.rope_scaling_type = LLAMA_ROPE_SCALING_TYPE_NONE;
+    if (rope.scaling == "linear") params.rope_scaling_type = LLAMA_ROPE_SCALING_TYPE_LINEAR;
+    if (rope.scaling == "yarn") params.rope_scaling_type = LLAMA_ROPE_SCALING_TYPE_YARN;
+    params.rope_freq_base = rope.freq_base;
+    params.rope_freq_scale = rope.freq_scale;
+    params.yarn_orig_ctx = static_cast<uint32_t>(rope.yarn_original_length);
+    if (rope.yarn_ext_factor >= 0) params.yarn_ext_factor = rope.yarn_ext_factor;
+    if (rope.yarn_attn_factor >= 0) params.yarn_attn_factor = rope.yarn_attn_factor;
+    if (rope.yarn_beta_fast >= 0) params.yarn_beta_fast = rope.yarn_beta_fast;
+    if (rope.yarn_beta_slow >= 0) params.yarn_beta_slow = rope.yarn_beta_slow;
+}
 
 llama_flash_attn_type flash_attention_type(const std::string& name) {
     if (name == "on") return LLAMA_FLASH_ATTN_TYPE_ENABLED;
@@ -63,6 +110,8 @@ llama_flash_attn_type flash_attention_type(const std::string& name) {
 
 base::Result<llama_context_params> context_params(const Model& model, const ContextOptions& options,
                                                   int32_t slots) {
+    if (auto checked = check_effects(model, options); !checked) return std::unexpected(checked.error());
+    if (auto checked = check_placement(options.placement); !checked) return std::unexpected(checked.error());
     const base::Result<KvTypes> types =
         kv_types(model, options.kv_type_k, options.kv_type_v, options.flash_attention);
     if (!types) return std::unexpected(types.error());

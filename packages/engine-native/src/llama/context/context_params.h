@@ -4,6 +4,7 @@
 #include "base/fields.h"
 #include "base/result.h"
 #include "llama/backend/backend.h"
+#include "llama/backend/thread_placement.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -18,6 +19,36 @@ class Model;
 
 /// Most sequences of a context: llama.cpp's limit (LLAMA_MAX_SEQ). Copies of states need one of them for themselves.
 inline constexpr int32_t kSlotsMax = 256;
+
+/// How positions are stretched so that a model reads longer texts than it was trained for. Zeros and empty: as in its file.
+struct RopeOptions {
+    /// "", "none", "linear" or "yarn".
+    std::string scaling = {};
+    float freq_base = 0;
+    float freq_scale = 0;
+    int32_t yarn_original_length = 0;
+    /// Below 0: as in the file.
+    float yarn_ext_factor = -1;
+    float yarn_attn_factor = -1;
+    float yarn_beta_fast = -1;
+    float yarn_beta_slow = -1;
+
+    bool is_default() const { return *this == RopeOptions(); }
+    bool operator==(const RopeOptions&) const = default;
+};
+
+constexpr auto fields_of(const RopeOptions*) {
+    constexpr base::Rule<float> kFactor{.min = -1, .max = 1e6F};
+    return std::tuple(
+        base::field("ropeScaling", &RopeOptions::scaling),
+        base::field("ropeFreqBase", &RopeOptions::freq_base, {.min = 0, .max = 1e12F}),
+        base::field("ropeFreqScale", &RopeOptions::freq_scale, {.min = 0, .max = 1e6F}),
+        base::field("yarnOriginalLength", &RopeOptions::yarn_original_length, {.min = 0, .max = 1 << 28}),
+        base::field("yarnExtFactor", &RopeOptions::yarn_ext_factor, kFactor),
+        base::field("yarnAttnFactor", &RopeOptions::yarn_attn_factor, kFactor),
+        base::field("yarnBetaFast", &RopeOptions::yarn_beta_fast, kFactor),
+        base::field("yarnBetaSlow", &RopeOptions::yarn_beta_slow, kFactor));
+}
 
 struct ContextOptions {
     /// Most tokens of one sequence.
@@ -34,6 +65,16 @@ struct ContextOptions {
     std::string kv_type_v;
     /// "auto", "on" or "off".
     std::string flash_attention;
+    /// Most tokens that a device computes at once; 0 for as many as a batch has.
+    int32_t ubatch_tokens = 0;
+    /// Whether the KV cache and attention are on the devices of their layers.
+    bool offloads_kv = true;
+    RopeOptions rope = {};
+    ThreadPlacement placement = {};
+
+    int32_t tokens_at_once() const {
+        return ubatch_tokens > 0 ? std::min(ubatch_tokens, batch_tokens) : batch_tokens;
+    }
 };
 
 constexpr auto fields_of(const ContextOptions*) {
@@ -47,7 +88,10 @@ constexpr auto fields_of(const ContextOptions*) {
         base::field("threadsBatch", &ContextOptions::threads_batch, kThreads),
         base::field("kvTypeK", &ContextOptions::kv_type_k),
         base::field("kvTypeV", &ContextOptions::kv_type_v),
-        base::field("flashAttention", &ContextOptions::flash_attention));
+        base::field("flashAttention", &ContextOptions::flash_attention),
+        base::field("ubatchTokens", &ContextOptions::ubatch_tokens, {.min = 0, .max = 1 << 20}),
+        base::field("kvOffload", &ContextOptions::offloads_kv), base::inlined(&ContextOptions::rope),
+        base::inlined(&ContextOptions::placement));
 }
 
 /// Any one request must be able to run alone, and a step must hold a token of every sequence.
@@ -56,10 +100,17 @@ inline const char* relate(ContextOptions& options) {
     return options.cells < options.context_length ? "cells" : nullptr;
 }
 
+/// The longest text that the model reads with these positions: what it was trained for, or more if they are stretched.
+int32_t length_max(const Model& model, const RopeOptions& rope);
+
+/// Sets what differs from the model's file.
+void apply(const RopeOptions& rope, llama_context_params& params);
+
 /// llama.cpp's value for "auto", "on" or "off".
 llama_flash_attn_type flash_attention_type(const std::string& name);
 
-/// llama.cpp's parameters for a context of `slots` sequences. Fails as kv_types() does.
+/// llama.cpp's parameters for a context of `slots` sequences. Fails as kv_types() does, and with `invalid_argument` for options that
+/// have no effect on this model or machine.
 base::Result<llama_context_params> context_params(const Model& model, const ContextOptions& options,
                                                   int32_t slots);
 

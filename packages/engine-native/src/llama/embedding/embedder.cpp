@@ -70,6 +70,8 @@ llama_context_params to_params(const EmbedderOptions& options, int32_t batch_tok
     params.n_threads = options.threads;
     params.n_threads_batch = options.threads_batch;
     params.flash_attn_type = flash_attention_type(options.flash_attention);
+    params.offload_kqv = options.offloads_kv;
+    apply(options.rope, params);
     params.pooling_type = LLAMA_POOLING_TYPE_NONE;
     params.embeddings = true;
     params.kv_unified = true;

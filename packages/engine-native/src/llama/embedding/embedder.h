@@ -31,6 +31,8 @@ struct EmbedderOptions {
     int32_t threads_batch;
     /// "auto", "on" or "off".
     std::string flash_attention;
+    bool offloads_kv = true;
+    RopeOptions rope = {};
 };
 
 /// `count` tokens of one text, from index `first` on, and the vector to add them to.

@@ -34,29 +34,9 @@ std::string reason_of(const std::string& lines) {
     return reason.empty() ? "no reason was given" : reason;
 }
 
-/// Null-terminated list of devices for layers. Workers come first, so that a GPU of this machine computes the output. Empty
-/// without workers: llama.cpp then finds this machine's devices itself.
-std::vector<ggml_backend_dev_t> devices_of(const ModelOptions& options) {
-    std::vector<ggml_backend_dev_t> devices;
-    if (options.workers.empty()) return devices;
-    for (const auto& worker : options.workers)
-        devices.insert(devices.end(), worker->devices().begin(), worker->devices().end());
-    for (const auto type : {GGML_BACKEND_DEVICE_TYPE_GPU, GGML_BACKEND_DEVICE_TYPE_IGPU}) {
-        const size_t before = devices.size();
-        for (size_t i = 0; i < ggml_backend_dev_count(); ++i) {
-            ggml_backend_dev_t device = ggml_backend_dev_get(i);
-            if (ggml_backend_dev_type(device) == type) devices.push_back(device);
-        }
-        if (devices.size() > before) break; // integrated GPUs only if there are no others
-    }
-    devices.push_back(nullptr);
-    return devices;
-}
-
-llama_model_params to_params(const ModelOptions& options, std::vector<ggml_backend_dev_t>& devices) {
+llama_model_params to_params(const ModelOptions& options, const PlacedParams& placed) {
     llama_model_params params = llama_model_default_params();
-    if (!devices.empty()) params.devices = devices.data();
-    params.n_gpu_layers = options.gpu_layers;
+    placed.apply(params);
     if (options.mmap) params.load_mode = options.mlock ? LLAMA_LOAD_MODE_MMAP_MLOCK : LLAMA_LOAD_MODE_MMAP;
     else params.load_mode = options.mlock ? LLAMA_LOAD_MODE_MLOCK : LLAMA_LOAD_MODE_NONE;
     return params;
@@ -99,6 +79,14 @@ bool has_sane_numbers(const llama_model* model) {
         if (!is_finite || (name.ends_with("_epsilon") && value.starts_with("-"))) return false;
     }
     return true;
+}
+
+base::Error not_locked() {
+    return {.code = Code::invalid_argument,
+            .message =
+                "mlock: the system does not let this process lock so much memory. Raise its limit (ulimit "
+                "-l, or LimitMEMLOCK of systemd), or leave the option out.",
+            .param = "mlock"};
 }
 
 /// Rejects models that llama.cpp loads but that cannot be used here.
@@ -242,8 +230,10 @@ base::Result<std::shared_ptr<const Model>> Model::read(const ModelOptions& optio
     ensure_backend();
     if (const base::Result<void> checked = check_gguf(options.path); !checked)
         return std::unexpected(checked.error());
-    std::vector<ggml_backend_dev_t> devices = devices_of(options);
-    llama_model_params params = to_params(options, devices);
+    const Placement placement = options.placement.value_or(Placement());
+    const auto placed = PlacedParams::create(placement, options.gpu_layers, options.workers);
+    if (!placed) return std::unexpected(placed.error());
+    llama_model_params params = to_params(options, **placed);
     if (is_outline) {
         params.no_alloc = true;
         params.load_mode = LLAMA_LOAD_MODE_NONE;
@@ -256,6 +246,11 @@ base::Result<std::shared_ptr<const Model>> Model::read(const ModelOptions& optio
     };
 
     ErrorLines errors;
+    std::string lines; // to see whether an option had an effect
+    const bool is_checked = !placement.kv_overrides.empty() || options.mlock;
+    const LogListener listener([&](int, const char* text) {
+        if (is_checked) lines += text;
+    });
     const AssertionsThrow assertions_throw;
     try {
         llama_model_ptr raw(llama_model_load_from_file(options.path.c_str(), params));
@@ -265,6 +260,9 @@ base::Result<std::shared_ptr<const Model>> Model::read(const ModelOptions& optio
         if (raw == nullptr) return std::unexpected(file_error(options.path, reason_of(errors.text())));
         if (base::Result<void> checked = check_raw(raw.get(), options.path); !checked)
             return std::unexpected(checked.error());
+        if (base::Result<void> checked = check_placed(placement, raw.get(), lines); !checked)
+            return std::unexpected(checked.error());
+        if (lines.find("failed to mlock") != std::string::npos) return std::unexpected(not_locked());
         std::shared_ptr<Model> model(new Model(std::move(raw), options));
         if (is_outline) return model;
         if (base::Result<void> made = model->make_templates(progress.is_aborted); !made)

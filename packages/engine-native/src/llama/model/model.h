@@ -8,6 +8,7 @@
 #include "llama/backend/workers.h"
 #include "llama/chat/chat_template.h"
 #include "llama/grammar/grammars.h"
+#include "llama/model/placement.h"
 #include "llama/vision/vision.h"
 
 #include <atomic>
@@ -34,6 +35,8 @@ struct ModelOptions {
     std::optional<VisionOptions> vision = std::nullopt;
     /// Machines whose devices hold layers, in addition to this machine's GPUs. Empty: this machine's devices only.
     WorkerConnections workers = {};
+    /// Absent: the defaults.
+    std::optional<Placement> placement = std::nullopt;
 };
 
 constexpr auto fields_of(const ModelOptions*) {
@@ -41,11 +44,14 @@ constexpr auto fields_of(const ModelOptions*) {
                       base::field("gpuLayers", &ModelOptions::gpu_layers, {.min = -1, .max = 1 << 20}),
                       base::field("mmap", &ModelOptions::mmap), base::field("mlock", &ModelOptions::mlock),
                       base::field("projector", &ModelOptions::vision),
-                      base::field("workers", &ModelOptions::workers));
+                      base::field("workers", &ModelOptions::workers),
+                      base::field("placement", &ModelOptions::placement));
 }
 
 inline const char* relate(ModelOptions& options) {
-    if (options.vision) options.vision->uses_gpu = options.gpu_layers != 0;
+    const bool is_without =
+        options.placement && options.placement->devices == std::vector<std::string>{"none"};
+    if (options.vision) options.vision->uses_gpu = options.gpu_layers != 0 && !is_without;
     return nullptr;
 }
 

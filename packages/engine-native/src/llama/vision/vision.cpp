@@ -26,11 +26,6 @@ constexpr size_t kIdsMax = 65'536;
 /// token.
 constexpr int64_t kPreparedMax = 32'768;
 
-bool has_gpu() {
-    return ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_GPU) != nullptr ||
-           ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_IGPU) != nullptr;
-}
-
 /// The last message that mtmd logged, without its function names and line ends.
 std::string reason_of(std::string lines) {
     while (lines.ends_with('\n')) lines.pop_back();

@@ -3,8 +3,8 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { fileURLToPath } from "node:url";
 import { whyNotTaken } from "../../api-key.ts";
+import { packageFolder } from "../../package-folder.ts";
 import { time } from "../../settings/rules.ts";
 import { flagName, longFlag, type Flag } from "../../settings/setting.ts";
 import { exitCodes, CliError, usageError } from "../errors.ts";
@@ -14,8 +14,9 @@ import { runProgram } from "./run-program.ts";
 import { DeployedServer } from "./deployed-server.ts";
 import { curlLine, formatColumns, formatDuration, shellWord } from "../text.ts";
 
-/** Where deploy.py is: in a checkout, and in the installed package. */
-const scripts = ["../../../../../deploy/modal/deploy.py", "../../../modal/deploy.py"] as const;
+/** Where deploy.py is. The package comes first: two folders above it may be somebody's project. */
+const ofPackage = path.join(packageFolder, "modal/deploy.py");
+const ofCheckout = path.join(packageFolder, "../../deploy/modal/deploy.py");
 
 type ModalFlags = FlagsIn<typeof modalFlags>;
 
@@ -83,14 +84,13 @@ function milliseconds(flag: string, text: string): number {
 
 /** An installed package has no sources to build an image of. */
 function findScript(env: NodeJS.ProcessEnv): string {
-  const [ofCheckout, ofPackage] = scripts.map((place) => fileURLToPath(new URL(place, import.meta.url)));
-  if (ofCheckout !== undefined && existsSync(ofCheckout)) return ofCheckout;
+  if (!existsSync(ofPackage) && existsSync(ofCheckout)) return ofCheckout;
   if ((env["INGLE_MODAL_IMAGE"] ?? env["INGLE_MODAL_SOURCE"] ?? "") === "")
     throw usageError(
       "The image is built from Ingle's sources, which an installed package does not have. Use --source to name a checkout, or --image " +
         "to name an image that contains Ingle.",
     );
-  return ofPackage ?? "";
+  return ofPackage;
 }
 
 interface Access {

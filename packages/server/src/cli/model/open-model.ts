@@ -62,7 +62,8 @@ export function knownModel(
 
 /** The server's options, under those of one request. */
 function over(options: OpenOptions, { budget, settings, signal }: PrepareOptions): OpenOptions {
-  const engine = { ...options.engine, ...settingsOver(settings, options.engine) };
+  const { devices, ...rest } = settingsOver(settings, usualSettings(options.engine));
+  const engine = { ...options.engine, ...rest, ...devices };
   return { ...options, engine, readsImages: true, budget, signal };
 }
 
@@ -131,12 +132,7 @@ async function prepareModel(
     kvBlockSalt: options.reportsKvBlocks === true ? located.id : undefined,
   };
   const fitted = budget === undefined ? undefined : await fitModel(file, engine, { budget, signal });
-  if (fitted?.isReduced === true) {
-    const { contextLength, cells } = fitted.options;
-    context.stderr.write(
-      `Memory is short: requests to ${located.id} are limited to ${contextLength} tokens each, and ${cells} together.\n`,
-    );
-  }
+  if (fitted?.isDefault === false) context.stderr.write(`${located.id}: ${fitted.summary}\n`);
   const read = async (
     loadOptions: LoadOptions,
     onProgress: (fraction: number) => void,

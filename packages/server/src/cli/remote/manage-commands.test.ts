@@ -51,6 +51,38 @@ describe("ingle ps, load and unload", () => {
     expect([other.exit, other.err()]).toEqual([1, expect.stringContaining("unload it first")]);
   });
 
+  it("load a model on devices and processors of their choice", async () => {
+    const a = scriptedKnown("a");
+    await using server = await serverWith([a]);
+    const flags =
+      "--device Vulkan0,Vulkan1 --gpu-layers 12 --tensor-split 3,1 --override-tensor exps=CPU --no-mmap --prio -1 " +
+      "--rope-scale 2.5 --no-kv-offload --cpu-range 0-3";
+    expect((await server.ingle(["load", "a", ...flags.split(" ")])).exit).toBe(0);
+    const devices = {
+      devices: ["Vulkan0", "Vulkan1"],
+      gpuLayers: 12,
+      tensorSplit: [3, 1],
+      overrideTensor: ["exps=CPU"],
+      mmap: false,
+      priority: -1,
+      ropeScale: 2.5,
+      kvOffload: false,
+      cpuRange: "0-3",
+    };
+    expect(a.asked).toEqual([{ devices }]);
+    for (const wrong of [
+      ["--gpu-layers", "many"],
+      ["--tensor-split", "1,,2"],
+      ["--cpu-mask", "xyz"],
+    ]) {
+      const refused = await server.ingle(["load", "a", ...wrong]);
+      expect([refused.exit, refused.err()]).toEqual([
+        1,
+        expect.stringContaining(`${wrong[0] ?? ""} must be`),
+      ]);
+    }
+  });
+
   it("print JSON for programs", async () => {
     await using server = await serverWith([scriptedKnown("a")]);
     await server.registry.load("a");

@@ -5,7 +5,15 @@ import { CliError, exitCodes } from "../errors.ts";
 import type { CommandContext } from "../context.ts";
 import { formatBytes, formatTable } from "../text.ts";
 import { startProgress } from "../progress.ts";
-import type { FlagsIn, loadFlags, psFlags, RemoteFlags } from "../command-flags.ts";
+import { ruleOf } from "../../settings/resolve.ts";
+import { flagName, longFlag } from "../../settings/setting.ts";
+import {
+  deviceLoadSettings,
+  type FlagsIn,
+  type loadFlags,
+  type psFlags,
+  type RemoteFlags,
+} from "../command-flags.ts";
 import { RemoteServer } from "./remote-server.ts";
 
 /** How often the server is polled. */
@@ -28,7 +36,13 @@ export async function loadCommand(
   context: CommandContext,
 ): Promise<number> {
   const server = await RemoteServer.find(flags, context);
-  const settings = { context_length: ctx, kv_bits: kvBits, kv_bits_k: kvBitsK, kv_bits_v: kvBitsV };
+  const settings = {
+    context_length: ctx,
+    kv_bits: kvBits,
+    kv_bits_k: kvBitsK,
+    kv_bits_v: kvBitsV,
+    ...deviceFieldsOf(flags),
+  };
   const { id } = await server.request("load", model, settings);
   using progress = startProgress(`Loading ${id}`, context);
   const loaded = await until(server, id, context, (now) => {
@@ -39,6 +53,21 @@ export async function loadCommand(
   const memory = loaded.memory_bytes === null ? "" : `, ${formatBytes(loaded.memory_bytes)}`;
   context.stdout.write(`${id} is loaded${memory}.\n`);
   return exitCodes.ok;
+}
+
+/** The fields of a request to load for flags of devices and processors. Throws CliError for a value that cannot be used. */
+function deviceFieldsOf(flags: object): object {
+  const fields: Record<string, unknown> = {};
+  for (const [field, setting] of Object.entries(deviceLoadSettings)) {
+    const value: unknown = Reflect.get(flags, flagName(setting));
+    if (value === undefined) continue;
+    const checked = ruleOf(setting).safeParse(value);
+    if (!checked.success)
+      throw new CliError(`${longFlag(setting)} ${checked.error.issues[0]?.message ?? "cannot be used"}.`);
+    if (field.startsWith("no_")) fields[field.slice("no_".length)] = checked.data !== true;
+    else fields[field] = checked.data;
+  }
+  return fields;
 }
 
 /** Returns when the model's memory is free; requests that use it finish first. */

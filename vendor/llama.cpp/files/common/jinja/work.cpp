@@ -18,15 +18,15 @@
 
 namespace jinja {
 
-// units between two looks at the clock: a fraction of a millisecond
+// units between two readings of the clock: a fraction of a millisecond
 static constexpr uint64_t WORK_SLICE = uint64_t{1} << 18;
 
-// what of a limit is not looked at with every unit
+// the part of a limit that is read only together with the clock
 struct work_terms {
     bool         limited = false;
-    uint64_t     units   = 0; // in all
+    uint64_t     units   = 0; // total allowance
     int64_t      end_ns  = 0;
-    const char * ended   = nullptr; // why there is no more work to do
+    const char * ended   = nullptr; // why the work was ended; null while it goes on
     const std::atomic<bool> * is_cancelled = nullptr;
 };
 static thread_local work_terms terms;
@@ -48,7 +48,7 @@ static int64_t thread_time_ns() {
 #endif
 }
 
-// whoever catches the exception in the middle of a template gets no further
+// no units are left afterwards: code that catches the exception inside a template cannot continue
 [[noreturn]] static void end_work(const char * reason) {
     if (terms.ended == nullptr) {
         terms.ended = reason;
@@ -132,7 +132,7 @@ std::string work_spaces(int64_t count) {
 }
 
 size_t work_find(const std::string & text, const std::string & what, size_t from) {
-    // looked at in pieces, so that the count is not far from the work
+    // searched in pieces, so that work is counted before most of it is done
     static constexpr size_t PIECE = 1 << 16;
     if (what.empty() || from > text.size()) {
         return text.find(what, from);

@@ -1,6 +1,6 @@
-// Limits the work of chat templates. Templates come from untrusted model files: without limits, one line of a template can
-// take all time or all memory. A thread with a work_limit counts what its templates do, before they do it, and ends them with
-// an exception. Nesting is limited on every thread.
+// Limits the work of chat templates. Templates come from untrusted model files: without limits, one line of a template could
+// run forever or use all memory. A thread with a work_limit counts the work of its templates before it is done, and ends them
+// with an exception. Nesting is limited on every thread.
 #pragma once
 
 #include <atomic>
@@ -14,45 +14,44 @@ namespace jinja {
 
 // what a thread may spend on its templates
 struct work_allowance {
-    // processor time of the thread: time that other processes use does not count
+    // processor time of this thread, so the load of other processes does not count
     int milliseconds = 0;
-    // work, the same on every machine: two units for each byte read, and two for each nanosecond of other work
+    // units of work, the same on every machine: two per byte read, and two per nanosecond of other work (nominal)
     uint64_t units = 0;
-    // memory of the values that exist at a time; at most an eighth of it for each text, list and object
+    // memory of the values alive at the same time; each string, list and object may take an eighth of it
     size_t bytes = 0;
-    // becomes true, on any thread, when nobody wants the result any more; may be null
+    // set from any thread when the result is no longer needed; may be null
     const std::atomic<bool> * is_cancelled = nullptr;
 };
 
-// one at a time on a thread
+// limits this thread while it is alive; at most one per thread
 struct work_limit {
     explicit work_limit(const work_allowance & allowance);
     ~work_limit();
     work_limit(const work_limit &) = delete;
     work_limit & operator=(const work_limit &) = delete;
 
-    // why there is no more work to do; null while there is
+    // why the work was ended; null while it goes on
     const char * ended() const;
 
-    // so far
     uint64_t units_taken() const;
-    size_t   bytes_taken() const; // at most, at a time
+    size_t   bytes_taken() const; // peak
 };
 
 struct work_state {
-    uint64_t units       = UINT64_MAX; // until the clock is looked at
-    uint64_t units_after = 0;          // left by then
+    uint64_t units       = UINT64_MAX; // left until the clock is read
+    uint64_t units_after = 0;          // left after that
     int64_t  bytes       = 0;
     int64_t  bytes_max   = INT64_MAX;
     int64_t  bytes_peak  = 0;
-    uint64_t bytes_each  = INT64_MAX / 2; // at most, for one value
+    uint64_t bytes_each  = INT64_MAX / 2; // limit for one value
     int      depth       = 0;
 };
 
-// constant at first, so that nothing but its address has to be found
+// constant-initialized, so access needs no check for initialization
 inline thread_local work_state work_now;
 
-// looks at the clock. throws when there is no work left, and from then on always
+// reads the clock; throws if nothing of the allowance is left, and on every later call
 void work_look(uint64_t units);
 
 inline void work_on(uint64_t units) {
@@ -63,24 +62,24 @@ inline void work_on(uint64_t units) {
     }
 }
 
-// as large as a number can be where the product is larger
+// saturating product
 inline uint64_t work_times(uint64_t a, uint64_t b) {
     return b > 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
 }
 
-// what a value takes by itself: its memory, and the time to make it and to free it
+// cost of one value: its memory, and the time to construct and free it
 constexpr size_t   WORK_VALUE_BYTES = 288;
 constexpr uint64_t WORK_VALUE_UNITS = 128;
-// what a value takes of the list or object that holds it
+// cost of one entry in a list or object
 constexpr size_t   WORK_ITEM_BYTES = 48;
 constexpr uint64_t WORK_ITEM_UNITS = 16;
-// what a part of a text takes beside its characters
+// cost of one part of a string, without its characters
 constexpr size_t   WORK_PART_BYTES = 64;
 
-// steps down into a template, a value or an expression; a stack of a megabyte and a half has room for them
+// nesting depth of templates, values and expressions; fits a stack of 1.5 MB
 constexpr int WORK_DEPTH_MAX = 800;
 
-// memory that is counted for as long as this lives
+// memory that is counted during the lifetime of this object
 struct work_memory {
     size_t bytes = 0;
 
@@ -90,7 +89,7 @@ struct work_memory {
     work_memory & operator=(const work_memory &) = delete;
     ~work_memory() { work_now.bytes -= static_cast<int64_t>(bytes); }
 
-    // before the memory is allocated. throws when there is not so much
+    // call before allocating; throws if the limit is exceeded
     void take(uint64_t more) {
         if (more > work_now.bytes_each || bytes + more > work_now.bytes_each) {
             none_left();
@@ -110,7 +109,7 @@ private:
     [[noreturn]] static void none_left();
 };
 
-// one step down into a template, a value or an expression. throws when there are too many
+// one level of nesting; throws if there are too many
 struct work_depth {
     work_depth() {
         work_on(64);
@@ -131,7 +130,7 @@ private:
     [[noreturn]] static void too_deep();
 };
 
-// a text that grows by pieces, in place of std::string and std::ostringstream
+// a counted replacement for std::string and std::ostringstream
 struct work_text {
     work_text & operator+=(std::string_view piece) {
         work_on(1 + piece.size());
@@ -166,10 +165,10 @@ private:
     work_memory memory;
 };
 
-// spaces; throws when there are too many for a text
+// a string of spaces; throws if it would be too long
 std::string work_spaces(int64_t count);
 
-// std::string::find, in the time that it is counted for
+// std::string::find, with its work counted
 size_t work_find(const std::string & text, const std::string & what, size_t from = 0);
 
 } // namespace jinja

@@ -1,7 +1,7 @@
-// The coding of q3_kv (ggml-q3-kv.h says what it is), in plain loops that a compiler turns into vectors. Included by
-// ggml-q3-kv.c and by ggml-cpu/q3-kv.c, which is compiled for this machine's processor.
+// Encoding and decoding of q3_kv (described in ggml-q3-kv.h), in plain loops that compilers vectorize. Included by ggml-q3-kv.c
+// and by ggml-cpu/q3-kv.c, which is compiled for the processor of this machine.
 //
-// Bit i of a way is t[i]; a state has the eight bits before it, t[i - 1] in bit 0.
+// Bit i of a path is t[i]; a state is the eight bits before it, with t[i - 1] in bit 0.
 //   subset bit 1 = t[i] + t[i - 2] + t[i - 3] + t[i - 6] + t[i - 8]
 //   subset bit 0 = t[i - 1] + t[i - 4] + t[i - 5] + t[i - 6] + t[i - 7]
 
@@ -19,38 +19,38 @@
 #    include <immintrin.h>
 #endif
 
-#define Q3_KV_HALF   32 // values of a trellis
+#define Q3_KV_HALF   32 // values per trellis
 #define Q3_KV_STATES 256
 
-// The levels of the trellis that has the least square error for a Gaussian, in units that fill a byte.
-// Level 4*u + s is the u-th of subset s.
+// The levels with the least squared error for Gaussian values under this trellis, scaled to fill a signed byte.
+// Level 4*u + s is the u-th level of subset s.
 static const int8_t q3_kv_levels[16] = { -127, -95, -74, -57, -43, -30, -18, -6, 6, 18, 30, 43, 57, 74, 95, 127 };
 
-// Where the largest value of a block is put, in the same units: a little beyond the last level. The spread of a block
-// says less about its best scale than this value does.
+// The largest value of a block is scaled to this, in the same units: slightly beyond the last level. It predicts the best scale
+// better than the standard deviation of the block does.
 #define Q3_KV_LARGEST 134.0f
 
-// What is larger, and a block that has nothing larger, would need a scale that half precision does not have.
+// Values beyond the first, and blocks with no value beyond the second, would need a scale that half precision cannot represent.
 #define Q3_KV_VALUE_MAX 3.0e6f
 #define Q3_KV_VALUE_MIN 1.0e-8f
 #define Q3_KV_SCALE_MAX 65504.0f
 
-// Differences of errors are cut here, so that those of 32 values fit 16 bits. Within the levels none is as large.
+// Differences of errors are clamped to this, so that 32 of them fit 16 bits. No value between the levels reaches it.
 #define Q3_KV_ERROR_MAX 2047.0f
 
-// Which subsets the branches from a state below 128 have: with t = 0 the one of these two bits, with t = 1 the one whose
-// bit 1 is the other. For the state 128 higher the two are exchanged.
+// The subset of each branch that leaves a state below 128: for t = 0 it has these two bits, for t = 1 bit 1 is inverted. For the
+// state 128 higher the two branches are exchanged.
 typedef struct {
-    uint16_t bit1[Q3_KV_STATES / 2]; // 0xFFFF where it is set
+    uint16_t bit1[Q3_KV_STATES / 2]; // 0xFFFF if it is set, else 0
     uint16_t bit0[Q3_KV_STATES / 2];
 } q3_kv_trellis;
 
-// What the search for the best way of 32 values keeps.
+// State of the search for the best path of 32 values.
 typedef struct {
-    uint16_t error[4][Q3_KV_HALF];           // of the best level of each subset, less the least of the four
-    uint8_t  level[4][Q3_KV_HALF];           // which of the subset's levels that is
-    uint16_t total[2][Q3_KV_STATES];         // of the best way to each state; written in turns
-    uint8_t  from[Q3_KV_HALF][Q3_KV_STATES]; // the bit that the state before had and this one has lost
+    uint16_t error[4][Q3_KV_HALF];           // squared error of each subset's best level, minus the least of the four
+    uint8_t  level[4][Q3_KV_HALF];           // the index u of that level
+    uint16_t total[2][Q3_KV_STATES];         // error of the best path to each state; written alternately
+    uint8_t  from[Q3_KV_HALF][Q3_KV_STATES]; // the bit that the previous state shifted out
 } q3_kv_search;
 
 static inline void q3_kv_trellis_init(q3_kv_trellis * trellis) {
@@ -63,27 +63,27 @@ static inline void q3_kv_trellis_init(q3_kv_trellis * trellis) {
     }
 }
 
-// The subset's two bits for each of 32 values: bit i of each is that of value i. The way's bit i + 8 is t[i].
-static inline uint32_t q3_kv_subset_bit1(uint64_t way) {
-    return (uint32_t) (way ^ (way >> 2) ^ (way >> 5) ^ (way >> 6) ^ (way >> 8));
+// The two subset bits of 32 values: bit i belongs to value i. Bit i + 8 of the path is t[i].
+static inline uint32_t q3_kv_subset_bit1(uint64_t path) {
+    return (uint32_t) (path ^ (path >> 2) ^ (path >> 5) ^ (path >> 6) ^ (path >> 8));
 }
 
-static inline uint32_t q3_kv_subset_bit0(uint64_t way) {
-    return (uint32_t) ((way >> 1) ^ (way >> 2) ^ (way >> 3) ^ (way >> 4) ^ (way >> 7));
+static inline uint32_t q3_kv_subset_bit0(uint64_t path) {
+    return (uint32_t) ((path >> 1) ^ (path >> 2) ^ (path >> 3) ^ (path >> 4) ^ (path >> 7));
 }
 
-// The way of one half: the state at the start, then a bit a value.
-static inline uint64_t q3_kv_way(const block_q3_kv * block, int half) {
-    uint32_t way;
-    memcpy(&way, block->way[half], sizeof(way));
-    return (uint64_t) way << 8 | block->start[half];
+// The path of one half: the initial state, then one bit per value.
+static inline uint64_t q3_kv_path(const block_q3_kv * block, int half) {
+    uint32_t path;
+    memcpy(&path, block->path[half], sizeof(path));
+    return (uint64_t) path << 8 | block->start[half];
 }
 
 static inline void q3_kv_levels_of(const block_q3_kv * block, int8_t * levels) {
     for (int half = 0; half < 2; half++) {
-        const uint64_t way  = q3_kv_way(block, half);
-        const uint32_t bit1 = q3_kv_subset_bit1(way);
-        const uint32_t bit0 = q3_kv_subset_bit0(way);
+        const uint64_t path  = q3_kv_path(block, half);
+        const uint32_t bit1 = q3_kv_subset_bit1(path);
+        const uint32_t bit0 = q3_kv_subset_bit0(path);
 
         uint32_t level1, level0;
         memcpy(&level1, block->level1[half], sizeof(level1));
@@ -123,7 +123,7 @@ static inline void q3_kv_search_errors(const float * v, q3_kv_search * search) {
     }
 }
 
-// From the best ways to all states before value i to those after it (Viterbi's algorithm).
+// One step of the Viterbi algorithm: extends the best paths by value i.
 #if defined(__AVX2__)
 static inline void q3_kv_search_step(const q3_kv_trellis * trellis, q3_kv_search * search, int i) {
     const uint16_t * total = search->total[i & 1];
@@ -149,7 +149,7 @@ static inline void q3_kv_search_step(const q3_kv_trellis * trellis, q3_kv_search
         const __m256i n0    = _mm256_min_epu16(a0, _mm256_add_epi16(b, other));
         const __m256i n1    = _mm256_min_epu16(a1, _mm256_add_epi16(b, same));
 
-        // next[2*state] is n0 and next[2*state + 1] is n1: interleaved within the two halves of a vector, then across
+        // next[2*state] is n0 and next[2*state + 1] is n1: interleaved within each half of a vector, then across halves
         const __m256i lo = _mm256_unpacklo_epi16(n0, n1);
         const __m256i hi = _mm256_unpackhi_epi16(n0, n1);
         _mm256_storeu_si256((__m256i *) (next + 2 * state), _mm256_permute2x128_si256(lo, hi, 0x20));
@@ -190,7 +190,7 @@ static inline void q3_kv_search_step(const q3_kv_trellis * trellis, q3_kv_search
 }
 #endif
 
-// Back along the best way; fills one half of the block.
+// Traces back the best path and writes one half of the block.
 static inline void q3_kv_search_end(const q3_kv_search * search, block_q3_kv * block, int half) {
     const uint16_t * total = search->total[Q3_KV_HALF & 1];
 
@@ -198,12 +198,12 @@ static inline void q3_kv_search_end(const q3_kv_search * search, block_q3_kv * b
     for (uint32_t s = 1; s < Q3_KV_STATES; s++) {
         state = total[s] < total[state] ? s : state;
     }
-    uint32_t way = 0, level1 = 0, level0 = 0;
+    uint32_t path = 0, level1 = 0, level0 = 0;
     for (int i = Q3_KV_HALF - 1; i >= 0; i--) {
         const uint32_t w = state | (uint32_t) search->from[i][state] << 8; // bit d is t[i - d]
         const uint32_t s = ((w ^ w >> 2 ^ w >> 3 ^ w >> 6 ^ w >> 8) & 1) << 1 | ((w >> 1 ^ w >> 4 ^ w >> 5 ^ w >> 6 ^ w >> 7) & 1);
         const uint32_t u = search->level[s][i];
-        way    |= (w & 1) << i;
+        path    |= (w & 1) << i;
         level1 |= (u >> 1) << i;
         level0 |= (u & 1) << i;
         state   = w >> 1;
@@ -213,12 +213,12 @@ static inline void q3_kv_search_end(const q3_kv_search * search, block_q3_kv * b
         start |= (state >> i & 1) << (7 - i);
     }
     block->start[half] = start;
-    memcpy(block->way[half], &way, sizeof(way));
+    memcpy(block->path[half], &path, sizeof(path));
     memcpy(block->level1[half], &level1, sizeof(level1));
     memcpy(block->level0[half], &level0, sizeof(level0));
 }
 
-// The sum of a[i]*b[i] over a block, in eight parts for the sake of vectors.
+// Dot product over a block, in eight partial sums so that it can be vectorized.
 static inline float q3_kv_dot(const float * a, const float * b) {
     float part[8] = { 0 };
     for (int i = 0; i < QK3_KV; i += 8) {
@@ -229,7 +229,7 @@ static inline float q3_kv_dot(const float * a, const float * b) {
     return ((part[0] + part[4]) + (part[1] + part[5])) + ((part[2] + part[6]) + (part[3] + part[7]));
 }
 
-// Fills all of the block but its scale, and returns that. No input is a mistake: what is no number counts as nothing.
+// Encodes a block and returns its scale, which the caller stores. Every input is valid: NaN counts as 0.
 static inline float q3_kv_encode(const q3_kv_trellis * trellis, const float * values, block_q3_kv * block) {
     float x[QK3_KV];
     float largest = 0.0f;

@@ -10,7 +10,7 @@
 
 #include <assert.h>
 
-// Sixteen whole numbers of a block, which its scale makes values of: how they are read, and added to y with a factor.
+// Sixteen quantized values of a block: loading them, and adding them, scaled, to y.
 #if defined(__AVX2__) && defined(__FMA__)
 
 typedef __m128i sixteen;
@@ -123,7 +123,7 @@ static void mad_q8_0(int n, float * y, const void * vx, float v) {
     }
 }
 
-// Blocks of 32 values in 4 bits each, of which the table says what they are; the first 16 are in the low halves.
+// A block of 32 values of 4 bits, which are indices into the table; the first 16 are in the low nibbles.
 static inline void mad_nibbles(float * y, sixteen nibbles, const int8_t * table, float d) {
     const sixteen levels = sixteen_at(table);
     sixteen_mad(y, sixteen_of(levels, sixteen_low(nibbles)), d);

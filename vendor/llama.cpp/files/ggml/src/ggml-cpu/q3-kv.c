@@ -62,16 +62,16 @@ void ggml_vec_mad_q3_kv_generic(int n, float * y, const void * vx, float v) {
 
 #if defined(__AVX512F__) && defined(__AVX512BW__)
 
-// The index of each value's level. The planes of bits are masks as they are.
+// The index of each value's level. The bit planes serve as masks without conversion.
 static inline __m512i q3_kv_indices(const block_q3_kv * block, __mmask64 * positive) {
-    const uint64_t way0 = q3_kv_way(block, 0);
-    const uint64_t way1 = q3_kv_way(block, 1);
+    const uint64_t path0 = q3_kv_path(block, 0);
+    const uint64_t path1 = q3_kv_path(block, 1);
 
     uint64_t level1, level0;
     memcpy(&level1, block->level1, sizeof(level1));
     memcpy(&level0, block->level0, sizeof(level0));
-    const __mmask64 bit1 = q3_kv_subset_bit1(way0) | (uint64_t) q3_kv_subset_bit1(way1) << 32;
-    const __mmask64 bit0 = q3_kv_subset_bit0(way0) | (uint64_t) q3_kv_subset_bit0(way1) << 32;
+    const __mmask64 bit1 = q3_kv_subset_bit1(path0) | (uint64_t) q3_kv_subset_bit1(path1) << 32;
+    const __mmask64 bit0 = q3_kv_subset_bit0(path0) | (uint64_t) q3_kv_subset_bit0(path1) << 32;
 
     __m512i high = _mm512_maskz_mov_epi8(level1, _mm512_set1_epi8(8));
     __m512i low  = _mm512_maskz_mov_epi8(bit1, _mm512_set1_epi8(2));
@@ -90,7 +90,7 @@ void ggml_vec_dot_q3_kv_q8_0(int n, float * s, size_t bs, const void * vx, size_
     const block_q3_kv * x = vx;
     const block_q8_0 *  y = vy;
 
-    // One factor of a product has to be without a sign: the levels' signs are given to y.
+    // The first factor must be unsigned, so the levels' signs are applied to y.
     const __m512i sizes = _mm512_broadcast_i32x4(_mm_abs_epi8(_mm_loadu_si128((const __m128i *) q3_kv_levels)));
 
     __m512 sum = _mm512_setzero_ps();
@@ -138,7 +138,7 @@ void ggml_vec_mad_q3_kv(int n, float * y, const void * vx, float v) {
 
 #elif defined(__AVX2__) && defined(__FMA__)
 
-// A byte of all ones for each bit that is set.
+// Expands each bit to a byte: 0xFF if it is set, else 0.
 static inline __m256i q3_kv_spread(uint32_t bits) {
     const __m256i byte = _mm256_setr_epi64x(0, 0x0101010101010101LL, 0x0202020202020202LL, 0x0303030303030303LL);
     const __m256i bit  = _mm256_set1_epi64x((int64_t) 0x8040201008040201ULL);
@@ -148,15 +148,15 @@ static inline __m256i q3_kv_spread(uint32_t bits) {
 
 // The levels of one half, as bytes.
 static inline __m256i q3_kv_levels_x32(const block_q3_kv * block, int half) {
-    const uint64_t way = q3_kv_way(block, half);
+    const uint64_t path = q3_kv_path(block, half);
 
     uint32_t level1, level0;
     memcpy(&level1, block->level1[half], sizeof(level1));
     memcpy(&level0, block->level0[half], sizeof(level0));
     const __m256i b3 = _mm256_and_si256(q3_kv_spread(level1), _mm256_set1_epi8(8));
     const __m256i b2 = _mm256_and_si256(q3_kv_spread(level0), _mm256_set1_epi8(4));
-    const __m256i b1 = _mm256_and_si256(q3_kv_spread(q3_kv_subset_bit1(way)), _mm256_set1_epi8(2));
-    const __m256i b0 = _mm256_and_si256(q3_kv_spread(q3_kv_subset_bit0(way)), _mm256_set1_epi8(1));
+    const __m256i b1 = _mm256_and_si256(q3_kv_spread(q3_kv_subset_bit1(path)), _mm256_set1_epi8(2));
+    const __m256i b0 = _mm256_and_si256(q3_kv_spread(q3_kv_subset_bit0(path)), _mm256_set1_epi8(1));
 
     const __m256i levels = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *) q3_kv_levels));
     return _mm256_shuffle_epi8(levels, _mm256_or_si256(_mm256_or_si256(b3, b2), _mm256_or_si256(b1, b0)));
@@ -206,7 +206,7 @@ void ggml_vec_mad_q3_kv(int n, float * y, const void * vx, float v) {
 
 #elif defined(__ARM_NEON) && defined(__aarch64__)
 
-// A byte of all ones for each of 16 bits that is set.
+// Expands each of 16 bits to a byte: 0xFF if it is set, else 0.
 static inline uint8x16_t q3_kv_spread(uint32_t bits) {
     const uint8x16_t bit = vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201ULL));
     return vtstq_u8(vcombine_u8(vdup_n_u8((uint8_t) bits), vdup_n_u8((uint8_t) (bits >> 8))), bit);
@@ -214,9 +214,9 @@ static inline uint8x16_t q3_kv_spread(uint32_t bits) {
 
 // The levels of one half, as bytes.
 static inline int8x16x2_t q3_kv_levels_x32(const block_q3_kv * block, int half) {
-    const uint64_t way  = q3_kv_way(block, half);
-    const uint32_t bit1 = q3_kv_subset_bit1(way);
-    const uint32_t bit0 = q3_kv_subset_bit0(way);
+    const uint64_t path  = q3_kv_path(block, half);
+    const uint32_t bit1 = q3_kv_subset_bit1(path);
+    const uint32_t bit0 = q3_kv_subset_bit0(path);
 
     uint32_t level1, level0;
     memcpy(&level1, block->level1[half], sizeof(level1));

@@ -1,4 +1,4 @@
-// q3_kv (ggml-q3-kv.h) for this machine's processor.
+// Attention's functions for q3_kv (ggml-q3-kv.h), compiled for the processor of this machine.
 
 #pragma once
 

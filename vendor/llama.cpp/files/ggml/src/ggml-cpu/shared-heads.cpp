@@ -12,15 +12,14 @@
 
 namespace {
 
-// Cells that are taken together.
+// Cells that are processed together.
 constexpr int64_t tile_cells = 64;
-// A part of the cells has no fewer: what a part costs of itself should not show.
+// Below this, the fixed cost of a part would show.
 constexpr int64_t part_cells_min = 512;
-// So that threads have something left to take when others are slower.
+// Several per thread, so that a slow thread does not hold up the others.
 constexpr int64_t items_per_thread = 8;
 
-// What is computed, and how it is divided. An item is one query with the heads of one head of keys and values, and one part
-// of the cells.
+// How the work is divided. An item is one query with all heads that share one KV head, over one part of the cells.
 struct plan {
     const ggml_tensor * q;
     const ggml_tensor * k;
@@ -28,8 +27,8 @@ struct plan {
     const ggml_tensor * mask;
     int64_t DK;
     int64_t DV;
-    int64_t heads; // that read the same keys and values
-    int64_t groups;
+    int64_t heads; // query heads per KV head
+    int64_t groups; // KV heads
     int64_t queries;
     int64_t cells;
     int64_t parts;
@@ -38,22 +37,22 @@ struct plan {
     plan(const ggml_tensor * dst, int n_threads)
         : q(dst->src[0]), k(dst->src[1]), v(dst->src[2]), mask(dst->src[3]), DK(k->ne[0]), DV(v->ne[0]),
           heads(q->ne[2]/k->ne[2]), groups(k->ne[2]), queries(q->ne[1]), cells(k->ne[1]) {
-        const int64_t wanted = items_per_thread*n_threads/(groups*queries);
-        const int64_t most   = (cells + part_cells_min - 1)/part_cells_min;
-        parts      = std::max<int64_t>(1, std::min(wanted, most));
+        const int64_t wanted    = items_per_thread*n_threads/(groups*queries);
+        const int64_t parts_max = (cells + part_cells_min - 1)/part_cells_min;
+        parts      = std::max<int64_t>(1, std::min(wanted, parts_max));
         part_cells = (cells + parts - 1)/parts;
         part_cells = (part_cells + tile_cells - 1)/tile_cells*tile_cells;
     }
 
     int64_t items() const { return groups*queries*parts; }
-    // Greatest score, sum of weights, weighed values.
+    // The partial result of an item and head: greatest score, sum of weights, weighted sum of the values.
     int64_t partial_floats() const { return 2 + DV; }
     size_t  partials_size() const { return sizeof(float)*partial_floats()*q->ne[2]*queries*parts; }
     float * partial(void * wdata, int64_t head, int64_t query, int64_t part) const {
         return (float *) wdata + ((query*q->ne[2] + head)*parts + part)*partial_floats();
     }
 
-    // Of each thread: a key, weights, the values of a tile, sums.
+    // Scratch memory of each thread: a key, weights, the values of a tile, sums.
     size_t scratch_size() const {
         const int64_t floats = DK + heads*tile_cells + tile_cells*DV + heads*DV;
         return GGML_PAD(sizeof(float)*floats, CACHE_LINE_SIZE) + CACHE_LINE_SIZE;
@@ -63,7 +62,7 @@ struct plan {
     }
 };
 
-bool takes(const ggml_tensor * dst) {
+bool supports(const ggml_tensor * dst) {
     const ggml_tensor * q    = dst->src[0];
     const ggml_tensor * k    = dst->src[1];
     const ggml_tensor * v    = dst->src[2];
@@ -73,14 +72,14 @@ bool takes(const ggml_tensor * dst) {
     };
     float max_bias = 0.0f;
     memcpy(&max_bias, (const float *) dst->op_params + 1, sizeof(float));
-    // In few bits a head on its own is taken too: elsewhere its queries would be rounded to 8 bits.
+    // Also used for single heads if keys have few bits: the usual attention would round the queries to 8 bits.
     const bool is_worth_it = q->ne[2] > k->ne[2] || ggml_kv_mad(k->type) != nullptr;
     return is_worth_it && dst->src[4] == nullptr && max_bias == 0.0f && q->type == GGML_TYPE_F32 && is_read(k->type) &&
            is_read(v->type) && q->ne[3] == 1 && k->ne[2] == v->ne[2] && q->ne[1] < GGML_FA_TILE_Q &&
            (mask == nullptr || (mask->ne[2] == 1 && mask->ne[3] == 1));
 }
 
-// The next cells that the query sees, at most a tile; `cell` goes on behind them.
+// Collects the next unmasked cells, at most a tile, and advances `cell` past them.
 int visible_cells(const ggml_fp16_t * mask, int64_t & cell, int64_t end, int32_t * visible) {
     int n = 0;
     while (n < tile_cells) {
@@ -95,7 +94,7 @@ int visible_cells(const ggml_fp16_t * mask, int64_t & cell, int64_t end, int32_t
     return n;
 }
 
-// A key or the values of a cell.
+// Dequantizes a row: the key or the value of a cell.
 void read_row(ggml_type type, const char * row, float * numbers, int64_t count) {
     if (const ggml_kv_mad_t mad = ggml_kv_mad(type)) {
         memset(numbers, 0, count*sizeof(float));
@@ -175,7 +174,7 @@ void compute_item(const plan & p, const ggml_tensor * dst, void * wdata, int thr
     }
 }
 
-// Puts the parts of a head together, and writes what the query gets of it.
+// Combines the partial results of one head and query, and writes the result.
 void reduce(const plan & p, ggml_tensor * dst, void * wdata, int64_t head, int64_t query) {
     float * first = p.partial(wdata, head, query, 0);
     float   greatest = -INFINITY;
@@ -200,7 +199,7 @@ void reduce(const plan & p, ggml_tensor * dst, void * wdata, int64_t head, int64
 } // namespace
 
 size_t ggml_fa_shared_heads_size(const ggml_tensor * dst, int n_threads) {
-    if (!takes(dst)) {
+    if (!supports(dst)) {
         return 0;
     }
     const plan p(dst, n_threads);

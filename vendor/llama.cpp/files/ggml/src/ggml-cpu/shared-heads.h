@@ -1,5 +1,6 @@
-// Attention of few queries where several heads of each read the same keys and values (grouped-query attention, Ainslie et al.
-// 2023, arXiv 2305.13245): each is decoded once for all of these heads, and the values are multiplied as matrices.
+// Attention for a few queries whose heads share keys and values (grouped-query attention, Ainslie et al. 2023,
+// arXiv 2305.13245): each key and value is dequantized once for all heads of its group, and weights and values are multiplied
+// as matrices.
 // Part of GGML_OP_FLASH_ATTN_EXT.
 
 #pragma once

@@ -1,4 +1,4 @@
-// What of q3_kv is compiled once: coding (as ggml-q3-kv-impl.h does it), and attention's kernels.
+// The parts of q3_kv that are compiled once: encoding (the same as ggml-q3-kv-impl.h), and attention's kernels.
 
 #include "fattn-vec.cuh"
 #include "q3-kv.cuh"
@@ -8,17 +8,17 @@
 #define Q3_KV_VALUE_MIN 1.0e-8f
 #define Q3_KV_SCALE_MAX 65504.0f
 #define Q3_KV_ERROR_MAX 2047.0f
-#define Q3_KV_THREADS   256 // for each half of a block one for two states
+#define Q3_KV_THREADS   256 // one per two states of each half block
 
-// The two halves of a block, side by side.
+// State of the search; the two halves of a block are searched at the same time.
 struct q3_kv_search {
     float    x[QK3_KV];
-    float    level_x[QK3_KV];             // the sum of these is the product of the block with its levels
+    float    level_x[QK3_KV];             // products of values and their levels
     uint16_t error[4][QK3_KV];
     uint8_t  level[4][QK3_KV];
     uint32_t total[2][2][256];
     uint8_t  from[2][32][256];
-    uint32_t best[2];                     // a total and, in its low byte, a state
+    uint32_t best[2];                     // least total error; the state is in the low byte
     float    squares;
     float    largest;
 };
@@ -41,7 +41,7 @@ static __device__ void q3_kv_search_errors(q3_kv_search & search, const float v,
     }
 }
 
-// A step of Viterbi's algorithm for the states `state` and `state + 128`.
+// One step of the Viterbi algorithm for the states `state` and `state + 128`.
 static __device__ void q3_kv_search_step(q3_kv_search & search, const int half, const int state, const int i) {
     const int bit1 = (state >> 1 ^ state >> 2 ^ state >> 5) & 1;
     const int bit0 = (state ^ state >> 3 ^ state >> 4 ^ state >> 5 ^ state >> 6) & 1;
@@ -58,15 +58,15 @@ static __device__ void q3_kv_search_step(q3_kv_search & search, const int half, 
     search.from[half][i][2*state + 1] = b + same < a + other;
 }
 
-// Back along the best way; one thread a half.
+// Traces back the best path; one thread per half.
 static __device__ void q3_kv_search_end(q3_kv_search & search, const int half, block_q3_kv * __restrict__ block) {
     uint32_t state = search.best[half] & 0xFF;
-    uint32_t way = 0, level1 = 0, level0 = 0;
+    uint32_t path = 0, level1 = 0, level0 = 0;
     for (int i = 31; i >= 0; --i) {
         const uint32_t w = state | (uint32_t) search.from[half][i][state] << 8;
         const uint32_t s = ((w ^ w >> 2 ^ w >> 3 ^ w >> 6 ^ w >> 8) & 1) << 1 | ((w >> 1 ^ w >> 4 ^ w >> 5 ^ w >> 6 ^ w >> 7) & 1);
         const uint32_t u = search.level[s][32*half + i];
-        way    |= (w & 1) << i;
+        path    |= (w & 1) << i;
         level1 |= (u >> 1) << i;
         level0 |= (u & 1) << i;
         state   = w >> 1;
@@ -74,7 +74,7 @@ static __device__ void q3_kv_search_end(q3_kv_search & search, const int half, b
     }
     block->start[half] = __brev(state) >> 24;
     for (int byte = 0; byte < 4; ++byte) {
-        block->way[half][byte]    = way    >> 8*byte;
+        block->path[half][byte]    = path    >> 8*byte;
         block->level1[half][byte] = level1 >> 8*byte;
         block->level0[half][byte] = level0 >> 8*byte;
     }
@@ -148,7 +148,7 @@ static __global__ void k_set_rows_q3_kv(
         const int64_t nb1, const int64_t nb2, const int64_t nb3) {
     __shared__ q3_kv_search search;
 
-    // a block of threads codes one block of values
+    // each thread block encodes one block of values
     const int64_t i01 = blockIdx.y;
     const int64_t i02 = blockIdx.z % ne02;
     const int64_t i03 = blockIdx.z / ne02;
@@ -166,7 +166,7 @@ static void set_rows_q3_kv(ggml_backend_cuda_context & ctx, ggml_tensor * dst) {
     GGML_TENSOR_BINARY_OP_LOCALS
     GGML_ASSERT(ne00 % QK3_KV == 0);
 
-    // a grid is at most 65535 high
+    // grids are limited to 65535 in y
     for (int64_t first = 0; first < ne01; first += 32768) {
         const dim3 grid(ne00/QK3_KV, std::min<int64_t>(ne01 - first, 32768), ne02*ne03);
         k_set_rows_q3_kv<idx_t><<<grid, Q3_KV_THREADS, 0, ctx.stream()>>>(

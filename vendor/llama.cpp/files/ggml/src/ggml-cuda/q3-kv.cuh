@@ -1,5 +1,4 @@
-// q3_kv (ggml-q3-kv.h) in CUDA: what flash attention's vector kernels read a block with, and what is called from the
-// files of upstream.
+// q3_kv (ggml-q3-kv.h) in CUDA: how flash attention's vector kernels read a block, and the functions that upstream's files call.
 
 #pragma once
 
@@ -8,7 +7,7 @@
 
 static __device__ const int8_t q3_kv_levels_cuda[16] = { -127, -95, -74, -57, -43, -30, -18, -6, 6, 18, 30, 43, 57, 74, 95, 127 };
 
-// Four bits, one in each byte.
+// Spreads four bits to four bytes.
 static __device__ __forceinline__ int q3_kv_spread(const uint32_t bits) {
     return ((bits & 0xF) * 0x00204081) & 0x01010101;
 }
@@ -18,13 +17,13 @@ static __device__ __forceinline__ int q3_kv_levels_x4(const block_q3_kv * __rest
     const int half  = i / 32;
     const int shift = i % 32;
 
-    uint32_t way, level1, level0;
-    ggml_cuda_memcpy_1<sizeof(way), 2>(&way, block->way[half]);
+    uint32_t path, level1, level0;
+    ggml_cuda_memcpy_1<sizeof(path), 2>(&path, block->path[half]);
     ggml_cuda_memcpy_1<sizeof(level1), 2>(&level1, block->level1[half]);
     ggml_cuda_memcpy_1<sizeof(level0), 2>(&level0, block->level0[half]);
 
-    // bit 8 is the way of value i
-    const uint32_t w    = (uint32_t) (((uint64_t) way << 8 | block->start[half]) >> shift);
+    // bit 8 is the path's bit for value i
+    const uint32_t w    = (uint32_t) (((uint64_t) path << 8 | block->start[half]) >> shift);
     const uint32_t bit1 = w ^ w >> 2 ^ w >> 5 ^ w >> 6 ^ w >> 8;
     const uint32_t bit0 = w >> 1 ^ w >> 2 ^ w >> 3 ^ w >> 4 ^ w >> 7;
 

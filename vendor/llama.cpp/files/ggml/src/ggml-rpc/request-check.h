@@ -12,7 +12,7 @@ namespace request_check {
 
 // Bytes of one graph: a model with a hundred layers sends about 3 MB.
 static constexpr size_t GRAPH_BYTES_MAX = 256u * 1024 * 1024;
-// Bytes of one tensor. Far more than any memory holds, and small enough that sums and products of a few stay in 64 bits.
+// Bytes of one tensor. More than any machine has, and small enough that sums and small multiples stay within 64 bits.
 static constexpr uint64_t TENSOR_BYTES_MAX = uint64_t(1) << 48;
 // Buffers that one connection may hold: a model has a handful per device.
 static constexpr size_t BUFFERS_MAX = 4096;
@@ -24,8 +24,8 @@ struct operands_of {
     int          count;
 };
 
-// Operands without which an operation reads a null pointer. What is not here a peer may not ask for: functions by their address,
-// and training, whose kernels write where inference never does.
+// The operands without which an operation would read a null pointer. Operations that are not listed are refused: those that call
+// a function by its address, and training, whose kernels write where inference never does.
 static constexpr operands_of OPERANDS[] = {
     {GGML_OP_NONE, 0}, {GGML_OP_ARANGE, 0},
     {GGML_OP_DUP, 1}, {GGML_OP_SQR, 1}, {GGML_OP_SQRT, 1}, {GGML_OP_LOG, 1}, {GGML_OP_SIN, 1}, {GGML_OP_COS, 1},
@@ -66,7 +66,7 @@ static bool computes_nothing(uint32_t op) {
            op == GGML_OP_TRANSPOSE;
 }
 
-// False when the sum would be more than TENSOR_BYTES_MAX; both are at most that or the product of two 32-bit numbers.
+// Adds b to a; false if the sum exceeds TENSOR_BYTES_MAX. Each is at most that, or a product of two 32-bit numbers.
 static bool add_bytes(uint64_t & sum, uint64_t bytes) {
     if (bytes > TENSOR_BYTES_MAX || sum > TENSOR_BYTES_MAX - bytes) {
         return false;
@@ -75,7 +75,7 @@ static bool add_bytes(uint64_t & sum, uint64_t bytes) {
     return true;
 }
 
-// Bytes from a tensor's first to its last one, as ggml_nbytes() counts them; false when they are too many.
+// The extent of a tensor in bytes, as ggml_nbytes() computes it; false if it is too large.
 static bool span_of(const rpc_tensor & tensor, uint64_t & bytes) {
     const auto type = (enum ggml_type) tensor.type;
     const uint64_t block = ggml_blck_size(type);
@@ -98,7 +98,7 @@ static bool span_of(const rpc_tensor & tensor, uint64_t & bytes) {
     return true;
 }
 
-// Bytes of all elements side by side: buffers for intermediate results are as large as that, whatever the strides say.
+// Bytes of all elements stored contiguously: buffers for intermediate results have this size, whatever the strides are.
 static bool is_countable(const rpc_tensor & tensor) {
     uint64_t bytes = ggml_type_size((enum ggml_type) tensor.type);
     for (int i = 0; i < GGML_MAX_DIMS; i++) {
@@ -113,7 +113,7 @@ static bool is_countable(const rpc_tensor & tensor) {
     return true;
 }
 
-// What is wrong with a tensor by itself, or nullptr.
+// What is wrong with a tensor, looked at alone, or nullptr.
 static const char * fault_of(const rpc_tensor & tensor) {
     if (tensor.type >= GGML_TYPE_COUNT) {
         return "unknown type";

@@ -1,0 +1,68 @@
+#include "llama/backend/thread_placement.h"
+
+#include <algorithm>
+#include <string>
+#include <thread>
+
+#ifdef __linux__
+#include <pthread.h>
+#include <sched.h>
+#endif
+
+namespace llama_rt {
+
+namespace {
+
+std::unexpected<base::Error> wrong_placement(const std::string& param, const std::string& reason) {
+    return std::unexpected(
+        base::Error{.code = base::Code::invalid_argument, .message = param + ": " + reason, .param = param});
+}
+
+#ifdef __linux__
+/// The priorities above normal, as ggml sets them.
+constexpr int kFifoLeast = 40;
+
+bool is_priority_granted(int32_t priority) {
+    if (priority <= 0) return true; // anybody may have less
+    bool is_granted = false;
+    std::thread probe([&is_granted] {
+        const sched_param param{.sched_priority = kFifoLeast};
+        is_granted = pthread_setschedparam(pthread_self(), SCHED_FIFO, &param) == 0;
+    });
+    probe.join();
+    return is_granted;
+}
+
+bool is_allowed(int32_t cpu) {
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
+        return true; // more processors than the set holds
+    return cpu >= 0 && cpu < CPU_SETSIZE && CPU_ISSET(static_cast<size_t>(cpu), &allowed);
+}
+#endif
+
+} // namespace
+
+base::Result<void> check_placement(const ThreadPlacement& placement) {
+    if (placement.is_strict && placement.cpus.empty())
+        return wrong_placement("cpuStrict", "it needs cpuMask or cpuRange.");
+#ifdef __linux__
+    for (const int32_t cpu : placement.cpus) {
+        if (!is_allowed(cpu))
+            return wrong_placement("cpuMask", "processor " + std::to_string(cpu) +
+                                                  " does not exist, or this process may not use it.");
+    }
+    if (!is_priority_granted(placement.priority))
+        return wrong_placement(
+            "priority", "the system grants this process no priority above normal. Give it CAP_SYS_NICE, or "
+                        "leave the option out.");
+#elif defined(__APPLE__)
+    if (!placement.cpus.empty())
+        return wrong_placement("cpuMask",
+                               "macOS does not let programs choose processors. Leave the option out.");
+#endif
+    return {};
+}
+
+} // namespace llama_rt

@@ -1,0 +1,122 @@
+// Where a model's tensors go, and how its file is read: our options in llama.cpp's terms. Options that would have no effect on this
+// machine are errors, because llama.cpp ignores them.
+#pragma once
+
+#include "base/fields.h"
+#include "base/result.h"
+#include "llama/backend/workers.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "llama.h"
+
+namespace llama_rt {
+
+/// Tensors whose names match the pattern (tensor-pattern.h) go to the device.
+struct TensorOverride {
+    std::string pattern;
+    /// As in backend_info(), or "CPU".
+    std::string device;
+};
+
+constexpr auto fields_of(const TensorOverride*) {
+    return std::tuple(base::field("pattern", &TensorOverride::pattern),
+                      base::field("device", &TensorOverride::device));
+}
+
+/// Replaces a value of the file's header.
+struct KvOverride {
+    std::string key;
+    llama_model_kv_override_type type;
+    std::string value;
+};
+
+constexpr auto fields_of(const KvOverride*) {
+    return std::tuple(base::field("key", &KvOverride::key),
+                      base::choice("type", &KvOverride::type,
+                                   {{"int", LLAMA_KV_OVERRIDE_TYPE_INT},
+                                    {"float", LLAMA_KV_OVERRIDE_TYPE_FLOAT},
+                                    {"bool", LLAMA_KV_OVERRIDE_TYPE_BOOL},
+                                    {"str", LLAMA_KV_OVERRIDE_TYPE_STR}}),
+                      base::field("value", &KvOverride::value));
+}
+
+struct Placement {
+    /// Names as in backend_info(); empty for all GPUs. "none" alone: the processor only.
+    std::vector<std::string> devices = {};
+    /// The experts of so many layers, from the first one on, stay in the machine's memory.
+    int32_t cpu_moe_layers = 0;
+    std::vector<TensorOverride> tensor_overrides = {};
+    llama_split_mode split_mode = LLAMA_SPLIT_MODE_LAYER;
+    /// A share for each device; empty for shares by free memory.
+    std::vector<float> tensor_split = {};
+    /// The device that holds everything with LLAMA_SPLIT_MODE_NONE; -1 if none was requested.
+    int32_t main_gpu = -1;
+    /// "", "distribute", "isolate" or "numactl".
+    std::string numa = {};
+    bool checks_tensors = false;
+    std::vector<KvOverride> kv_overrides = {};
+};
+
+constexpr auto fields_of(const Placement*) {
+    return std::tuple(base::field("devices", &Placement::devices),
+                      base::field("cpuMoeLayers", &Placement::cpu_moe_layers, {.min = 0, .max = 1 << 16}),
+                      base::field("tensorOverrides", &Placement::tensor_overrides),
+                      base::choice("splitMode", &Placement::split_mode,
+                                   {{"layer", LLAMA_SPLIT_MODE_LAYER},
+                                    {"row", LLAMA_SPLIT_MODE_ROW},
+                                    {"none", LLAMA_SPLIT_MODE_NONE}}),
+                      base::field("tensorSplit", &Placement::tensor_split),
+                      base::field("mainGpu", &Placement::main_gpu, {.min = -1, .max = 1 << 10}),
+                      base::field("numa", &Placement::numa),
+                      base::field("checkTensors", &Placement::checks_tensors),
+                      base::field("kvOverrides", &Placement::kv_overrides));
+}
+
+/// Most patterns, and most replaced values: each is compared with every tensor, or with every value of the header.
+inline constexpr size_t kOverridesMax = 64;
+
+/// The first list that is too long.
+const char* relate(Placement& placement);
+
+/// Sets the fields of llama_model_params, and owns what these point to.
+class PlacedParams {
+public:
+    /// `gpu_layers` is negative for all layers. `invalid_argument` for options that name what is not there, or have no effect here.
+    static base::Result<std::unique_ptr<PlacedParams>> create(const Placement& placement, int32_t gpu_layers,
+                                                              const WorkerConnections& workers);
+
+    void apply(llama_model_params& params) const;
+
+private:
+    PlacedParams() = default;
+    base::Result<void> choose_devices(const Placement& placement, int32_t gpu_layers,
+                                      const WorkerConnections& workers);
+    base::Result<void> split(const Placement& placement);
+    base::Result<void> override_tensors(const Placement& placement);
+    base::Result<void> override_values(const Placement& placement);
+
+    /// Devices for layers, then null; workers come first, so that a GPU of this machine computes the output.
+    std::vector<ggml_backend_dev_t> devices_;
+    /// False: llama.cpp finds the same devices, and of those that two backends see, one.
+    bool are_devices_given_ = false;
+    int32_t gpu_layers_ = -1;
+    int32_t main_gpu_ = 0;
+    llama_split_mode split_mode_ = LLAMA_SPLIT_MODE_LAYER;
+    bool checks_tensors_ = false;
+    std::vector<float> tensor_split_;
+    std::vector<std::string> patterns_;
+    std::vector<llama_model_tensor_buft_override> tensor_overrides_;
+    std::vector<llama_model_kv_override> kv_overrides_;
+};
+
+/// Checks after loading that each override and the number of experts' layers had an effect: `lines` are what llama.cpp logged.
+base::Result<void> check_placed(const Placement& placement, const llama_model* model,
+                                const std::string& lines);
+
+} // namespace llama_rt

@@ -1,0 +1,293 @@
+// Products with quantized weights by panels (files/ggml/src/ggml-cpu/weight-panels.h): their values, and that a row has the same
+// value in every batch, with every number of threads and for every way to choose experts.
+#include "check.h"
+#include "random.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ggml-backend.h"
+#include "ggml-cpu.h"
+#include "ggml.h"
+
+using test::Random;
+
+namespace {
+
+using Values = std::vector<float>;
+
+constexpr ggml_type kTypes[] = {
+    GGML_TYPE_Q5_0, GGML_TYPE_Q8_0, GGML_TYPE_Q3_K, GGML_TYPE_Q4_K, GGML_TYPE_Q5_K, GGML_TYPE_Q6_K,
+};
+
+struct Free {
+    void operator()(ggml_context* context) const { ggml_free(context); }
+    void operator()(ggml_backend* backend) const { ggml_backend_free(backend); }
+    void operator()(ggml_backend_buffer* buffer) const { ggml_backend_buffer_free(buffer); }
+};
+template <class T>
+using Owned = std::unique_ptr<T, Free>;
+
+Values random_values(Random& random, int64_t count) {
+    constexpr uint64_t kSteps = 1 << 20;
+    Values values(static_cast<size_t>(count));
+    for (float& value : values)
+        value = static_cast<float>(random.below(2 * kSteps)) / static_cast<float>(kSteps) - 1;
+    return values;
+}
+
+/// One or several matrices of equal size, one after the other.
+struct Weights {
+    ggml_type type;
+    int64_t columns;
+    int64_t rows; // of each matrix
+    int64_t count;
+    std::vector<uint8_t> bytes;
+
+    Values decoded() const {
+        Values values(static_cast<size_t>(columns * rows * count));
+        ggml_get_type_traits(type)->to_float(bytes.data(), values.data(),
+                                             static_cast<int64_t>(values.size()));
+        return values;
+    }
+};
+
+Weights random_weights(Random& random, ggml_type type, int64_t columns, int64_t rows, int64_t count = 1) {
+    Weights weights{type, columns, rows, count, {}};
+    weights.bytes.resize(ggml_row_size(type, columns) * static_cast<size_t>(rows * count));
+    const Values values = random_values(random, columns * rows * count);
+    ggml_quantize_chunk(type, values.data(), weights.bytes.data(), 0, rows * count, columns, nullptr);
+    return weights;
+}
+
+/// Computes one operation on new tensors: `build` creates it from the weights and the inputs.
+template <class Build>
+Values compute(int threads, const Weights& weights, const std::vector<int64_t>& shape, const Values& inputs,
+               Build build) {
+    const Owned<ggml_backend> backend(ggml_backend_cpu_init());
+    ggml_backend_cpu_set_n_threads(backend.get(), threads);
+    const Owned<ggml_context> context(
+        ggml_init({8 * ggml_tensor_overhead() + ggml_graph_overhead(), nullptr, true}));
+    ggml_tensor* const weight =
+        ggml_new_tensor_3d(context.get(), weights.type, weights.columns, weights.rows, weights.count);
+    ggml_tensor* const input =
+        ggml_new_tensor(context.get(), GGML_TYPE_F32, static_cast<int>(shape.size()), shape.data());
+    ggml_tensor* ids = nullptr;
+    ggml_tensor* const output = build(context.get(), weight, input, ids);
+    const Owned<ggml_backend_buffer> held(
+        ggml_backend_alloc_ctx_tensors_from_buft(context.get(), ggml_backend_cpu_buffer_type()));
+    ggml_backend_tensor_set(weight, weights.bytes.data(), 0, weights.bytes.size());
+    ggml_backend_tensor_set(input, inputs.data(), 0, inputs.size() * sizeof(float));
+    build.set(ids);
+    ggml_cgraph* const graph = ggml_new_graph(context.get());
+    ggml_build_forward_expand(graph, output);
+    REQUIRE(ggml_backend_graph_compute(backend.get(), graph) == GGML_STATUS_SUCCESS);
+    Values values(static_cast<size_t>(ggml_nelements(output)));
+    ggml_backend_tensor_get(output, values.data(), 0, values.size() * sizeof(float));
+    return values;
+}
+
+struct Product {
+    ggml_tensor* operator()(ggml_context* context, ggml_tensor* weight, ggml_tensor* input,
+                            ggml_tensor*&) const {
+        return ggml_mul_mat(context, weight, input);
+    }
+    void set(ggml_tensor*) const {}
+};
+
+struct ExpertProduct {
+    const std::vector<int32_t>& experts; // of each token, `used` after one another
+    int64_t used;
+
+    ggml_tensor* operator()(ggml_context* context, ggml_tensor* weight, ggml_tensor* input,
+                            ggml_tensor*& ids) const {
+        ids = ggml_new_tensor_2d(context, GGML_TYPE_I32, used, static_cast<int64_t>(experts.size()) / used);
+        return ggml_mul_mat_id(context, weight, input, ids);
+    }
+    void set(ggml_tensor* ids) const {
+        ggml_backend_tensor_set(ids, experts.data(), 0, experts.size() * sizeof(int32_t));
+    }
+};
+
+Values product(int threads, const Weights& weights, const Values& inputs) {
+    const auto count = static_cast<int64_t>(inputs.size()) / weights.columns;
+    return compute(threads, weights, {weights.columns, count}, inputs, Product{});
+}
+
+/// Inputs as they are rounded for the product: to 1/127 of the largest of those that meet one block of weights.
+std::vector<double> rounded(const Values& inputs, int64_t block) {
+    std::vector<double> values(inputs.size());
+    for (size_t first = 0; first < inputs.size(); first += static_cast<size_t>(block)) {
+        const auto end = first + static_cast<size_t>(block);
+        float largest = 0;
+        for (size_t i = first; i < end; ++i) largest = std::max(largest, std::abs(inputs[i]));
+        for (size_t i = first; i < end; ++i) {
+            const float steps = largest > 0 ? std::nearbyint(inputs[i] * (127 / largest)) : 0;
+            values[i] = static_cast<double>(steps) * static_cast<double>(largest / 127);
+        }
+    }
+    return values;
+}
+
+/// The largest difference from products in double precision, as a part of the sum of their terms' magnitudes.
+double largest_error(const Weights& weights, const Values& inputs, const Values& products) {
+    const Values decoded = weights.decoded();
+    const std::vector<double> exact_inputs = rounded(inputs, ggml_blck_size(weights.type));
+    double largest = 0;
+    for (size_t at = 0; at < products.size(); ++at) {
+        const float* const weight =
+            decoded.data() + static_cast<int64_t>(at) % weights.rows * weights.columns;
+        const double* const input =
+            exact_inputs.data() + static_cast<int64_t>(at) / weights.rows * weights.columns;
+        double sum = 0;
+        double magnitude = 0;
+        for (int64_t i = 0; i < weights.columns; ++i) {
+            const double term = static_cast<double>(weight[i]) * input[i];
+            sum += term;
+            magnitude += std::abs(term);
+        }
+        const double error = std::abs(static_cast<double>(products[at]) - sum) / std::max(magnitude, 1e-30);
+        if (!(error <= largest)) largest = error; // a NaN stays
+    }
+    return largest;
+}
+
+bool same_bits(const float* a, const float* b, int64_t count) {
+    return std::memcmp(a, b, static_cast<size_t>(count) * sizeof(float)) == 0;
+}
+
+/// Panels need AVX2; elsewhere upstream's products are used.
+bool has_panels() {
+    return ggml_cpu_has_avx2() != 0 && ggml_cpu_has_fma() != 0;
+}
+
+} // namespace
+
+TEST_CASE("panels: products are exact but for the rounding of floats, for every shape") {
+    if (!has_panels()) return;
+    // Rounding each of at most 24 blocks' sums; a wrong weight or scale gives 0.001 and more.
+    constexpr double kErrorMax = 2e-6;
+    Random random(1);
+    for (const ggml_type type : kTypes) {
+        const int64_t block = ggml_blck_size(type);
+        for (const int64_t rows : {1, 7, 16, 37}) {
+            for (const int64_t blocks : {1, 3, 8, 19}) {
+                const Weights weights = random_weights(random, type, block * blocks, rows);
+                for (const int64_t count : {1, 2, 3, 9, 23}) {
+                    const Values inputs = random_values(random, count * weights.columns);
+                    const Values products = product(2, weights, inputs);
+                    const std::string type_name = ggml_type_name(type);
+                    CAPTURE(type_name);
+                    CAPTURE(rows);
+                    CAPTURE(blocks);
+                    CAPTURE(count);
+                    CHECK(largest_error(weights, inputs, products) < kErrorMax);
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE(
+    "panels: a row's products are the same bits alone, in every batch and with every number of threads") {
+    if (!has_panels()) return;
+    Random random(2);
+    constexpr int64_t kRows = 83;
+    constexpr int64_t kCount = 40;
+    for (const ggml_type type : kTypes) {
+        const std::string type_name = ggml_type_name(type);
+        CAPTURE(type_name);
+        const Weights weights = random_weights(random, type, 3072, kRows);
+        const Values inputs = random_values(random, kCount * weights.columns);
+        const Values expected = product(1, weights, inputs);
+        const auto check_batch = [&](int64_t first, int64_t count, int threads) {
+            CAPTURE(first);
+            CAPTURE(count);
+            CAPTURE(threads);
+            const auto* const begin = inputs.data() + first * weights.columns;
+            const Values products = product(threads, weights, Values(begin, begin + count * weights.columns));
+            CHECK(same_bits(products.data(), expected.data() + first * kRows, count * kRows));
+        };
+        for (int64_t count = 1; count <= 17; ++count)
+            check_batch(random.between(0, static_cast<int32_t>(kCount - count)), count, 1);
+        for (int threads = 2; threads <= 8; ++threads) {
+            check_batch(random.between(0, kCount - 1), 1, threads);
+            check_batch(0, kCount, threads);
+        }
+        // A prompt in random chunks.
+        for (int64_t first = 0; first < kCount;) {
+            const int64_t count = std::min<int64_t>(kCount - first, random.between(1, 13));
+            check_batch(first, count, random.between(1, 8));
+            first += count;
+        }
+    }
+}
+
+TEST_CASE("panels: an expert's products are the same bits as those of its matrix alone") {
+    if (!has_panels()) return;
+    Random random(3);
+    constexpr int64_t kExperts = 5;
+    constexpr int64_t kUsed = 2;
+    constexpr int64_t kRows = 35;
+    for (const ggml_type type : kTypes) {
+        const std::string type_name = ggml_type_name(type);
+        CAPTURE(type_name);
+        const Weights weights = random_weights(random, type, 512, kRows, kExperts);
+        for (const int64_t tokens : {1, 3, 30}) {
+            CAPTURE(tokens);
+            std::vector<int32_t> experts;
+            for (int64_t token = 0; token < tokens; ++token) { // the last expert is never chosen
+                const int32_t first = random.between(0, kExperts - 2);
+                experts.insert(experts.end(), {first, static_cast<int32_t>((first + 1) % (kExperts - 1))});
+            }
+            // The experts of a token read the same inputs, as a layer's first product, or each its own, as the second one.
+            for (const int64_t inputs_of_token : {int64_t{1}, kUsed}) {
+                CAPTURE(inputs_of_token);
+                const Values inputs = random_values(random, tokens * inputs_of_token * weights.columns);
+                const Values products =
+                    compute(random.between(1, 4), weights, {weights.columns, inputs_of_token, tokens}, inputs,
+                            ExpertProduct{experts, kUsed});
+                for (size_t at = 0; at < experts.size(); ++at) {
+                    const auto token = static_cast<int64_t>(at) / kUsed;
+                    const auto use = static_cast<int64_t>(at) % kUsed;
+                    Weights one = weights;
+                    const size_t size = weights.bytes.size() / kExperts;
+                    const auto* const from = weights.bytes.data() + static_cast<size_t>(experts[at]) * size;
+                    one.bytes.assign(from, from + size);
+                    one.count = 1;
+                    const auto* const input =
+                        inputs.data() + (token * inputs_of_token + use % inputs_of_token) * weights.columns;
+                    const Values expected = product(1, one, Values(input, input + weights.columns));
+                    CHECK(same_bits(products.data() + static_cast<int64_t>(at) * kRows, expected.data(),
+                                    kRows));
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("panels: inputs of zero give zero, and the largest weights and inputs do not overflow") {
+    if (!has_panels()) return;
+    Random random(4);
+    for (const ggml_type type : kTypes) {
+        const std::string type_name = ggml_type_name(type);
+        CAPTURE(type_name);
+        Weights weights = random_weights(random, type, 512, 16);
+        for (const float zero : product(1, weights, Values(2 * 512, 0.0F))) CHECK(zero == 0);
+        // Blocks of one magnitude, whose signs are those of the inputs.
+        Values largest = random_values(random, 512);
+        for (float& value : largest) value = value < 0 ? -1.0F : 1.0F;
+        Values rows;
+        for (int row = 0; row < 16; ++row) rows.insert(rows.end(), largest.begin(), largest.end());
+        ggml_quantize_chunk(type, rows.data(), weights.bytes.data(), 0, 16, 512, nullptr);
+        Values inputs = largest;
+        inputs.insert(inputs.end(), largest.begin(), largest.end());
+        CHECK(largest_error(weights, largest, product(1, weights, largest)) < 2e-6);
+        CHECK(largest_error(weights, inputs, product(1, weights, inputs)) < 2e-6);
+    }
+}

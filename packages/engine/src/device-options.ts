@@ -1,0 +1,149 @@
+// The options that say on which devices and processors a model is computed, how its file is read, and what of its header is replaced.
+// This file has an export of its own: the command line checks its flags with it before it loads the engine.
+import { z } from "zod";
+
+/** ggml's limit. */
+const devicesMax = 16;
+/** The addon's limit: each pattern is compared with every tensor, each key with every value of the header. */
+const overridesMax = 64;
+const threadsMax = 512;
+
+/** More layers than any model has: llama.cpp's limit is 512. */
+const layersMax = 65_536;
+
+export const GpuLayers = z.union(
+  [z.literal(["auto", "all"]), z.int().min(0).max(layersMax)],
+  'must be a number of layers, "auto" or "all"',
+);
+
+export const DeviceNames = z
+  .array(z.string().regex(/^[\w.:[\]-]{1,64}$/, "must be names that `ingle doctor` lists, or none"))
+  .min(1, "must name a device, or none")
+  .max(devicesMax);
+
+export const TensorOverrides = z
+  .array(
+    z
+      .string()
+      .regex(
+        /^[^\s=]{1,256}=[\w.:[\]-]{1,64}$/,
+        "must be pattern=device, such as exps=CPU, in 256 characters",
+      ),
+  )
+  .max(overridesMax);
+
+/** As in llama.cpp: `llama.expert_used_count=int:4`. Its texts have 127 characters at most. */
+export const KvOverrides = z
+  .array(
+    z
+      .string()
+      .regex(
+        /^[a-z0-9_.-]{1,127}=(?:int:-?\d{1,18}|float:-?\d{1,18}(?:\.\d{1,18})?(?:e[+-]?\d{1,2})?|bool:(?:true|false)|str:[^\0]{0,127})$/i,
+        "must be key=type:value with the type int, float, bool or str",
+      ),
+  )
+  .max(overridesMax);
+
+export const TensorSplit = z
+  .array(z.number("must be numbers").min(0).max(1e9))
+  .min(1)
+  .max(devicesMax)
+  .refine((shares) => shares.some((share) => share > 0), "must have a number above 0");
+
+export const CpuMask = z
+  .string()
+  .regex(/^(?:0x)?[0-9a-f]{1,128}$/i, "must be a hexadecimal number, of which each bit is a processor");
+
+export const CpuRange = z.string().refine((text) => {
+  const [, low = "", high = ""] = /^(\d{1,3})-(\d{1,3})$/.exec(text) ?? [];
+  return low !== "" && Number(low) <= Number(high) && Number(high) < threadsMax;
+}, "must be such as 0-3");
+
+const factor = z.number().min(0).max(1e6).optional();
+
+export const deviceOptions = {
+  /**
+   * The devices that may hold layers, by the names of `buildInfo()`; `["none"]` computes on the processor. Default: all GPUs, but
+   * integrated ones only if there are no others.
+   */
+  devices: DeviceNames.optional(),
+  /**
+   * The number of layers on GPUs. `auto`, the default: all that `load()` gets, and as many as fit with `fitModel()`. `all`: never fewer.
+   */
+  gpuLayers: GpuLayers.optional(),
+  /** So many layers keep their experts in the machine's memory, from the first layer on: most of the model, and little of its work. */
+  cpuMoeLayers: z.int().min(0).max(layersMax).optional(),
+  /** `pattern=device` puts the tensors whose names match the regular expression on that device, or on `CPU`. The first match counts. */
+  overrideTensor: TensorOverrides.optional(),
+  /** How several GPUs share a model: whole layers, rows of tensors (CUDA), or not at all. Default `layer`. */
+  splitMode: z.enum(["layer", "row", "none"]).optional(),
+  /** Each device's share of the layers, in the order of `devices`. Default: by their free memory. */
+  tensorSplit: TensorSplit.optional(),
+  /** With `splitMode: "none"`, the number of the device that holds the model, counted from 0. */
+  mainGpu: z
+    .int()
+    .min(0)
+    .max(devicesMax - 1)
+    .optional(),
+  /** The maximum number of tokens that are computed at once: a step with more is computed in parts. Default `batchTokens`. */
+  ubatchTokens: z.int().min(1).max(16_384).optional(),
+  /** Threads for steps of many tokens. Default `threads`. */
+  threadsBatch: z.int().min(1).max(threadsMax).optional(),
+  /** Whether the model's file is mapped into memory instead of being read. Default true. */
+  mmap: z.boolean().default(true),
+  /** Keeps the model in memory: the system never swaps it out. Fails if the system does not grant that. Default false. */
+  mlock: z.boolean().default(false),
+  /** How threads are placed on a machine with several NUMA nodes; holds for all models of the process. Default: not at all. */
+  numa: z.enum(["distribute", "isolate", "numactl"]).optional(),
+  /** The processors that compute, as a hexadecimal number whose bits stand for them, or as a range such as `0-3`. Default: all. */
+  cpuMask: CpuMask.optional(),
+  cpuRange: CpuRange.optional(),
+  /** Each thread stays on one of these processors. Default false. */
+  cpuStrict: z.boolean().default(false),
+  /** How the system schedules the threads: -1 low, 0 normal, 1 medium, 2 high, 3 realtime; above 0 needs rights. Default 0. */
+  priority: z.int().min(-1).max(3).optional(),
+  /** How positions are stretched for texts longer than those the model was trained for. Default: as in the model's file. */
+  ropeScaling: z.enum(["none", "linear", "yarn"]).optional(),
+  /** By how much: 2 doubles the length. The same as `1 / ropeFreqScale`. */
+  ropeScale: z.number().min(1e-6).max(1e6).optional(),
+  ropeFreqBase: z.number().min(0).max(1e12).optional(),
+  ropeFreqScale: z.number().min(1e-6).max(1e6).optional(),
+  /** YaRN: the length that the model was trained for, and its factors. Default: as in the model's file. */
+  yarnOriginalLength: z
+    .int()
+    .min(0)
+    .max(2 ** 28)
+    .optional(),
+  yarnExtFactor: factor,
+  yarnAttnFactor: factor,
+  yarnBetaFast: factor,
+  yarnBetaSlow: factor,
+  /** Whether the KV cache and attention are on the GPUs of their layers. Default true. */
+  kvOffload: z.boolean().default(true),
+  /** Values of the file's header to replace, as `key=type:value` with the type `int`, `float`, `bool` or `str`. */
+  overrideKv: KvOverrides.optional(),
+  /** Reads all weights while loading, and fails if one of them is not a number. Default false. */
+  checkTensors: z.boolean().default(false),
+  /**
+   * The most memory in MiB for saved states of hybrid and recurrent models, which share a prefix only where one was saved. Other models
+   * need none. Default 256.
+   */
+  checkpointRamMiB: z.int().min(0).max(1_048_576).optional(),
+};
+
+/** The processors of a mask, a range or both; empty for all. */
+export function cpusOf({
+  cpuMask,
+  cpuRange,
+}: {
+  cpuMask?: string | undefined;
+  cpuRange?: string | undefined;
+}): number[] {
+  const mask = BigInt(cpuMask === undefined ? 0 : `0x${cpuMask.replace(/^0x/i, "")}`);
+  const [low = 0, high = -1] = cpuRange?.split("-").map(Number) ?? [];
+  const cpus: number[] = [];
+  for (let cpu = 0; cpu < threadsMax; cpu += 1) {
+    if (((mask >> BigInt(cpu)) & 1n) === 1n || (cpu >= low && cpu <= high)) cpus.push(cpu);
+  }
+  return cpus;
+}

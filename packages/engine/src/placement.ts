@@ -1,0 +1,100 @@
+// The options of device-options.ts in the addon's terms.
+import { cpusOf } from "./device-options.ts";
+import { invalidRequest } from "./errors.ts";
+import type { CheckedLoadOptions } from "./load.ts";
+import type { NativeContextOptions, NativeLoadOptions } from "./native.ts";
+
+/** How a model's weights are loaded, but for its projector and its workers. */
+export function weightsOptions(
+  path: string,
+  options: CheckedLoadOptions,
+): Omit<NativeLoadOptions, "projector" | "workers"> {
+  const { gpuLayers, mmap, mlock, cpuMoeLayers = 0, splitMode = "layer", mainGpu = -1, numa = "" } = options;
+  return {
+    path,
+    gpuLayers: typeof gpuLayers === "number" ? gpuLayers : -1,
+    mmap,
+    mlock,
+    placement: {
+      devices: options.devices ?? [],
+      cpuMoeLayers,
+      tensorOverrides: (options.overrideTensor ?? []).map(tensorOverride),
+      splitMode,
+      tensorSplit: options.tensorSplit ?? [],
+      mainGpu,
+      numa,
+      checkTensors: options.checkTensors,
+      kvOverrides: (options.overrideKv ?? []).map(kvOverride),
+    },
+  };
+}
+
+/** The same for a draft model: on the same devices, but all of it, as itself. */
+export function draftWeightsOptions(
+  path: string,
+  options: CheckedLoadOptions,
+): ReturnType<typeof weightsOptions> {
+  return weightsOptions(path, {
+    ...options,
+    gpuLayers: options.gpuLayers === 0 ? 0 : "all",
+    cpuMoeLayers: undefined,
+    overrideTensor: undefined,
+    overrideKv: undefined,
+  });
+}
+
+/** What of a context's options is about devices, processors and positions. */
+export function computeOptions(
+  options: CheckedLoadOptions,
+): Pick<
+  NativeContextOptions,
+  "ubatchTokens" | "kvOffload" | "cpus" | "cpuStrict" | "priority" | keyof ReturnType<typeof ropeOptions>
+> {
+  const { batchTokens, ubatchTokens = 0, kvOffload, cpuStrict, priority = 0 } = options;
+  if (ubatchTokens > batchTokens)
+    throw invalidRequest("ubatchTokens", `must be at most batchTokens, which is ${batchTokens}.`);
+  const cpus = Int32Array.from(cpusOf(options));
+  return { ubatchTokens, kvOffload, cpus, cpuStrict, priority, ...ropeOptions(options) };
+}
+
+/** Zero, -1 and the empty text stand for the values of the model's file. */
+function ropeOptions(options: CheckedLoadOptions) {
+  const { ropeScale, ropeFreqScale } = options;
+  if (ropeScale !== undefined && ropeFreqScale !== undefined)
+    throw invalidRequest("ropeScale", "it is 1 / ropeFreqScale; give one of the two.");
+  return {
+    ropeScaling: options.ropeScaling ?? ("" as const),
+    ropeFreqBase: options.ropeFreqBase ?? 0,
+    ropeFreqScale: ropeFreqScale ?? (ropeScale === undefined ? 0 : 1 / ropeScale),
+    yarnOriginalLength: options.yarnOriginalLength ?? 0,
+    yarnExtFactor: options.yarnExtFactor ?? -1,
+    yarnAttnFactor: options.yarnAttnFactor ?? -1,
+    yarnBetaFast: options.yarnBetaFast ?? -1,
+    yarnBetaSlow: options.yarnBetaSlow ?? -1,
+  };
+}
+
+/** The longest context of a model with these positions. */
+export function stretched(contextLengthTrain: number, options: CheckedLoadOptions): number {
+  const { ropeFreqScale, ropeScaling } = ropeOptions(options);
+  if (ropeScaling === "none" || ropeFreqScale <= 0 || ropeFreqScale >= 1) return contextLengthTrain;
+  return Math.min(Math.trunc(contextLengthTrain / ropeFreqScale), 1e9);
+}
+
+/** What makes a saved state useless for a model that is loaded otherwise. */
+export function stateOptions(options: CheckedLoadOptions): string {
+  return JSON.stringify([ropeOptions(options), options.overrideKv ?? []]);
+}
+
+function tensorOverride(text: string): { pattern: string; device: string } {
+  const at = text.lastIndexOf("=");
+  return { pattern: text.slice(0, at), device: text.slice(at + 1) };
+}
+
+function kvOverride(text: string) {
+  const [, key = "", type = "", value = ""] = /^([^=]+)=(\w+):(.*)$/s.exec(text) ?? [];
+  const types = ["int", "float", "bool", "str"] as const;
+  const known = types.find((each) => each === type.toLowerCase());
+  if (known === undefined) throw invalidRequest("overrideKv", `${text} has no type.`);
+  return { key, type: known, value };
+}

@@ -1,0 +1,138 @@
+// The planner with made-up devices: a model whose layers have attention, experts and a cache, split over GPUs by their memory.
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { contextSizes, largerSizes } from "./context-size.ts";
+import { addMemory, fitsInto, hostMemory, type MemoryBudget, type MemoryBytes } from "./memory.ts";
+import { planModel, summaryOf, type Choice, type PlanRequest, type Taken } from "./plan.ts";
+
+interface MadeUp {
+  layers: number;
+  attention: number;
+  experts: number;
+  /** Of 1,024 cells in one layer. */
+  cache: number;
+  /** Names of GPUs. */
+  gpus: readonly string[];
+}
+
+const model: MadeUp = { layers: 16, attention: 10, experts: 0, cache: 1, gpus: [] };
+
+/** Layers go to the GPUs from the last one on, in equal shares; the output is one more. */
+function takenBy({ layers, attention, experts, cache, gpus }: MadeUp) {
+  return ({ size, gpuLayers = layers + 1, cpuMoeLayers = 0 }: Choice): Promise<Taken> => {
+    const cacheBytes = (cache * size.cells) / 1024;
+    const parts: MemoryBytes[] = [{ [hostMemory]: attention }];
+    for (let layer = 0; layer <= layers; layer += 1) {
+      const place = layer + gpuLayers - (layers + 1);
+      const gpu = place < 0 ? undefined : gpus[Math.floor((place * gpus.length) / gpuLayers)];
+      const isOutput = layer === layers;
+      parts.push({ [gpu ?? hostMemory]: isOutput ? attention : attention + cacheBytes });
+      parts.push({ [layer < cpuMoeLayers ? hostMemory : (gpu ?? hostMemory)]: isOutput ? 0 : experts });
+    }
+    const byMemory = addMemory(...parts);
+    const weightsBytes = layers * (attention + experts) + 2 * attention;
+    return Promise.resolve({ byMemory, weightsBytes, contextBytes: layers * cacheBytes, computeBytes: 0 });
+  };
+}
+
+function requestFor(made: MadeUp, budget: MemoryBudget, contextLengthTrain = 8192): PlanRequest {
+  return {
+    sizes: contextSizes({ parallel: 4 }, contextLengthTrain),
+    grown: largerSizes({ parallel: 4 }, contextLengthTrain),
+    layers: made.layers,
+    movesExperts: () => Promise.resolve(made.experts > 0),
+    movesLayers: true,
+    budget,
+  };
+}
+
+const plan = (made: MadeUp, byMemory: MemoryBytes, train?: number) =>
+  planModel(takenBy(made), requestFor(made, { byMemory }, train));
+
+describe("planning the memory of a model", () => {
+  it("keeps the default where it fits, and all layers on the GPU", async () => {
+    const made = { ...model, gpus: ["gpu"] };
+    const chosen = await plan(made, { host: 100, gpu: 2000 });
+    expect(chosen?.size).toEqual({ contextLength: 8192, cells: 32_768 });
+    expect([chosen?.gpuLayers, chosen?.reason]).toEqual([undefined, undefined]);
+    if (chosen !== undefined)
+      expect(summaryOf(chosen, 16)).toMatch(
+        /^all 16 layers on gpu, a context of 8,192 tokens and 32,768 for/,
+      );
+  });
+
+  it("grows the context to what the model was trained for where enough is left, and not beyond", async () => {
+    const made = { ...model, attention: 100 };
+    const grown = await plan(made, { host: 1e6 }, 65_536);
+    expect(grown?.size.contextLength).toBe(65_536);
+    expect(grown?.reason).toBe("grown");
+    // 16 layers with a cache of 64 are 1,024 more than the default's 512, and the weights have 1,800.
+    const less = await plan(made, { host: 1800 + 512 + 1000 }, 65_536);
+    expect(less?.size.contextLength).toBe(32_768);
+    const unlimited = await plan(made, {}, 65_536);
+    expect(unlimited?.size.contextLength).toBe(8192);
+  });
+
+  it("shortens the context before anything leaves the GPU", async () => {
+    const made = { ...model, gpus: ["gpu"] };
+    const chosen = await plan(made, { host: 1e6, gpu: 16 * 10 + 10 + 16 * 4 });
+    expect(chosen).toMatchObject({ size: { contextLength: 4096, cells: 4096 }, reason: "shorter" });
+  });
+
+  it("moves no more experts to the processor than it must, and layers only if that is not enough", async () => {
+    const made = { ...model, experts: 100, gpus: ["gpu"] };
+    const all = 16 * 110 + 10 + 16 * 4;
+    const some = await plan(made, { host: 1e6, gpu: all - 250 });
+    expect(some).toMatchObject({ cpuMoeLayers: 3, reason: "experts" });
+    expect(some?.gpuLayers).toBeUndefined();
+    const few = await plan(made, { host: 1e6, gpu: 100 });
+    expect(few).toMatchObject({ cpuMoeLayers: 16, reason: "layers" });
+    expect(few?.gpuLayers).toBeGreaterThan(0);
+    const none = await plan(made, { host: 100, gpu: 10 });
+    expect(none).toBeUndefined();
+  });
+
+  it("always fits, leaves nothing on the processor without need, and finds something if there is anything", async () => {
+    const devices = fc.array(fc.integer({ min: 0, max: 2500 }), { maxLength: 3 });
+    const shape = fc.record({
+      layers: fc.integer({ min: 1, max: 40 }),
+      attention: fc.integer({ min: 1, max: 40 }),
+      experts: fc.constantFrom(0, 0, 5, 60),
+      cache: fc.integer({ min: 0, max: 8 }),
+    });
+    const trained = fc.constantFrom(512, 8192, 131_072);
+    await fc.assert(
+      fc.asyncProperty(
+        devices,
+        shape,
+        fc.integer({ min: 0, max: 4000 }),
+        trained,
+        async (sizes, made, host, train) => {
+          const gpus = sizes.map((_, index) => `gpu${index}`);
+          const whole = { ...made, gpus };
+          const budget = {
+            byMemory: { host, ...Object.fromEntries(gpus.map((gpu, index) => [gpu, sizes[index] ?? 0])) },
+          };
+          const takes = takenBy(whole);
+          const request = requestFor(whole, budget, train);
+          const chosen = await planModel(takes, request);
+          const fits = async (choice: Choice) => fitsInto((await takes(choice)).byMemory, budget);
+          const smallest = request.sizes.at(-1) ?? request.sizes[0];
+          const cpuMoeLayers = made.experts > 0 ? made.layers : undefined;
+          if (chosen === undefined) {
+            expect(await fits({ size: smallest })).toBe(false);
+            if (gpus.length > 0)
+              expect(await fits({ size: smallest, gpuLayers: 0, cpuMoeLayers })).toBe(false);
+            return;
+          }
+          expect(fitsInto(chosen.byMemory, budget)).toBe(true);
+          expect(chosen.byMemory).toEqual((await takes(chosen)).byMemory);
+          const isWhole = await fits({ size: request.sizes[0] });
+          if (isWhole) expect([undefined, "grown"]).toContain(chosen.reason);
+          if (chosen.reason === "experts" || chosen.reason === "layers")
+            for (const size of request.sizes.slice(0, -1)) expect(await fits({ size })).toBe(false);
+        },
+      ),
+    );
+  });
+});

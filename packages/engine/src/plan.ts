@@ -1,0 +1,178 @@
+// Chooses how a model is loaded into the memory that there is: how long its context is, how many of its layers are on GPUs and how
+// many of their experts on the processor. It only asks what a choice would take, so that tests can make up devices.
+import type { ContextSize } from "./context-size.ts";
+import { fitsInto, hostMemory, inWords, totalOf, type MemoryBudget, type MemoryBytes } from "./memory.ts";
+
+export interface Choice {
+  size: ContextSize;
+  /** Undefined for all, or as requested. */
+  gpuLayers?: number | undefined;
+  /** Layers whose experts are on the processor; undefined for none, or as requested. */
+  cpuMoeLayers?: number | undefined;
+}
+
+/** What a choice would take, in bytes. */
+export interface Taken {
+  byMemory: MemoryBytes;
+  weightsBytes: number;
+  contextBytes: number;
+  computeBytes: number;
+}
+
+export type Takes = (choice: Choice) => Promise<Taken>;
+
+export interface PlanRequest {
+  /** From the preferred size to the smallest acceptable one. */
+  sizes: readonly [ContextSize, ...ContextSize[]];
+  /** Larger ones than the preferred size, smallest first. */
+  grown: readonly ContextSize[];
+  layers: number;
+  /** Whether its layers have experts, and their place was not requested. */
+  movesExperts: () => Promise<boolean>;
+  /** Whether the number of layers on GPUs was not requested. */
+  movesLayers: boolean;
+  budget: MemoryBudget;
+}
+
+export interface Plan extends Choice, Taken {
+  /** Undefined: the preferred size and place. */
+  reason?: "grown" | "shorter" | "experts" | "layers";
+}
+
+/** The shortest context that all layers on GPUs are worth: a shorter one only if fewer layers do not help either. */
+const contextLengthWorth = 4096;
+
+/**
+ * The fastest choice that fits: all layers on their devices, with a shorter context down to a point; then as few layers as possible
+ * without their experts, which are most of such a model and little of its work; then as many layers as fit. Where memory is left,
+ * the context grows. Undefined if nothing fits.
+ */
+export async function planModel(takes: Takes, request: PlanRequest): Promise<Plan | undefined> {
+  const { sizes, budget } = request;
+  const [preferred] = sizes;
+  const tried = async (choice: Choice): Promise<Plan | undefined> => {
+    const taken = await takes(choice);
+    return fitsInto(taken.byMemory, budget) ? { ...choice, ...taken } : undefined;
+  };
+  let isOnDevices = false;
+  for (const size of sizes) {
+    const taken = await takes({ size });
+    isOnDevices ||= Object.keys(taken.byMemory).some((memory) => memory !== hostMemory);
+    if (fitsInto(taken.byMemory, budget)) {
+      const found: Plan = { size, ...taken };
+      if (size !== preferred) return { ...found, reason: "shorter" };
+      return await grow(found, request.grown, takes, budget);
+    }
+    const isLast = size === sizes.at(-1);
+    const isShort = size.contextLength <= contextLengthWorth && size.cells <= contextLengthWorth;
+    if (!isOnDevices || !(isShort || isLast)) continue;
+    const moved = await moveToProcessor(tried, size, request);
+    // With layers on the processor, some memory of the devices is left over.
+    if (moved !== undefined) {
+      const larger = sizes.slice(0, sizes.indexOf(size)).toReversed();
+      return await grow(moved, larger, takes, budget);
+    }
+  }
+  return undefined;
+}
+
+async function moveToProcessor(
+  tried: (choice: Choice) => Promise<Plan | undefined>,
+  size: ContextSize,
+  { layers, movesExperts, movesLayers }: PlanRequest,
+): Promise<Plan | undefined> {
+  const hasExperts = await movesExperts();
+  if (hasExperts) {
+    const found = await least(1, layers, (cpuMoeLayers) => tried({ size, cpuMoeLayers }));
+    if (found !== undefined) return { ...found, reason: "experts" };
+  }
+  if (!movesLayers) return undefined;
+  const cpuMoeLayers = hasExperts ? layers : undefined;
+  // The output counts as a layer, so that all of them are layers + 1.
+  const found = await least(1, layers + 1, (fewer) =>
+    tried({ size, gpuLayers: layers + 1 - fewer, cpuMoeLayers }),
+  );
+  return found === undefined ? undefined : { ...found, reason: "layers" };
+}
+
+/** The plan and its reason, for people. */
+export function summaryOf({ size, gpuLayers, cpuMoeLayers, reason, byMemory }: Plan, layers: number): string {
+  const { contextLength, cells } = size;
+  const devices = Object.keys(byMemory).filter((memory) => memory !== hostMemory);
+  const all = `all ${layers} layers`;
+  // The output counts as a layer.
+  const onDevices = gpuLayers === undefined || gpuLayers > layers ? all : `${gpuLayers} of ${layers} layers`;
+  const where =
+    devices.length === 0 || gpuLayers === 0 ? "on the processor" : `${onDevices} on ${devices.join(", ")}`;
+  const experts = cpuMoeLayers === undefined ? "" : `, the experts of ${cpuMoeLayers} on the processor`;
+  const each = contextLength.toLocaleString("en-US");
+  const together = cells.toLocaleString("en-US");
+  return (
+    `${where}${experts}, a context of ${each} tokens and ${together} for all requests, ` +
+    `${inWords(totalOf(byMemory))}${reason === undefined ? "" : `: ${reasons[reason]}`}.`
+  );
+}
+
+const reasons = {
+  grown: "there is memory for a longer context than the default",
+  shorter: "there is no memory for a longer context",
+  experts: "the GPUs have no memory for all experts",
+  layers: "the GPUs have no memory for all layers",
+} as const;
+
+/** What the smallest number from `low` to `high` gives for which there is something: there is for every larger one, too. */
+async function least<T>(
+  low: number,
+  high: number,
+  of: (number: number) => Promise<T | undefined>,
+): Promise<T | undefined> {
+  let found: T | undefined;
+  let [first, last] = [low, high];
+  while (first <= last) {
+    const middle = Math.floor((first + last) / 2);
+    const result = await of(middle);
+    if (result === undefined) first = middle + 1;
+    else {
+      found = result;
+      last = middle - 1;
+    }
+  }
+  return found;
+}
+
+/** The plan with the largest size that leaves enough. */
+async function grow(
+  plan: Plan,
+  larger: readonly ContextSize[],
+  takes: Takes,
+  budget: MemoryBudget,
+): Promise<Plan> {
+  const { gpuLayers, cpuMoeLayers, reason } = plan;
+  // Without a limit, nobody knows what is free.
+  if (Object.keys(plan.byMemory).some((memory) => budget.byMemory[memory] === undefined)) return plan;
+  const tried = async (index: number): Promise<Plan | undefined> => {
+    const size = larger[index];
+    if (size === undefined) return undefined;
+    const taken = await takes({ size, gpuLayers, cpuMoeLayers });
+    const isEnough = leavesEnough(plan, taken, budget);
+    return isEnough ? { size, gpuLayers, cpuMoeLayers, ...taken, reason: reason ?? "grown" } : undefined;
+  };
+  // Mostly there is memory for the longest one, and each try takes a while.
+  const last = larger.length - 1;
+  const longest = await tried(last);
+  return longest ?? (await least(1, last, (shorter) => tried(last - shorter))) ?? plan;
+}
+
+/**
+ * A longer context may take half of what is left of each memory, and of the machine's own at most as much as the weights take: other
+ * programs and models need memory, too, and a cache that is never filled takes it all the same.
+ */
+function leavesEnough(plan: Taken, grown: Taken, budget: MemoryBudget): boolean {
+  const enough = Object.entries(grown.byMemory).every(([memory, bytes]) => {
+    const before = plan.byMemory[memory] ?? 0;
+    const left = (budget.byMemory[memory] ?? 0) - before;
+    const most = memory === hostMemory ? Math.min(left / 2, plan.weightsBytes) : left / 2;
+    return bytes - before <= most;
+  });
+  return enough && fitsInto(grown.byMemory, budget);
+}

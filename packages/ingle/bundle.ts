@@ -1,0 +1,78 @@
+// Bundles the command line of @ingle/server and everything that it imports into dist, so that npx installs a few packages instead of 200.
+// Outside stay the native packages, which differ between platforms, and the app's page, which is files.
+import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { rolldown, type OutputChunk } from "rolldown";
+
+const here = import.meta.dirname;
+const target = path.join(here, "dist");
+
+/** The folder of one of our packages. */
+function folderOf(name: string): string {
+  return path.dirname(fileURLToPath(import.meta.resolve(`${name}/package.json`)));
+}
+
+/** What is started by its file: the command line, processes and threads. Their code finds each other's files by these names. */
+const programs = {
+  "cli/main": path.join(folderOf("@ingle/server"), "dist/cli/main.js"),
+  "bodies/body-worker": path.join(folderOf("@ingle/server"), "dist/bodies/body-worker.js"),
+  "engine-child": path.join(folderOf("@ingle/engine"), "dist/engine-process/engine-child.js"),
+  "native-child": path.join(folderOf("@ingle/engine"), "dist/quantize/native-child.js"),
+  "worker-child": path.join(folderOf("@ingle/engine"), "dist/workers/worker-child.js"),
+  worker: path.join(folderOf("@ingle/mlx"), "dist/worker.js"),
+};
+
+async function bundle(): Promise<OutputChunk[]> {
+  await using build = await rolldown({
+    input: programs,
+    platform: "node",
+    external: ["@ingle/engine-native", "sharp"],
+    onLog(level, log) {
+      // What cannot be resolved would be missing only when it is used.
+      if (level === "warn" && log.code !== "CIRCULAR_DEPENDENCY" && log.code !== "EVAL")
+        throw new Error(`${log.code}: ${log.message}`);
+    },
+  });
+  const { output } = await build.write({ dir: target, format: "esm", comments: { legal: true } });
+  return output.filter((file) => file.type === "chunk");
+}
+
+/** Throws if a chunk looks for a program beside itself that is elsewhere. */
+function checkPrograms(chunks: readonly OutputChunk[]): void {
+  const files = new Set(chunks.map(({ fileName }) => fileName));
+  for (const { fileName, code } of chunks) {
+    for (const [, name = ""] of code.matchAll(/new URL\("([^"]+\.js)", import\.meta\.url\)/g)) {
+      const file = path.posix.join(path.posix.dirname(fileName), name);
+      if (!files.has(file)) throw new Error(`dist/${fileName} starts ${file}, which is not in dist.`);
+    }
+  }
+}
+
+/** The folders of the packages of others whose code is in the chunks. */
+function bundledPackages(chunks: readonly OutputChunk[]): string[] {
+  const folders = chunks
+    .flatMap(({ moduleIds }) => moduleIds)
+    .flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id.replaceAll("\\", "/")) ?? []);
+  return [...new Set(folders)];
+}
+
+/** A package's name, license and the license's text. Throws if it names no license. */
+async function licenseOf(folder: string): Promise<string> {
+  const { name, version, license }: Record<string, unknown> = JSON.parse(
+    await readFile(path.join(folder, "package.json"), "utf8"),
+  );
+  if (typeof license !== "string") throw new Error(`${folder} names no license.`);
+  const file = (await readdir(folder)).find((each) => /^(licen[cs]e|copying)(\.|-|$)/i.test(each));
+  const text = file === undefined ? "" : `\n${await readFile(path.join(folder, file), "utf8")}`;
+  return `## ${String(name)} ${String(version)}\n\nLicense: ${license}\n${text}`;
+}
+
+await rm(target, { recursive: true, force: true });
+const chunks = await bundle();
+checkPrograms(chunks);
+const licenses = await Promise.all(bundledPackages(chunks).map(licenseOf));
+const intro = "# Licenses\n\nThe files in this folder contain code of these packages.";
+await writeFile(path.join(target, "LICENSES.md"), `${[intro, ...licenses.toSorted()].join("\n\n")}\n`);
+// As it is, because it must run in an old Node, too.
+await cp(path.join(folderOf("@ingle/server"), "bin/start.js"), path.join(target, "start.js"));

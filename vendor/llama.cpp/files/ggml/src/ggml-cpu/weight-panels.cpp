@@ -1,0 +1,182 @@
+#include "weight-panels.h"
+
+#if defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
+
+#include "panels/products.h"
+
+namespace {
+
+struct kernels {
+    int    columns;
+    size_t input_size;
+    size_t panel_size;
+    void (*round_input)(const float * values, void * to);
+    void (*multiply)(const char * weights, size_t stride, int64_t first, int used, int64_t blocks, const row * rows, int64_t count, void * buffer);
+};
+
+template <class T> const kernels * kernels_for() {
+    static constexpr kernels found = {T::columns, sizeof(input<T>), sizeof(panel<T>), round_input<T>, multiply<T>};
+    return &found;
+}
+
+const kernels * kernels_of(ggml_type type) {
+    switch (type) {
+        case GGML_TYPE_Q5_0:   return kernels_for<q5_0>();
+        case GGML_TYPE_Q8_0:   return kernels_for<q8_0>();
+        case GGML_TYPE_Q3_K:   return kernels_for<q3_K>();
+        case GGML_TYPE_Q4_K:   return kernels_for<q4_K>();
+        case GGML_TYPE_Q5_K:   return kernels_for<q5_K>();
+        case GGML_TYPE_Q6_K:   return kernels_for<q6_K>();
+        default:               return nullptr;
+    }
+}
+
+// So that threads have something left to take when others are slower.
+constexpr int64_t items_per_thread = 8;
+
+// What is computed, and where its parts lie in the working memory. Without experts, all rows belong to the first one.
+struct plan {
+    const ggml_tensor * dst;
+    const ggml_tensor * weights;
+    const ggml_tensor * inputs;
+    const ggml_tensor * ids; // of experts, or none
+    const kernels *     type;
+    int64_t             blocks;
+    int64_t             input_rows;
+    int64_t             experts;
+    int64_t             rows;
+    size_t              input_row_size;
+    size_t              rows_at;
+    size_t              starts_at;
+    size_t              buffers_at;
+    size_t              buffer_size;
+
+    explicit plan(const ggml_tensor * dst)
+        : dst(dst), weights(dst->src[0]), inputs(dst->src[1]), ids(dst->op == GGML_OP_MUL_MAT_ID ? dst->src[2] : nullptr),
+          type(kernels_of(weights->type)), blocks(weights->ne[0]/type->columns), input_rows(ggml_nrows(inputs)),
+          experts(ids ? weights->ne[2] : 1), rows(ids ? ids->ne[0]*ids->ne[1] : input_rows),
+          input_row_size(blocks*type->input_size), rows_at(GGML_PAD(input_rows*input_row_size, line_size)),
+          starts_at(rows_at + rows*sizeof(row)),
+          buffers_at(GGML_PAD(starts_at + (experts + 1)*sizeof(int64_t), line_size)),
+          buffer_size(GGML_PAD(blocks*type->panel_size, line_size)) {}
+
+    size_t size(int n_threads) const { return buffers_at + n_threads*buffer_size + line_size; }
+};
+
+bool is_supported(const ggml_tensor * dst) {
+    const ggml_tensor * weights = dst->src[0];
+    const ggml_tensor * inputs  = dst->src[1];
+    return kernels_of(weights->type) != nullptr && weights->nb[0] == ggml_type_size(weights->type) && weights->ne[3] == 1 &&
+           (dst->op == GGML_OP_MUL_MAT_ID || (dst->op == GGML_OP_MUL_MAT && weights->ne[2] == 1)) &&
+           inputs->type == GGML_TYPE_F32 && inputs->nb[0] == sizeof(float) && dst->type == GGML_TYPE_F32 &&
+           dst->nb[0] == sizeof(float);
+}
+
+const char * row_of(const ggml_tensor * tensor, int64_t i) {
+    const int64_t i1 = i%tensor->ne[1], i2 = i/tensor->ne[1]%tensor->ne[2], i3 = i/tensor->ne[1]/tensor->ne[2];
+    return (const char *) tensor->data + i1*tensor->nb[1] + i2*tensor->nb[2] + i3*tensor->nb[3];
+}
+
+// Rounds this thread's part of the inputs.
+void round_inputs(const plan & p, char * memory, int ith, int nth) {
+    const int64_t count = p.input_rows*p.blocks;
+    for (int64_t i = count*ith/nth; i < count*(ith + 1)/nth; ++i) {
+        const auto * values = (const float *) row_of(p.inputs, i/p.blocks) + i%p.blocks*p.type->columns;
+        p.type->round_input(values, memory + i*p.type->input_size);
+    }
+}
+
+// Lists the rows, those of an expert after those of the one before.
+void list_rows(const plan & p, char * memory) {
+    auto * rows   = (row *) (memory + p.rows_at);
+    auto * starts = (int64_t *) (memory + p.starts_at);
+    if (p.ids == nullptr) {
+        for (int64_t i = 0; i < p.rows; ++i) {
+            rows[i] = {memory + i*p.input_row_size, (float *) row_of(p.dst, i)};
+        }
+        starts[0] = 0;
+        starts[1] = p.rows;
+        return;
+    }
+    const auto expert_of = [&](int64_t i) {
+        const int64_t use = i%p.ids->ne[0], token = i/p.ids->ne[0];
+        const int32_t expert = *(const int32_t *) ((const char *) p.ids->data + use*p.ids->nb[0] + token*p.ids->nb[1]);
+        GGML_ASSERT(expert >= 0 && expert < p.experts);
+        return expert;
+    };
+    std::fill(starts, starts + p.experts + 1, 0);
+    for (int64_t i = 0; i < p.rows; ++i) {
+        ++starts[expert_of(i) + 1];
+    }
+    for (int64_t expert = 0; expert < p.experts; ++expert) {
+        starts[expert + 1] += starts[expert];
+    }
+    // Each start moves to its end, which is the next one's start, and then back.
+    for (int64_t i = 0; i < p.rows; ++i) {
+        const int64_t use = i%p.ids->ne[0], token = i/p.ids->ne[0];
+        const int64_t input_row = token*p.inputs->ne[1] + use%p.inputs->ne[1];
+        rows[starts[expert_of(i)]++] = {memory + input_row*p.input_row_size, (float *) row_of(p.dst, i)};
+    }
+    std::copy_backward(starts, starts + p.experts, starts + p.experts + 1);
+    starts[0] = 0;
+}
+
+} // namespace
+
+bool ggml_panels_hold(const ggml_tensor * weights) {
+    return kernels_of(weights->type) != nullptr;
+}
+
+size_t ggml_panels_size(const ggml_tensor * dst, int n_threads) {
+    return is_supported(dst) ? plan(dst).size(n_threads) : 0;
+}
+
+void ggml_panels_mul_mat(const ggml_compute_params * params, ggml_tensor * dst) {
+    const plan p(dst);
+    GGML_ASSERT(params->wsize >= p.size(params->nth));
+    auto * memory = (char *) GGML_PAD((uintptr_t) params->wdata, line_size);
+    round_inputs(p, memory, params->ith, params->nth);
+    if (params->ith == 0) {
+        list_rows(p, memory);
+        ggml_threadpool_chunk_set(params->threadpool, params->nth);
+    }
+    ggml_barrier(params->threadpool);
+
+    const auto *  rows   = (const row *) (memory + p.rows_at);
+    const auto *  starts = (const int64_t *) (memory + p.starts_at);
+    void *        buffer = memory + p.buffers_at + params->ith*p.buffer_size;
+    const int64_t width  = p.weights->ne[1];
+    const int64_t groups = (width + lanes - 1)/lanes;
+    const int64_t share  = std::max<int64_t>(1, groups/(params->nth*items_per_thread));
+    const int64_t items  = (groups + share - 1)/share; // of each expert
+    for (int64_t item = params->ith; item < items*p.experts; item = ggml_threadpool_chunk_add(params->threadpool, 1)) {
+        const int64_t expert = item/items;
+        const int64_t count  = starts[expert + 1] - starts[expert];
+        if (count == 0) {
+            continue;
+        }
+        const char *  weights = (const char *) p.weights->data + expert*p.weights->nb[2];
+        const int64_t end     = std::min(groups, (item%items + 1)*share);
+        for (int64_t group = item%items*share; group < end; ++group) {
+            const int64_t first = group*lanes;
+            p.type->multiply(weights, p.weights->nb[1], first, (int) std::min<int64_t>(lanes, width - first), p.blocks,
+                             rows + starts[expert], count, buffer);
+        }
+    }
+}
+
+#else
+
+bool ggml_panels_hold(const ggml_tensor *) {
+    return false;
+}
+
+size_t ggml_panels_size(const ggml_tensor *, int) {
+    return 0;
+}
+
+void ggml_panels_mul_mat(const ggml_compute_params *, ggml_tensor *) {
+    GGML_ABORT("no panels");
+}
+
+#endif

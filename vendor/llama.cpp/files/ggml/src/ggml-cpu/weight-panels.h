@@ -1,0 +1,26 @@
+// Products with quantized weights: panels of rows are decoded into a cache-sized buffer, in which one instruction serves as many rows
+// as a vector has lanes, and the inputs are rounded to 8 bits once per product. Nothing is kept beside the weights as they are stored.
+//
+// The value of a product depends on its row of weights and its row of inputs alone, bit for bit: not on how many rows of inputs there
+// are, on which other ones, or on the number of threads. Sums within a block of weights are integers; blocks are added in their order.
+#pragma once
+
+#include "ggml-cpu-impl.h"
+#include "ggml.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Whether products with these weights are computed here, so that another layout of them would be a loss.
+bool ggml_panels_hold(const struct ggml_tensor * weights);
+
+/// The working memory of this GGML_OP_MUL_MAT or GGML_OP_MUL_MAT_ID, in bytes; 0 if it is not computed here.
+size_t ggml_panels_size(const struct ggml_tensor * dst, int n_threads);
+
+/// Computes one for which `ggml_panels_size` is above 0. Called by every thread.
+void ggml_panels_mul_mat(const struct ggml_compute_params * params, struct ggml_tensor * dst);
+
+#ifdef __cplusplus
+}
+#endif
