@@ -21,7 +21,7 @@ export type HttpSubjectName = "ingle" | "llama-server";
 /** The command that starts a subject, without the parts that change from run to run. */
 export function httpCommand(
   name: HttpSubjectName,
-  { model, mmproj, threads, slots }: Omit<SubjectOptions, "signal">,
+  { model, mmproj, threads, slots, engine }: Omit<SubjectOptions, "signal">,
 ): string[] {
   const own: Record<HttpSubjectName, string[]> = {
     ingle: [
@@ -30,6 +30,7 @@ export function httpCommand(
       "serve",
       `--parallel=${slots}`,
       `--ctx=${contextLength}`,
+      ...(engine === undefined ? [] : [`--engine=${engine}`]),
     ],
     // With a unified cache every slot may use what the others leave, as in Ingle; the prompt cache in host memory is on
     // by default.

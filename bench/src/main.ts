@@ -18,7 +18,7 @@ import { everyone, type Scenario } from "./scenario.ts";
 import { scenarios } from "./scenarios/all.ts";
 import { runSimulate } from "./simulation/command.ts";
 import { measureServiceTimes } from "./simulation/measure-service-times.ts";
-import { contextLength, type SubjectName } from "./subject.ts";
+import { contextLength, type SubjectName, type SubjectOptions } from "./subject.ts";
 
 const exitInterrupted = 130;
 
@@ -143,7 +143,7 @@ async function starterModelPath(signal: AbortSignal): Promise<string> {
 /** How each subject was started: its command with placeholders for this machine's folders. */
 async function describeSubjects(
   names: readonly SubjectName[],
-  options: { model: string; threads: number; slots: number },
+  options: Pick<SubjectOptions, "model" | "threads" | "slots" | "engine">,
 ): Promise<Run["subjects"]> {
   const { threads, slots } = options;
   const { release, commit } = await readPin();

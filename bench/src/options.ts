@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { BenchError, messageOf } from "./bench-error.ts";
 import { scenarios } from "./scenarios/all.ts";
 import type { PeerOptions } from "./peers.ts";
+import type { EnginePlace } from "./subject.ts";
 import { resultsFolder } from "./workspace.ts";
 
 export type CommandName =
@@ -39,6 +40,8 @@ export interface BenchOptions {
   threads: number;
   /** Requests computed at the same time (http, service-times). */
   slots: number;
+  /** Where Ingle computes; undefined for its default (http). */
+  engine: EnginePlace | undefined;
   rounds: number;
   seed: number;
   out: string;
@@ -108,6 +111,7 @@ export const usageText = `pnpm bench <command> [options]
   --threads N           threads that compute; default: one per core
   --slots N             requests computed at the same time (http, service-times); default: 8; with 64, parallel has
                         64 clients too
+  --in-process          Ingle computes in the server's own process instead of one of the model's own (http)
   --rounds N            default: 3 for http and service-times, 5 for decode
   --seed N              reproduces the prompts of a run; default: a random one, which the report shows
   --out DIR             the folder for the results; default: bench/results
@@ -140,6 +144,7 @@ export function parseOptions(args: readonly string[], cwd: string): BenchOptions
     tinyModel: file(values["tiny-model"]),
     threads: number("threads", values) ?? availableParallelism(),
     slots: number("slots", values) ?? 8,
+    engine: values["in-process"] === true ? "in-process" : undefined,
     rounds: number("rounds", values) ?? roundsDefault[command],
     seed: number("seed", values) ?? randomInt(ranges.seed[1]),
     out: path.resolve(cwd, values.out ?? resultsFolder),
@@ -193,6 +198,7 @@ function split(args: readonly string[]) {
         "piece-tokens": text,
         depth: text,
         needles: text,
+        "in-process": flag,
         help: { type: "boolean", short: "h" },
         model: text,
         mmproj: text,

@@ -14,16 +14,13 @@ import { headLines, markdownTable, writeResults } from "./results.ts";
 import { bridgeShape } from "./scenarios/bridge.ts";
 import { median, percentile } from "./statistics.ts";
 import { decodeSpeed, timeToFirstToken, totalSpeed, userRequest } from "./stream-record.ts";
-import { streamAll } from "./subject.ts";
-
-const places = ["process", "in-process"] as const;
-type Place = (typeof places)[number];
+import { enginePlaces, streamAll, type EnginePlace } from "./subject.ts";
 
 /** Waves before the first one that counts: JavaScript's compiler needs some. */
 const warmUps = 5;
 
 interface Wave {
-  place: Place;
+  place: EnginePlace;
   tokensPerSecond: number;
   ttftMs: number;
   /** Processor time of the server and its child. The system counts it in hundredths of a second. */
@@ -49,20 +46,19 @@ const tokensPerWord = await measureTokensPerWord(model);
 const threads = Number(options.threads ?? machine.cores);
 const startedAt = new Date();
 const stop = new AbortController();
-const start = async (place: Place): Promise<HttpSubject> => {
-  const subject = { model, threads, slots: 8, signal: stop.signal };
-  return await startHttpSubject("ingle", subject, ["--engine", place]);
+const start = async (engine: EnginePlace): Promise<HttpSubject> => {
+  return await startHttpSubject("ingle", { model, threads, slots: 8, engine, signal: stop.signal });
 };
 await using apart = await start("process");
 await using together = await start("in-process");
-const servers: Record<Place, HttpSubject> = { process: apart, "in-process": together };
-for (let i = 0; i < warmUps; ++i) for (const place of places) await wave(place, i);
+const servers: Record<EnginePlace, HttpSubject> = { process: apart, "in-process": together };
+for (let i = 0; i < warmUps; ++i) for (const place of enginePlaces) await wave(place, i);
 const memoryMb = { process: await memoryOf(apart), "in-process": await memoryOf(together) };
 const busyShare = await assertIdle({ force: options.force });
 const waves: Wave[] = [];
 for (let pair = 0; pair < Number(options.pairs); ++pair) {
   // The one that comes second may find the machine in another state.
-  for (const place of pair % 2 === 0 ? places : places.toReversed())
+  for (const place of pair % 2 === 0 ? enginePlaces : enginePlaces.toReversed())
     waves.push(await wave(place, warmUps + pair));
 }
 const conditions = {
@@ -87,7 +83,7 @@ await writeResults(
 process.stdout.write(markdown);
 
 /** All clients at once. Both servers get the same prompts. */
-async function wave(place: Place, seed: number): Promise<Wave> {
+async function wave(place: EnginePlace, seed: number): Promise<Wave> {
   const prompts = makePrompts(seed, tokensPerWord);
   const requests = Array.from({ length: load.clients }, () =>
     userRequest(prompts.text(load.promptTokens), load.replyTokens),
@@ -118,7 +114,7 @@ async function memoryOf({ pid }: HttpSubject): Promise<number> {
 }
 
 function table(): string[][] {
-  const of = (place: Place, key: Exclude<keyof Wave, "place">): number[] =>
+  const of = (place: EnginePlace, key: Exclude<keyof Wave, "place">): number[] =>
     waves.filter((each) => each.place === place).map((each) => each[key]);
   const row = (name: string, key: Exclude<keyof Wave, "place">, digits = 1): string[] => {
     const [apartFigures, togetherFigures] = [of("process", key), of("in-process", key)];

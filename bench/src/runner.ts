@@ -19,7 +19,7 @@ export interface RunOptions
     PeerOptions,
     Pick<
       BenchOptions,
-      "force" | "mmproj" | "rounds" | "seed" | "slots" | "threads" | "tinyModel" | "withPeers"
+      "engine" | "force" | "mmproj" | "rounds" | "seed" | "slots" | "threads" | "tinyModel" | "withPeers"
     > {
   model: string;
 }
@@ -69,9 +69,9 @@ async function runRound(task: Task, options: RunOptions): Promise<Round> {
 
 async function measureOnce(task: Task, options: RunOptions): Promise<Measured> {
   const { one, seed, tokensPerWord, files } = task;
-  const { threads, signal } = options;
+  const { engine, threads, signal } = options;
   const slots = Math.max(options.slots, one.slots ?? 0);
-  await using subject = await startSubject(task.subject, { ...files, threads, slots, signal });
+  await using subject = await startSubject(task.subject, { ...files, threads, slots, engine, signal });
   if (one.isCold !== true) await warm(subject, seed, tokensPerWord);
   const before = await subject.usage();
   const measured = await one.run({ subject, prompts: makePrompts(seed, tokensPerWord), signal });

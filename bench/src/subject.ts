@@ -22,8 +22,14 @@ export interface SubjectOptions extends ModelFiles {
   threads: number;
   /** Maximum number of requests computed at the same time. */
   slots: number;
+  /** Where Ingle computes. Default: in a process of the model's own. */
+  engine?: EnginePlace | undefined;
   signal: AbortSignal;
 }
+
+/** The values of Ingle's `--engine`. */
+export const enginePlaces = ["process", "in-process"] as const;
+export type EnginePlace = (typeof enginePlaces)[number];
 
 export interface Subject extends AsyncDisposable {
   readonly name: SubjectName;
