@@ -52,15 +52,7 @@ const levels = ["x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"];
  */
 function chooseCpu(): string {
   const asked = process.env["INGLE_CPU"] ?? "native";
-  if (asked === "native") return asked;
-  if (asked === "all") {
-    // It needs patch 0023.
-    if ((process.env["LLAMA_CPP_DIR"] ?? "") !== "")
-      stop(
-        "INGLE_CPU=all and LLAMA_CPP_DIR exclude each other: only the pinned llama.cpp can be built for all processors.",
-      );
-    return asked;
-  }
+  if (asked === "native" || asked === "all") return asked;
   if (!levels.includes(asked))
     stop(`INGLE_CPU=${asked} is unknown. Use native, all, or one of ${levels.join(", ")}.`);
   if (process.arch !== "x64" || process.platform === "win32")
@@ -88,21 +80,14 @@ function checkTools(gpu: Gpu): void {
   }
 }
 
+/** llama.cpp with our patches and files, which vendor/llama.cpp/prepare.ts has made. */
 function llamaCppDir(): string {
-  const own = process.env["LLAMA_CPP_DIR"] ?? "";
-  const dir =
-    own !== ""
-      ? path.resolve(own)
-      : path.join(
-          path.dirname(fileURLToPath(import.meta.resolve("@ingle/llama.cpp/package.json"))),
-          "source",
-        );
-  if (existsSync(path.join(dir, "include", "llama.h"))) return dir;
-  return stop(
-    own !== ""
-      ? `LLAMA_CPP_DIR=${own} holds no llama.cpp sources (include/llama.h is missing).`
-      : "llama.cpp's sources are missing. Run `npx --yes pnpm@12 build` in the root of the checkout.",
+  const dir = path.join(
+    path.dirname(fileURLToPath(import.meta.resolve("@ingle/llama.cpp/package.json"))),
+    "source",
   );
+  if (existsSync(path.join(dir, ".ingle-stamp"))) return dir;
+  return stop("llama.cpp's sources are missing. Run `npx --yes pnpm@12 build` in the root of the checkout.");
 }
 
 /** The CMake options of this build. If the cache has other values, CMake is configured again. */
@@ -148,7 +133,7 @@ async function cmakeJs(
 }
 
 /** The variables that ask for a build of one's own. */
-const ownBuild = ["INGLE_GPU", "INGLE_CPU", "INGLE_KV_QUANTS", "INGLE_SANITIZE", "LLAMA_CPP_DIR"];
+const ownBuild = ["INGLE_GPU", "INGLE_CPU", "INGLE_KV_QUANTS", "INGLE_SANITIZE"];
 
 /** The prebuilt addon that makes compiling unnecessary: this checkout has no build yet, and the package has the same sources. */
 function prebuiltAddon(): string | undefined {

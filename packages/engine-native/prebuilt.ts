@@ -80,7 +80,7 @@ function main(): void {
   const short = path.basename(packageName(platform));
   const buildDir = path.join(here, `build-${short}`);
   const gpu = platform.os === "darwin" ? "metal" : (platform.gpu ?? "cpu");
-  const env = { INGLE_CPU: "all", INGLE_GPU: gpu, LLAMA_CPP_DIR: "" };
+  const env = { INGLE_CPU: "all", INGLE_GPU: gpu };
   runTsx(path.join(llamaPackage, "prepare.ts"), [], env);
   runTsx(path.join(here, "build.ts"), [buildDir], env);
 

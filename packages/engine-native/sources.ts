@@ -3,21 +3,14 @@ import { createHash, type Hash } from "node:crypto";
 import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
 
-/** The folders of a llama.cpp checkout that determine the layout of a model's saved state. */
-const llamaFolders = ["include", "src", path.join("ggml", "include"), path.join("ggml", "src")];
 /** What the addon is built from, beside llama.cpp. */
 const addonSources = ["src", "cmake", "CMakeLists.txt"];
 
-/**
- * Identifies llama.cpp's sources as they are compiled, including patches and added files, which a commit does not cover. The
- * pinned sources have a stamp of everything they were made from; the files of other checkouts are hashed.
- */
+/** Identifies llama.cpp's sources as they are compiled: their stamp covers the release, our patches and our files. */
 export function llamaSourcesId(dir: string): string {
-  const hash = createHash("sha256");
-  const stamp = path.join(dir, ".ingle-stamp");
-  if (existsSync(stamp)) return hash.update(readFileSync(stamp)).digest("hex");
-  for (const folder of llamaFolders) addFiles(hash, path.join(dir, folder));
-  return hash.digest("hex");
+  return createHash("sha256")
+    .update(readFileSync(path.join(dir, ".ingle-stamp")))
+    .digest("hex");
 }
 
 /** Identifies everything that is compiled into the addon: llama.cpp's sources in `llamaDir` and ours in `folder`. */

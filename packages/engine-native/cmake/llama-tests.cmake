@@ -17,14 +17,12 @@ add_executable(
     test/sampler_bench_test.cpp
     test/sampler_softmax_test.cpp
     test/sampler_test.cpp
+    test/template_bounds_test.cpp
     test/verify_test.cpp
     test/weight_panels_test.cpp
     test/weight_products_test.cpp
     $<TARGET_OBJECTS:ingle_llama>
 )
-if(INGLE_HAS_PATCHES)
-    target_sources(ingle_llama_tests PRIVATE test/template_bounds_test.cpp)
-endif()
 target_compile_features(ingle_llama_tests PRIVATE cxx_std_23)
 target_compile_options(ingle_llama_tests PRIVATE ${INGLE_WARNINGS})
 target_compile_definitions(

@@ -70,10 +70,3 @@ endif()
 if(NOT MSVC)
     target_compile_options(ggml-base PRIVATE $<$<COMPILE_LANGUAGE:C>:-fexceptions>)
 endif()
-
-# Patch 0004 limits chat templates, and 0021 and 0022 make workers possible. Other checkouts of llama.cpp (LLAMA_CPP_DIR) are used
-# as they are, without limits and workers.
-set(INGLE_HAS_PATCHES OFF)
-if(EXISTS ${INGLE_LLAMA_CPP_DIR}/common/jinja/work.h)
-    set(INGLE_HAS_PATCHES ON)
-endif()

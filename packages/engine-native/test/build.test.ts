@@ -38,7 +38,7 @@ describe.runIf(process.platform !== "win32")("the build of a checkout", () => {
       await made(path.join(modules, "cli-progress")),
     );
     await put(path.join(folder, "src", "addon.cpp"), "// ours");
-    await put(path.join(llama, "include", "llama.h"), "// llama.cpp's");
+    await put(path.join(llama, ".ingle-stamp"), "a release and patches");
     await put(path.join(llama, "..", "package.json"), "{}");
     await put(path.join(modules, "cmake-js", "package.json"), "{}");
     const record = `require("node:fs").appendFileSync(${JSON.stringify(path.join(root, "calls"))}, process.argv[2] + "\\n")`;
@@ -96,7 +96,7 @@ describe.runIf(process.platform !== "win32")("the build of a checkout", () => {
     },
   );
 
-  it.each(["src/addon.cpp", "node_modules/@ingle/llama.cpp/source/src/llama.cpp"])(
+  it.each(["src/addon.cpp", "node_modules/@ingle/llama.cpp/source/.ingle-stamp"])(
     "compiles if %s has changed since",
     async (file) => {
       await addPrebuilt(path.join(folder, "prebuilt"));

@@ -113,11 +113,7 @@ base::Result<void> check_kernels(const std::vector<Layer>& layers, KvTypes types
 } // namespace
 
 std::vector<std::string> kv_type_names() {
-    std::vector<std::string> names;
-    for (const char* name : kNames) {
-        if (type_named(name) >= 0) names.emplace_back(name);
-    }
-    return names;
+    return {kNames.begin(), kNames.end()};
 }
 
 int kv_type_from_name(const std::string& name) {

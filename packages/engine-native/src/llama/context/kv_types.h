@@ -19,7 +19,7 @@ struct KvTypes {
     ggml_type v;
 };
 
-/// The names of the types, those with more bits first. A llama.cpp of one's own (LLAMA_CPP_DIR) may lack some.
+/// The names of the types, those with more bits first.
 std::vector<std::string> kv_type_names();
 
 /// The ggml type of this name; -1 if it is not a KV cache type.
