@@ -14,6 +14,7 @@ const clients = [
   "@ai-sdk/openai",
   "@langchain/openai",
   "@huggingface/inference",
+  "ollama",
 ];
 
 describe("docs/clients.md", () => {

@@ -184,4 +184,30 @@ export {
   SessionRequest,
 } from "./management/server.ts";
 export { Liveness, Machine, MachineDevice, Readiness, ServerState } from "./management/state.ts";
+export {
+  OllamaDeleteRequest,
+  OllamaPullRequest,
+  OllamaShowRequest,
+} from "./ollama/models.ts";
+export { ollamaLoadHints, OllamaOptions } from "./ollama/options.ts";
+export {
+  OllamaChatRequest,
+  OllamaEmbeddingsRequest,
+  OllamaEmbedRequest,
+  OllamaGenerateRequest,
+} from "./ollama/request.ts";
+export type { OllamaMessage } from "./ollama/request.ts";
+export {
+  OllamaChatReply,
+  OllamaEmbeddingsReply,
+  OllamaEmbedReply,
+  OllamaError,
+  OllamaGenerateReply,
+  OllamaModelInfo,
+  OllamaModels,
+  OllamaProgress,
+  OllamaRunningModels,
+  OllamaVersion,
+} from "./ollama/response.ts";
+export type { OllamaDetails, OllamaLogprob, OllamaToolCall, OllamaTotals } from "./ollama/response.ts";
 export { KvBits } from "./kv-bits.ts";

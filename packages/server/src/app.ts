@@ -40,6 +40,8 @@ import { chatCompletions } from "./protocols/chat/protocol.ts";
 import { completions } from "./protocols/completions/protocol.ts";
 import { generationRoute } from "./protocols/generation-route.ts";
 import { messages } from "./protocols/messages/protocol.ts";
+import { ollamaChat } from "./protocols/ollama/chat.ts";
+import { ollamaGenerate } from "./protocols/ollama/generate.ts";
 import { responses } from "./protocols/responses/protocol.ts";
 import { apiDescriptionRoutes } from "./routes/api-description.ts";
 import { embeddingRoutes } from "./routes/embeddings.ts";
@@ -49,6 +51,8 @@ import { jobRoutes } from "./routes/jobs.ts";
 import { libraryRoutes } from "./routes/library.ts";
 import { monitoringRoutes } from "./routes/monitoring.ts";
 import { modelRoutes } from "./routes/models.ts";
+import { ollamaEmbeddingRoutes } from "./routes/ollama-embeddings.ts";
+import { ollamaModelRoutes } from "./routes/ollama-models.ts";
 import { pageRoutes } from "./routes/page.ts";
 import { requestRoutes } from "./routes/requests.ts";
 import { renderRoutes } from "./routes/render.ts";
@@ -179,6 +183,7 @@ async function addRoutes(
   await app.register(embeddingRoutes, inference);
   await app.register(generationRoute(messages), inference);
   await app.register(generationRoute(responses), inference);
+  if (config.ollamaApi) await addOllamaRoutes(app, inference, dependencies);
   await app.register(controlRoutes, { ...inference, machine: dependencies.machine });
   await app.register(eventRoutes, { ...inference, view, board, logRing, jobs: dependencies.jobs });
   await app.register(requestRoutes, { board });
@@ -192,6 +197,18 @@ async function addRoutes(
     isRateLimited: config.rateLimit > 0,
   });
   if (page !== undefined) await app.register(pageRoutes, { ...access, page, token: control?.token });
+}
+
+/** Another server's API, beside ours under /api/v1. */
+async function addOllamaRoutes(
+  app: FastifyInstance,
+  inference: InferenceOptions,
+  { library, jobs }: AppDependencies,
+): Promise<void> {
+  await app.register(generationRoute(ollamaChat), inference);
+  await app.register(generationRoute(ollamaGenerate), inference);
+  await app.register(ollamaEmbeddingRoutes, inference);
+  await app.register(ollamaModelRoutes, { ...inference, library, jobs });
 }
 
 function inferenceOptions(config: ServerConfig, dependencies: AppDependencies): InferenceOptions {

@@ -93,6 +93,27 @@ it("docs/http-api.md and docs/errors.md name every field inside requests and ans
     ).toEqual([]);
 });
 
+it("docs/ollama.md names every route of Ollama's API, and every field of its requests", async () => {
+  await using without = await scriptedApp();
+  await using server = await scriptedApp({ flags: { ollamaApi: true } });
+  const others = new Set(routesOf(without.app.printRoutes()));
+  const routes = routesOf(server.app.printRoutes()).filter((route) => !others.has(route));
+  expect(routes).toContain("DELETE /api/delete");
+  const codes = codeOf(await page("ollama.md"));
+  const written = [...codes].filter((code) => /^(GET|POST|DELETE) \/api\/(?!v1)/.test(code));
+  expect(new Set(written)).toEqual(new Set(routes));
+  const { components } = await documentOf(server.app);
+  const requests = Object.entries(components.schemas).filter(([name]) =>
+    /^Ollama(?:\w+Request|Message|Options)$/.test(name),
+  );
+  expect(requests.length).toBeGreaterThan(7);
+  for (const [name, { properties = {} }] of requests)
+    expect(
+      Object.keys(properties).filter((field) => field !== "role" && !codes.has(field)),
+      name,
+    ).toEqual([]);
+});
+
 it("docs/cli.md names every flag of every command, and no other one", async () => {
   const { context } = testWorld();
   const program = ingleProgram(context, () => {});

@@ -14,6 +14,11 @@ export function dataEvent(json: string): string {
   return `data: ${json}\n\n`;
 }
 
+/** One line of a stream of JSON objects. */
+export function jsonLine(value: object): string {
+  return `${JSON.stringify(value)}\n`;
+}
+
 /** For the protocols whose events have names. */
 export function namedEvent(name: string, json: string): string {
   return `event: ${name}\n${dataEvent(json)}`;
@@ -26,8 +31,10 @@ export function eventsWithHead(head: object): (rest: string) => string {
 }
 
 export interface SendOptions {
-  /** Longest silence before a comment is sent, in milliseconds. */
-  keepAliveMs: number;
+  /** Longest silence before a comment is sent, in milliseconds. Undefined: the form of the stream has no comments. */
+  keepAliveMs: number | undefined;
+  /** Default: server-sent events. */
+  contentType?: string | undefined;
   /** The events that end a stream after an error. Default: one event with the error's body. */
   toErrorEvents?: ((error: ErrorBody) => string) | undefined;
 }
@@ -37,22 +44,26 @@ export function sendEvents(
   request: FastifyRequest,
   reply: FastifyReply,
   events: AsyncIterable<string>,
-  { keepAliveMs, toErrorEvents = (body) => dataEvent(JSON.stringify(body)) }: SendOptions,
+  {
+    keepAliveMs,
+    contentType = "text/event-stream",
+    toErrorEvents = (body) => dataEvent(JSON.stringify(body)),
+  }: SendOptions,
 ): FastifyReply {
   const stream = eventStream(events, {
     keepAliveMs,
     toErrorEvents: (error) => toErrorEvents(request.failWith(error)),
   });
   return reply
-    .header("content-type", "text/event-stream")
+    .header("content-type", contentType)
     .header("cache-control", "no-cache")
     .header("x-accel-buffering", "no") // nginx would hold the tokens back
     .send(Readable.from(stream));
 }
 
 export interface EventStreamOptions {
-  /** Longest silence before a comment is sent, in milliseconds. */
-  keepAliveMs: number;
+  /** Longest silence before a comment is sent, in milliseconds. Undefined: none is sent. */
+  keepAliveMs: number | undefined;
   toErrorEvents: (error: unknown) => string;
 }
 
@@ -78,13 +89,13 @@ export async function* eventStream(
 
 async function* withKeepAlive(
   events: AsyncIterable<string>,
-  silenceMs: number,
+  silenceMs: number | undefined,
 ): AsyncGenerator<string, void, undefined> {
   const iterator = events[Symbol.asyncIterator]();
   try {
     let next = iterator.next();
     for (;;) {
-      const result = await orSilence(next, silenceMs);
+      const result = silenceMs === undefined ? await next : await orSilence(next, silenceMs);
       if (result === "silence") {
         yield keepAliveComment;
         continue;

@@ -11,7 +11,7 @@ import type { GenerationBody, GenerationProtocol, Prompt, RunningRequest } from 
 
 /** A fastify plugin that adds the protocol's route. */
 export function generationRoute<Body extends GenerationBody>(protocol: GenerationProtocol<Body>) {
-  const { path, body, operation, conventions } = protocol;
+  const { path, body, operation, conventions, streaming } = protocol;
   const route = {
     schema: { body },
     config: { right: "inference", isTracked: true, operation, ...conventions },
@@ -19,11 +19,15 @@ export function generationRoute<Body extends GenerationBody>(protocol: Generatio
 
   return async (app: FastifyInstance, options: InferenceOptions): Promise<void> => {
     app.post(path, route, async (request, reply) => {
-      const running = await run(protocol, request, options);
+      const checked = checkedBody(protocol, request);
+      const other = await protocol.instead?.(checked, request, options);
+      if (other !== undefined) return other;
+      const running = await run(protocol, checked, request, options);
       const { whole, events, errorEvents } = protocol.respond(running);
-      if (running.body.stream !== true) return whole();
+      if (!(checked.stream ?? streaming?.isDefault ?? false)) return whole();
       return sendEvents(request, reply, events(), {
-        keepAliveMs: options.keepAliveMs,
+        keepAliveMs: streaming === undefined ? options.keepAliveMs : undefined,
+        contentType: streaming?.contentType,
         toErrorEvents: errorEvents,
       });
     });
@@ -33,14 +37,17 @@ export function generationRoute<Body extends GenerationBody>(protocol: Generatio
 /** Starts the request's generations. Throws what keeps it from being started. */
 async function run<Body extends GenerationBody>(
   protocol: GenerationProtocol<Body>,
+  body: Body,
   request: FastifyRequest,
   options: InferenceOptions,
 ): Promise<RunningRequest<Body>> {
-  const body = checkedBody(protocol, request);
   const { prompts, repliesPerPrompt = 1, user, ignored = [] } = protocol.toEngine(body, options.variant);
   request.ignore(ignored);
   const places = prompts.length * repliesPerPrompt;
-  const lease = await leaseModel(request, options, { model: body.model, places });
+  const lease =
+    (await protocol.lease?.(body, request, { ...options, places })) ??
+    (await leaseModel(request, options, { model: body.model, places }));
+  const leasedAt = performance.now();
   const { model } = lease;
   const head = responseHead(protocol.idPrefix, lease, options);
   const requests = await readPrompts(prompts, model, imageReading(request, options));
@@ -52,7 +59,9 @@ async function run<Body extends GenerationBody>(
   });
   const { now, newId } = options;
   const { id: requestId } = request;
-  return { body, head, model, generations, generation: first(generations), requestId, now, newId };
+  const { startedAt } = request.outcome;
+  const generation = first(generations);
+  return { body, head, model, generations, generation, requestId, startedAt, leasedAt, now, newId };
 }
 
 /** The body of a request to a route that has `protocol.body` as its schema. */

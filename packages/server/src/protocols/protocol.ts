@@ -6,11 +6,14 @@
 // Another protocol is another folder, and a line in app.ts.
 import type { Generation, GenerationRequest, Model } from "@ingle/engine";
 import type { ErrorBody } from "@ingle/protocol";
+import type { FastifyRequest } from "fastify";
 import type { z } from "zod";
 import type { ErrorShape, FieldNames } from "../http/to-wire-error.ts";
 import type { Operation } from "../openapi/operation.ts";
 import type { VariantName } from "../variants.ts";
+import type { Lease } from "../models/registry.ts";
 import type { UnreadRequest } from "./content-parts.ts";
+import type { InferenceOptions } from "./inference.ts";
 import type { ResponseHead } from "./usage.ts";
 
 export interface GenerationProtocol<Body extends GenerationBody> {
@@ -21,6 +24,20 @@ export interface GenerationProtocol<Body extends GenerationBody> {
   /** Describes the route in the API's document. */
   readonly operation: Operation;
   readonly conventions?: WireConventions;
+  /** Default: server-sent events, if the request asks for a stream. */
+  readonly streaming?: Streaming;
+  /** Answers a request that generates nothing; undefined for one that does. Default: every request generates. */
+  readonly instead?: (
+    body: Body,
+    request: FastifyRequest,
+    options: InferenceOptions,
+  ) => Promise<object | undefined>;
+  /** Leases the request's model. Default: `leaseModel`, with the body's `model`. */
+  readonly lease?: (
+    body: Body,
+    request: FastifyRequest,
+    options: InferenceOptions & { places: number },
+  ) => Promise<Lease>;
   /** What the id of every response begins with, such as `chatcmpl-`. */
   readonly idPrefix: string;
   /** What traces call a generation, by the GenAI conventions of OpenTelemetry. */
@@ -31,11 +48,18 @@ export interface GenerationProtocol<Body extends GenerationBody> {
   readonly respond: (running: RunningRequest<Body>) => ProtocolResponse;
 }
 
+/** How a protocol streams, if not as server-sent events. */
+export interface Streaming {
+  readonly contentType: string;
+  /** Whether a response is streamed unless the request has `stream: false`. */
+  readonly isDefault: boolean;
+}
+
 /** What every protocol's body has. */
 export interface GenerationBody {
   /** Absent: the model that is served. */
   model?: string | undefined;
-  /** Default: false. */
+  /** Default: what the protocol's `streaming` says, else false. */
   stream?: boolean | undefined;
 }
 
@@ -72,6 +96,9 @@ export interface RunningRequest<Body> {
   readonly generation: Generation;
   /** Id of the HTTP request. */
   readonly requestId: string;
+  /** When the request came and when its model could be used, on `performance.now()`'s clock. */
+  readonly startedAt: number;
+  readonly leasedAt: number;
   readonly now: () => Date;
   /** Letters and digits that nothing else is named. */
   readonly newId: () => string;
@@ -81,7 +108,7 @@ export interface ProtocolResponse {
   /** The response in one piece. Rejects with what the first failed generation rejects with. */
   readonly whole: () => Promise<object>;
   /**
-   * The response as server-sent events, in their text form. Until the first event, which comes with the first token, an error
+   * The response as server-sent events or as another `streaming` says, in their text form. Until the first event, which comes with the first token, an error
    * still has an HTTP status. Throws what a generation throws.
    */
   readonly events: () => AsyncIterable<string>;

@@ -5,7 +5,7 @@ import type { z } from "zod";
 import type { Operation } from "../openapi/operation.ts";
 
 export interface Route extends Operation, Omit<FastifyContextConfig, "operation" | "url" | "method"> {
-  readonly path: `${"GET" | "POST"} ${string}`;
+  readonly path: `${"GET" | "POST" | "DELETE"} ${string}`;
   /** Checked by plugins/json-body.ts before the handler runs. */
   readonly body?: z.ZodType;
   /** The query string's. Checked by app.ts before the handler runs. */

@@ -48,6 +48,9 @@ export const serverSettings = {
       requires: "--tls-cert",
     }),
   },
+  ollamaApi: toggle("--ollama-api", "Also serve Ollama's API, under /api", {
+    details: "See [Ollama's API](ollama.md).",
+  }),
   noUi: toggle("--no-ui", "Serve only the API, without the web page", {
     details: "The [page](app.md) is otherwise served under `/`.",
   }),

@@ -14,10 +14,14 @@ export const weatherParameters = {
 export const weatherText = "Sunny, 21 degrees";
 
 /** With ChatML's template, or another one that llama.cpp includes. */
-export async function foreignServer(template?: string): Promise<RealServer> {
+export async function foreignServer(
+  template?: string,
+  options: Pick<NonNullable<Parameters<typeof realServer>[0]>, "flags"> = {},
+): Promise<RealServer> {
   const own = template === undefined ? {} : { chatTemplate: await chatTemplate(template) };
   return realServer({
     fixture: { vocabulary: "qwen2", ...own },
     load: { contextLength: 2048, parallel: 4 },
+    ...options,
   });
 }

@@ -46,6 +46,9 @@ export class ModelSlot {
   #unloading: Promise<void> | undefined;
   /** For the idle time of a loaded model, and the cool-down of a failed one. */
   #timer: NodeJS.Timeout | undefined;
+  /** How long it stays without a lease, as a request chose; null for ever. Undefined: as the server was started. */
+  #keepMs: number | null | undefined;
+  #evictsAt: Date | null = null;
   #onLastLease: (() => void) | undefined;
 
   constructor(known: KnownModel, options: SlotOptions) {
@@ -335,6 +338,21 @@ export class ModelSlot {
     this.#options.onChange();
   }
 
+  /** Keeps the model for this many milliseconds after its last lease, null for ever, whatever the server's idle time is. */
+  keepFor(ms: number | null): void {
+    this.#keepMs = ms;
+    if (this.#state.kind === "loaded") clearTimeout(this.#timer);
+    this.#startIdleTimer();
+  }
+
+  /** When it is freed if nobody uses it from now on; null if never. */
+  get evictsAt(): Date | null {
+    const idleMs = this.#idleMs;
+    if (idleMs === null) return null;
+    if (this.#leases === 0 && this.#evictsAt !== null) return this.#evictsAt;
+    return new Date(this.#options.now().getTime() + idleMs);
+  }
+
   /** Grants no more leases, waits until those that are held are disposed, and frees the model. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
@@ -387,11 +405,17 @@ export class ModelSlot {
   }
 
   #startIdleTimer(): void {
-    const { idleUnloadMs } = this.#options;
-    if (idleUnloadMs === undefined || this.#isPinned) return;
-    if (this.#leases > 0 || this.#state.kind !== "loaded") return;
+    const idleMs = this.#idleMs;
+    if (idleMs === null || this.#leases > 0 || this.#state.kind !== "loaded") return;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.evict(), idleUnloadMs).unref();
+    this.#evictsAt = new Date(this.#options.now().getTime() + idleMs);
+    this.#timer = setTimeout(() => this.evict(), idleMs).unref();
+  }
+
+  /** How long it stays without a lease, in milliseconds; null for ever. */
+  get #idleMs(): number | null {
+    if (this.#isPinned) return null;
+    return this.#keepMs === undefined ? (this.#options.idleUnloadMs ?? null) : this.#keepMs;
   }
 
   #move(next: ModelState): void {

@@ -1,6 +1,7 @@
 // The messages of a checked chat request in the engine's names.
 import type { ToolCall } from "@ingle/engine";
 import type { ChatMessage, ContentPart } from "@ingle/protocol";
+import { callIds, type CallIds } from "../call-ids.ts";
 import { toContent, type UnreadMessage, type UnreadPart } from "../content-parts.ts";
 
 type AssistantMessage = Extract<ChatMessage, { role: "assistant" }>;
@@ -52,33 +53,4 @@ function toAssistantPart(part: AssistantPart): UnreadPart {
 function toPart(part: ContentPart, place: string): UnreadPart {
   if (part.type === "text") return { type: "text", text: part.text };
   return { type: "image", url: part.image_url.url, place, param: `${place}.image_url.url` };
-}
-
-/** Finds the call that a result belongs to where the result has no id: chat templates need one. */
-interface CallIds {
-  /** An id for a call that has none. */
-  next: () => string;
-  /** Notes the calls of an assistant's message. */
-  called: (calls: readonly ToolCall[]) => void;
-  /** The id of the call that a result belongs to: the given one, else that of the first open call, preferably of this name. */
-  resultOf: (given: string, name: string | undefined) => string | undefined;
-}
-
-function callIds(): CallIds {
-  let count = 0;
-  let open: readonly ToolCall[] = [];
-  const close = (id: string | undefined): string | undefined => {
-    open = open.filter((call) => call.id !== id);
-    return id;
-  };
-  return {
-    next: () => `call${String((count += 1)).padStart(5, "0")}`,
-    called: (calls) => {
-      open = calls;
-    },
-    resultOf: (given, name) => {
-      if (given !== "") return close(given);
-      return close((open.find((call) => call.name === name) ?? open[0])?.id);
-    },
-  };
 }

@@ -1,0 +1,97 @@
+// The `options` of Ollama's requests. Each is followed, refused, or named as ignored; an unknown one is refused.
+import { z } from "zod";
+
+import { integerField, optionalField } from "../fields/field.ts";
+import { repeatLastNMax, samplingFields } from "../fields/sampling.ts";
+
+/** Hints about how a model is loaded: they do not change a reply, and the server's own settings decide. */
+export const ollamaLoadHints = [
+  "numa",
+  "num_batch",
+  "num_gpu",
+  "main_gpu",
+  "low_vram",
+  "f16_kv",
+  "logits_all",
+  "vocab_only",
+  "use_mmap",
+  "use_mlock",
+  "embedding_only",
+  "num_thread",
+  "num_keep",
+  "draft_num_predict",
+] as const;
+
+function hint(name: (typeof ollamaLoadHints)[number]) {
+  const rule = `options.${name} must be a number or true or false`;
+  return optionalField(z.union([z.number(), z.boolean()], rule), "Ignored: the server's settings decide.");
+}
+
+/** A sampler that the server does not have: only the value that turns it off is accepted. */
+function absentSampler(name: string, off: number | boolean) {
+  const rule = `options.${name} is not supported; leave it out`;
+  return optionalField(z.literal(off, rule), `Refused unless it is ${off}: this sampler is not supported.`);
+}
+
+const { seed, temperature, top_k, top_p, min_p, repeat_penalty, presence_penalty, frequency_penalty, stop } =
+  samplingFields;
+
+const fields = {
+  num_ctx: optionalField(
+    integerField("options.num_ctx", { min: 1, max: 2 ** 31 - 1 }),
+    "The context that the request needs, in tokens; at most the model's.",
+  ),
+  num_predict: optionalField(
+    integerField("options.num_predict", { min: -2 }),
+    "The most tokens of a reply; 0, -1 and -2 mean no limit.",
+    -1,
+  ),
+  repeat_last_n: optionalField(
+    integerField("options.repeat_last_n", { min: -1, max: repeatLastNMax }),
+    `How many tokens the penalties look back on; -1 means ${repeatLastNMax}.`,
+    64,
+  ),
+  seed: seed.describe("The same seed and request give the same reply; -1 means a random one."),
+  temperature,
+  top_k,
+  top_p,
+  min_p,
+  repeat_penalty,
+  presence_penalty,
+  frequency_penalty,
+  stop,
+  typical_p: absentSampler("typical_p", 1),
+  tfs_z: absentSampler("tfs_z", 1),
+  mirostat: absentSampler("mirostat", 0),
+  // Without mirostat, its parameters change nothing.
+  mirostat_tau: optionalField(z.number("options.mirostat_tau must be a number"), "Only read with mirostat."),
+  mirostat_eta: optionalField(z.number("options.mirostat_eta must be a number"), "Only read with mirostat."),
+  penalize_newline: absentSampler("penalize_newline", true),
+  numa: hint("numa"),
+  num_batch: hint("num_batch"),
+  num_gpu: hint("num_gpu"),
+  main_gpu: hint("main_gpu"),
+  low_vram: hint("low_vram"),
+  f16_kv: hint("f16_kv"),
+  logits_all: hint("logits_all"),
+  vocab_only: hint("vocab_only"),
+  use_mmap: hint("use_mmap"),
+  use_mlock: hint("use_mlock"),
+  embedding_only: hint("embedding_only"),
+  num_thread: hint("num_thread"),
+  num_keep: hint("num_keep"),
+  draft_num_predict: hint("draft_num_predict"),
+};
+
+/** The most characters of an unknown option that an error repeats. */
+const shownNameMax = 64;
+
+export const OllamaOptions = z
+  .strictObject(fields, {
+    error: (issue) =>
+      issue.code === "unrecognized_keys"
+        ? `options.${(issue.keys[0] ?? "").slice(0, shownNameMax)} is not known; leave it out`
+        : "options must be an object",
+  })
+  .meta({ id: "OllamaOptions" });
+export type OllamaOptions = z.infer<typeof OllamaOptions>;

@@ -1,0 +1,81 @@
+// POST /api/chat: a reply to a conversation in Ollama's form, whole or a JSON object a line.
+import type { Generation } from "@ingle/engine";
+import { OllamaChatReply, OllamaChatRequest, OllamaError } from "@ingle/protocol";
+import { jsonLine } from "../../http/event-stream.ts";
+import { generationErrors } from "../../openapi/operation.ts";
+import type { GenerationProtocol, RunningRequest } from "../protocol.ts";
+import { ollamaConventions, ollamaErrorLine, ollamaStreaming } from "./conventions.ts";
+import { ignoredOptions, toChatRequest } from "./engine-request.ts";
+import { leaseOllamaModel } from "./lease.ts";
+import { loadedOrUnloaded } from "./load.ts";
+import { headOf, logprobsOf, toToolCalls, totalsOf } from "./response.ts";
+
+export const ollamaChat: GenerationProtocol<OllamaChatRequest> = {
+  path: "/api/chat",
+  body: OllamaChatRequest,
+  operation: {
+    summary: "A reply to a conversation in Ollama's form",
+    responses: { 200: OllamaChatReply },
+    event: OllamaChatReply,
+    errors: [...generationErrors, "image_invalid", "image_not_supported"],
+    errorBody: OllamaError,
+    example: { messages: [{ role: "user", content: "What is the capital of France?" }], stream: false },
+  },
+  conventions: ollamaConventions,
+  streaming: ollamaStreaming,
+  idPrefix: "ollama-",
+  tracedAs: "chat",
+  instead: async (body, request, options) => {
+    if ((body.messages ?? []).length > 0) return undefined;
+    const message = { role: "assistant", content: "" } as const;
+    return { ...(await loadedOrUnloaded(body, request, options)), message } satisfies OllamaChatReply;
+  },
+  lease: leaseOllamaModel,
+  toEngine: (body, variant) => ({
+    prompts: [toChatRequest(body, variant)],
+    ignored: ignoredOptions(body.options),
+  }),
+  respond: (running) => ({
+    whole: () => toReply(running),
+    events: () => toLines(running, running.generation),
+    errorEvents: ollamaErrorLine,
+  }),
+};
+
+async function toReply(running: RunningRequest<OllamaChatRequest>): Promise<OllamaChatReply> {
+  const result = await running.generation;
+  const calls = toToolCalls(result.toolCalls);
+  return {
+    ...headOf(running),
+    message: {
+      role: "assistant",
+      content: result.text,
+      ...(result.reasoning === "" ? {} : { thinking: result.reasoning }),
+      ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    },
+    ...logprobsOf(result.logprobs),
+    ...totalsOf(running, result),
+  };
+}
+
+/** Calls are sent once they are complete, before the last line. Throws what the generation throws. */
+async function* toLines(
+  running: RunningRequest<OllamaChatRequest>,
+  generation: Generation,
+): AsyncGenerator<string, void, undefined> {
+  const line = (message: Partial<OllamaChatReply["message"]>, rest: Partial<OllamaChatReply>): string =>
+    jsonLine({
+      ...headOf(running),
+      message: { role: "assistant", content: "", ...message },
+      done: false,
+      ...rest,
+    } satisfies OllamaChatReply);
+  for await (const { text, reasoning, logprobs } of generation) {
+    if (text === "" && reasoning === undefined && logprobs === undefined) continue;
+    yield line({ content: text, ...(reasoning === undefined ? {} : { thinking: reasoning }) }, logprobsOf(logprobs));
+  }
+  const result = await generation;
+  const calls = toToolCalls(result.toolCalls);
+  if (calls.length > 0) yield line({ tool_calls: calls }, {});
+  yield line({}, totalsOf(running, result));
+}

@@ -1,0 +1,20 @@
+// What all routes of Ollama's API have in common: the form of errors and of streams.
+import type { ErrorBody, OllamaError } from "@ingle/protocol";
+import { jsonLine } from "../../http/event-stream.ts";
+import type { Streaming, WireConventions } from "../protocol.ts";
+
+export const ollamaConventions = {
+  fieldNames: { responseFormat: "format", maxTokens: "options.num_predict", stop: "options.stop" },
+  errorShape: toOllamaError,
+} satisfies WireConventions;
+
+/** Streams are JSON objects, one a line. Blank lines or comments are none: clients parse every line. */
+export const ollamaStreaming: Streaming = { contentType: "application/x-ndjson", isDefault: true };
+
+export function toOllamaError({ error }: ErrorBody): OllamaError {
+  return { error: error.message };
+}
+
+export function ollamaErrorLine(error: ErrorBody): string {
+  return jsonLine(toOllamaError(error));
+}

@@ -1,0 +1,113 @@
+// Checked requests of Ollama's API in the engine's names.
+import type { GenerationRequest, Message, ToolCall } from "@ingle/engine";
+import {
+  ollamaLoadHints,
+  repeatLastNMax,
+  type OllamaChatRequest,
+  type OllamaGenerateRequest,
+  type OllamaMessage,
+  type OllamaOptions,
+} from "@ingle/protocol";
+import type { VariantName } from "../../variants.ts";
+import { callIds, type CallIds } from "../call-ids.ts";
+import type { UnreadContent, UnreadMessage, UnreadRequest } from "../content-parts.ts";
+import { toSampling, toThinking } from "../engine-fields.ts";
+import type { Prompt } from "../protocol.ts";
+
+type GenerationFields = Pick<OllamaChatRequest, "options" | "format" | "think" | "logprobs" | "top_logprobs">;
+
+export function toChatRequest(body: OllamaChatRequest, variant: VariantName): UnreadRequest {
+  const { messages = [], tools } = body;
+  return {
+    messages: toMessages(messages),
+    tools: tools?.map(({ function: { name, description, parameters } }) => ({ name, description, parameters })),
+    ...toThinkingOf(body.think),
+    ...toGeneration(body, variant),
+  };
+}
+
+/** With `raw` or a suffix the prompt is the text as it is, else a message of the user. */
+export function toPrompt(body: OllamaGenerateRequest, variant: VariantName): Prompt {
+  const { prompt = "", suffix = "", system = "", images, raw = false } = body;
+  const generation = toGeneration(body, variant);
+  if (raw || suffix !== "") return { prompt, suffix: suffix === "" ? undefined : suffix, ...generation };
+  const user = { role: "user", content: toContent(prompt, images, "images") } as const;
+  const messages = system === "" ? [user] : [{ role: "system", content: system } as const, user];
+  return { messages, ...toThinkingOf(body.think), ...generation };
+}
+
+/** Hints about loading that a request gives and that the server's settings override. */
+export function ignoredOptions(options: OllamaOptions = {}): string[] {
+  return ollamaLoadHints.filter((name) => options[name] !== undefined).map((name) => `options.${name}`);
+}
+
+function toGeneration({ options = {}, format, logprobs, top_logprobs }: GenerationFields, variant: VariantName) {
+  const { num_predict: limit = -1, repeat_last_n: lastN, seed, ...sampling } = options;
+  return {
+    ...toSampling(
+      {
+        ...sampling,
+        max_tokens: limit > 0 ? limit : -1,
+        max_completion_tokens: undefined,
+        repetition_penalty: undefined,
+        logit_bias: undefined,
+        repeat_last_n: lastN === -1 ? repeatLastNMax : lastN,
+        seed: seed === -1 ? undefined : seed,
+      },
+      variant,
+    ),
+    logprobs: logprobs === true ? (top_logprobs ?? 0) : undefined,
+    responseFormat: toResponseFormat(format),
+  } satisfies Partial<GenerationRequest>;
+}
+
+function toResponseFormat(format: OllamaChatRequest["format"]): GenerationRequest["responseFormat"] {
+  if (format === undefined || format === "") return undefined;
+  return format === "json" ? { type: "json" } : { type: "json_schema", schema: format };
+}
+
+/** An effort enables thinking, for templates that know only whether. */
+function toThinkingOf(think: OllamaChatRequest["think"]) {
+  if (think === undefined || typeof think === "boolean") return { thinking: think };
+  return toThinking(think);
+}
+
+function toMessages(messages: readonly OllamaMessage[]): UnreadMessage[] {
+  const ids = callIds();
+  return messages.map((message, index) => toMessage(message, `messages[${index}]`, ids));
+}
+
+function toMessage(message: OllamaMessage, param: string, ids: CallIds): UnreadMessage {
+  const { role, thinking, images, tool_name: name, tool_call_id: given = "" } = message;
+  const content = toContent(message.content ?? "", images, `${param}.images`);
+  if (role === "tool") return { role, content, toolCallId: ids.resultOf(given, name), name };
+  if (role !== "assistant") return { role, content };
+  return { role, content, reasoning: thinking, toolCalls: toToolCalls(message.tool_calls ?? [], ids) };
+}
+
+function toToolCalls(
+  given: NonNullable<OllamaMessage["tool_calls"]>,
+  ids: CallIds,
+): Message["toolCalls"] {
+  const calls = given.map(
+    ({ id = ids.next(), function: { name, arguments: args } }): ToolCall => ({
+      id,
+      name,
+      arguments: JSON.stringify(args),
+    }),
+  );
+  ids.called(calls);
+  return calls.length === 0 ? undefined : calls;
+}
+
+/** The kind of an image is recognized by its bytes: Ollama's clients do not name it. */
+function toContent(text: string, images: readonly string[] = [], param: string): UnreadContent {
+  if (images.length === 0) return text;
+  const parts = images.map((base64, index) => ({
+    type: "image" as const,
+    url: base64.startsWith("data:") ? base64 : `data:image/png;base64,${base64}`,
+    place: `${param}[${index}]`,
+    param: `${param}[${index}]`,
+  }));
+  return [...parts, ...(text === "" ? [] : [{ type: "text" as const, text }])];
+}

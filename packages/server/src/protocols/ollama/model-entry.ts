@@ -1,0 +1,82 @@
+// Models of the registry as Ollama's clients know them.
+import { hostMemory, totalOf } from "@ingle/engine";
+import type { OllamaDetails, OllamaModelInfo, OllamaModels, OllamaRunningModels } from "@ingle/protocol";
+import type { ModelSlot } from "../../models/slot/model-slot.ts";
+
+/** Stands for "never": clients show a time that is more than twenty years away as for ever. */
+const yearsOfNever = 100;
+
+export function toOllamaModel(slot: ModelSlot): OllamaModels["models"][number] {
+  const { created } = slot.entry;
+  return {
+    ...commonFields(slot),
+    modified_at: new Date(created * 1000).toISOString(),
+    capabilities: capabilitiesOf(slot),
+  };
+}
+
+export function toRunningModel(slot: ModelSlot, now: Date): OllamaRunningModels["models"][number] {
+  const { byMemory, entry, evictsAt } = slot;
+  const never = new Date(now);
+  never.setUTCFullYear(now.getUTCFullYear() + yearsOfNever);
+  const common = commonFields(slot);
+  return {
+    ...common,
+    size: totalOf(byMemory) > 0 ? totalOf(byMemory) : common.size,
+    expires_at: (evictsAt ?? never).toISOString(),
+    size_vram: totalOf(byMemory) - (byMemory[hostMemory] ?? 0),
+    context_length: entry.context_length ?? 0,
+  };
+}
+
+/** The text fields are empty: a model has no Modelfile here, and its template stays in its file. */
+export function toModelInfo(slot: ModelSlot): OllamaModelInfo {
+  const { entry } = slot;
+  const { architecture } = slot.profile;
+  const known = {
+    "general.architecture": architecture,
+    "general.parameter_count": entry.n_params,
+    ...(architecture === null ? {} : { [`${architecture}.context_length`]: entry.context_length }),
+  };
+  return {
+    license: "",
+    modelfile: "",
+    parameters: "",
+    template: "",
+    system: "",
+    details: detailsOf(slot),
+    model_info: Object.fromEntries(Object.entries(known).filter(([, value]) => value !== null)),
+    capabilities: capabilitiesOf(slot),
+    modified_at: new Date(entry.created * 1000).toISOString(),
+  };
+}
+
+function commonFields(slot: ModelSlot) {
+  const { id, entry } = slot;
+  return { name: id, model: id, size: entry.size_bytes ?? 0, digest: "", details: detailsOf(slot) };
+}
+
+function detailsOf({ entry, profile }: ModelSlot): OllamaDetails {
+  const { architecture, listed } = profile;
+  return {
+    parent_model: "",
+    format: listed?.format ?? "gguf",
+    family: architecture ?? "",
+    families: architecture === null ? [] : [architecture],
+    parameter_size: entry.n_params === null ? "" : toParameterSize(entry.n_params),
+    quantization_level: entry.quantization ?? "",
+    ...(entry.context_length === null ? {} : { context_length: entry.context_length }),
+  };
+}
+
+/** `completion` is what a model does that is no embedder. */
+function capabilitiesOf({ profile }: ModelSlot): string[] {
+  const { capabilities } = profile;
+  if (capabilities.includes("embeddings")) return ["embedding"];
+  return ["completion", ...capabilities];
+}
+
+function toParameterSize(count: number): string {
+  if (count >= 1e9) return `${(count / 1e9).toFixed(1)}B`;
+  return count >= 1e6 ? `${(count / 1e6).toFixed(2)}M` : `${Math.round(count / 1e3)}K`;
+}

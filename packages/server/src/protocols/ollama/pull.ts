@@ -1,0 +1,56 @@
+// A pull of Ollama's API as a job of the model library: its progress, one JSON object a line.
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Job, OllamaProgress } from "@ingle/protocol";
+import { jsonLine } from "../../http/event-stream.ts";
+import type { JobRunner } from "../../jobs/job-runner.ts";
+import { WireError } from "../../wire-error.ts";
+
+/** Milliseconds between two looks at the job: people see progress, and a client gets few lines. */
+const lookEveryMs = 250;
+
+/**
+ * Starts the job, or follows the one that fetches the same model. When the signal is aborted, a job that began here is paused, and
+ * another pull resumes it. Throws what starting a job throws, and `engine_failed` with the reason if it fails.
+ */
+export async function* progressOfJob(
+  jobs: JobRunner,
+  model: string,
+  signal: AbortSignal,
+): AsyncGenerator<OllamaProgress, void, undefined> {
+  const underWay = new Set(jobs.list().filter(isUnderWay).map(({ id }) => id));
+  const { id } = jobs.start({ kind: "pull", model });
+  try {
+    yield { status: "pulling manifest" };
+    let shown = "";
+    for (;;) {
+      const job = jobs.list().find((each) => each.id === id);
+      if (job?.status === "done") break;
+      if (job === undefined || !isUnderWay(job))
+        throw new WireError("engine_failed", job?.error ?? `The download was ${job?.status ?? "forgotten"}.`);
+      const progress = toProgress(job);
+      const text = JSON.stringify(progress);
+      if (job.total_bytes > 0 && text !== shown) yield progress;
+      shown = text;
+      await sleep(lookEveryMs, undefined, { signal });
+    }
+    yield { status: "success" };
+  } finally {
+    const job = jobs.list().find((each) => each.id === id);
+    if (!underWay.has(id) && job?.can_pause === true) await jobs.pause(id);
+  }
+}
+
+export async function* progressLines(
+  progress: AsyncIterable<OllamaProgress>,
+): AsyncGenerator<string, void, undefined> {
+  for await (const each of progress) yield jsonLine(each);
+}
+
+function isUnderWay({ status }: Job): boolean {
+  return status === "waiting" || status === "running";
+}
+
+function toProgress({ phase, model, bytes, total_bytes: total }: Job): OllamaProgress {
+  const what = phase === null || phase === "download" ? "pulling" : `${phase}:`;
+  return { status: `${what} ${model}`, total, completed: bytes };
+}

@@ -1,0 +1,59 @@
+// The parts that the responses of Ollama's API share: model, times, durations, token log probabilities and tool calls.
+import type { GenerationResult, TokenLogprobs, ToolCall } from "@ingle/engine";
+import type { OllamaLogprob, OllamaToolCall, OllamaTotals } from "@ingle/protocol";
+import { parseJsonObject } from "@ingle/protocol/json-shape";
+import type { RunningRequest } from "../protocol.ts";
+import { toTokenLogprobs } from "../usage.ts";
+
+type Running = Pick<RunningRequest<{ model?: string | undefined }>, "body" | "head" | "now" | "startedAt" | "leasedAt">;
+
+/** Names the model as the request does: clients compare. */
+export function headOf({ body, head, now }: Running) {
+  return { model: body.model ?? head.model, created_at: now().toISOString() };
+}
+
+/** What the last object of a reply adds. A reply that consists of calls has ended by itself. */
+export function totalsOf(running: Running, { finishReason, usage, timings }: GenerationResult) {
+  return {
+    done: true,
+    done_reason: finishReason === "length" ? "length" : "stop",
+    ...durationsOf(running),
+    prompt_eval_count: usage.promptTokens,
+    prompt_eval_duration: toNanoseconds(timings.promptMs),
+    eval_count: usage.completionTokens,
+    eval_duration: toNanoseconds(timings.predictedMs),
+  } satisfies OllamaTotals & { done: true };
+}
+
+/** `startedAt` and `leasedAt` are on `performance.now()`'s clock. */
+export function durationsOf({ startedAt, leasedAt }: Pick<Running, "startedAt" | "leasedAt">) {
+  return {
+    total_duration: toNanoseconds(performance.now() - startedAt),
+    load_duration: toNanoseconds(leasedAt - startedAt),
+  };
+}
+
+function toNanoseconds(ms: number): number {
+  return Math.max(0, Math.round(ms * 1e6));
+}
+
+/** An empty object where none were requested. */
+export function logprobsOf(tokens: readonly TokenLogprobs[] | undefined): { logprobs?: OllamaLogprob[] } {
+  if (tokens === undefined) return {};
+  const plain = ({ token, logprob, bytes }: { token: string; logprob: number; bytes: number[] | null }) => ({
+    token,
+    logprob,
+    bytes: bytes ?? [],
+  });
+  return {
+    logprobs: toTokenLogprobs(tokens).map((each) => ({ ...plain(each), top_logprobs: each.top_logprobs.map(plain) })),
+  };
+}
+
+/** A call that a limit has cut has no complete arguments and is left out: nobody should run it. */
+export function toToolCalls(calls: readonly ToolCall[]): OllamaToolCall[] {
+  return calls.flatMap(({ id, name, arguments: text }, index) => {
+    const args = parseJsonObject(text);
+    return args === undefined ? [] : [{ id, function: { index, name, arguments: args } }];
+  });
+}

@@ -1,0 +1,124 @@
+// Ollama's embeddings: POST /api/embed for several texts, and the older POST /api/embeddings for one.
+import { EngineError, type EmbeddingResult, type Model } from "@ingle/engine";
+import {
+  OllamaEmbeddingsReply,
+  OllamaEmbeddingsRequest,
+  OllamaEmbedReply,
+  OllamaEmbedRequest,
+  OllamaError,
+} from "@ingle/protocol";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { EmbeddingNote } from "../http/request-outcome.ts";
+import { modelErrors } from "../openapi/operation.ts";
+import type { InferenceOptions } from "../protocols/inference.ts";
+import { ollamaConventions } from "../protocols/ollama/conventions.ts";
+import { ignoredOptions } from "../protocols/ollama/engine-request.ts";
+import { leaseOllamaModel } from "../protocols/ollama/lease.ts";
+import { durationsOf } from "../protocols/ollama/response.ts";
+import { addRoute, type Route } from "./add-route.ts";
+
+const conventions = {
+  ...ollamaConventions,
+  errorBody: OllamaError,
+  right: "inference",
+  isTracked: true,
+  errors: [...modelErrors, "cancelled", "context_length_exceeded", "embeddings_not_supported"],
+} as const;
+
+const embed = {
+  ...conventions,
+  path: "POST /api/embed",
+  body: OllamaEmbedRequest,
+  summary: "Compute embedding vectors of texts in Ollama's form",
+  responses: { 200: OllamaEmbedReply },
+  example: { input: ["The sky is blue."] },
+} satisfies Route;
+const embedOne = {
+  ...conventions,
+  path: "POST /api/embeddings",
+  body: OllamaEmbeddingsRequest,
+  summary: "Compute the embedding vector of one text in Ollama's form",
+  responses: { 200: OllamaEmbeddingsReply },
+  example: { prompt: "The sky is blue." },
+} satisfies Route;
+
+export async function ollamaEmbeddingRoutes(
+  app: FastifyInstance,
+  options: Pick<InferenceOptions, "registry" | "variant">,
+): Promise<void> {
+  addRoute(app, embed, async (request): Promise<OllamaEmbedReply> => {
+    const { body, outcome } = request;
+    const { input = [], truncate = true } = body;
+    request.ignore(ignoredOptions(body.options));
+    const lease = await leaseOllamaModel(body, request, { ...options, places: 1 });
+    const leasedAt = performance.now();
+    const texts = typeof input === "string" ? [input] : input;
+    const dimensions = body.dimensions === 0 ? undefined : body.dimensions;
+    const { embeddings, usage } = await vectorsOf(request, lease.model, { texts, truncate, dimensions });
+    return {
+      model: body.model ?? lease.id,
+      embeddings: embeddings.map((vector) => Array.from(vector)),
+      ...durationsOf({ startedAt: outcome.startedAt, leasedAt }),
+      prompt_eval_count: usage.promptTokens,
+    };
+  });
+  addRoute(app, embedOne, async (request): Promise<OllamaEmbeddingsReply> => {
+    const { body } = request;
+    const { prompt = "" } = body;
+    request.ignore(ignoredOptions(body.options));
+    const { model } = await leaseOllamaModel(body, request, { ...options, places: 1 });
+    const texts = prompt === "" ? [] : [prompt];
+    const { embeddings } = await vectorsOf(request, model, { texts, truncate: true });
+    return { embedding: Array.from(embeddings[0] ?? []) };
+  });
+}
+
+interface Texts {
+  texts: readonly string[];
+  /** Cuts texts that are longer than the model takes. */
+  truncate: boolean;
+  dimensions?: number | undefined;
+}
+
+async function vectorsOf(
+  { clientSignal: signal, outcome, tracked }: FastifyRequest,
+  model: Model,
+  { texts, truncate, dimensions }: Texts,
+): Promise<Pick<EmbeddingResult, "embeddings" | "usage">> {
+  if (texts.length === 0) return { embeddings: [], usage: { promptTokens: 0 } };
+  const note: EmbeddingNote = { operation: "embeddings", startedAt: performance.now() };
+  outcome.generation = note;
+  tracked?.embeds();
+  try {
+    const result = await model
+      .embed(texts, { signal, dimensions })
+      .catch(async (error: unknown) =>
+        model.embed(await cutTexts(texts, model, truncate ? limitIn(error) : undefined, error), {
+          signal,
+          dimensions,
+        }),
+      );
+    outcome.promptTokens = result.usage.promptTokens;
+    return result;
+  } finally {
+    note.endedAt = performance.now();
+  }
+}
+
+/** The most tokens of one text, if that is what the error is about. */
+function limitIn(error: unknown): number | undefined {
+  if (!EngineError.is(error) || error.code !== "context_length_exceeded") return undefined;
+  const { contextLength } = error.details;
+  return typeof contextLength === "number" ? contextLength : undefined;
+}
+
+/** Throws `error` without a limit. */
+async function cutTexts(
+  texts: readonly string[],
+  { tokenizer }: Model,
+  limit: number | undefined,
+  error: unknown,
+): Promise<Int32Array[]> {
+  if (limit === undefined) throw error;
+  return await Promise.all(texts.map(async (text) => (await tokenizer.encode(text)).subarray(0, limit)));
+}
