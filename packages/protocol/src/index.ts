@@ -184,11 +184,7 @@ export {
   SessionRequest,
 } from "./management/server.ts";
 export { Liveness, Machine, MachineDevice, Readiness, ServerState } from "./management/state.ts";
-export {
-  OllamaDeleteRequest,
-  OllamaPullRequest,
-  OllamaShowRequest,
-} from "./ollama/models.ts";
+export { OllamaDeleteRequest, OllamaPullRequest, OllamaShowRequest } from "./ollama/models.ts";
 export { ollamaLoadHints, OllamaOptions } from "./ollama/options.ts";
 export {
   OllamaChatRequest,

@@ -24,7 +24,10 @@ const keepAliveRule =
 const durationPattern = /^[+-]?(?:0|(?:\d{1,9}(?:\.\d{1,9})?(?:ns|us|µs|ms|s|m|h))+)$/;
 
 export const keepAliveField = optionalField(
-  z.union([z.number(keepAliveRule), z.string(keepAliveRule).regex(durationPattern, keepAliveRule)], keepAliveRule),
+  z.union(
+    [z.number(keepAliveRule), z.string(keepAliveRule).regex(durationPattern, keepAliveRule)],
+    keepAliveRule,
+  ),
   "How long the model stays in memory after this request: seconds, or a duration such as 5m. Needs the right to manage models.",
 );
 
@@ -85,7 +88,9 @@ const OllamaMessage = requestObject("OllamaMessage", {
   content: optionalField(textField("content")),
   thinking: optionalField(textField("thinking")),
   images: imagesField,
-  tool_calls: optionalField(arrayOf(ToolCall, `tool_calls must be an array of at most ${callsMax} calls`, { max: callsMax })),
+  tool_calls: optionalField(
+    arrayOf(ToolCall, `tool_calls must be an array of at most ${callsMax} calls`, { max: callsMax }),
+  ),
   tool_name: optionalField(nameField("tool_name")),
   tool_call_id: optionalField(nameField("tool_call_id")),
 });
@@ -142,7 +147,10 @@ export const OllamaGenerateRequest = z
       images: imagesField,
       system: optionalField(textField("system"), "The system message."),
       raw: flag("raw", "Takes the prompt as it is, without the chat template.", false),
-      context: optionalField(z.array(z.unknown(), contextRule).max(0, contextRule), `Refused: ${contextRule}.`),
+      context: optionalField(
+        z.array(z.unknown(), contextRule).max(0, contextRule),
+        `Refused: ${contextRule}.`,
+      ),
       template: optionalField(
         z.literal("", "template is not supported; the model's own is used"),
         "Refused: the model's own is used.",
@@ -185,7 +193,11 @@ export const OllamaEmbedRequest = requestObject("OllamaEmbedRequest", {
     integerField("dimensions", { min: 0, max: 1_048_576 }),
     "Shortens each vector to this length; 0 means its own length.",
   ),
-  truncate: flag("truncate", "Cuts a text that is longer than the model takes; otherwise it is an error.", true),
+  truncate: flag(
+    "truncate",
+    "Cuts a text that is longer than the model takes; otherwise it is an error.",
+    true,
+  ),
   options: optionalField(OllamaOptions, "Only num_ctx is read."),
   keep_alive: keepAliveField,
 });

@@ -91,9 +91,7 @@ const modelFields = {
 };
 
 export const OllamaModels = responseObject("OllamaModels", {
-  models: z.array(
-    z.object({ ...modelFields, modified_at: z.string(), capabilities: z.array(z.string()) }),
-  ),
+  models: z.array(z.object({ ...modelFields, modified_at: z.string(), capabilities: z.array(z.string()) })),
 });
 export type OllamaModels = z.infer<typeof OllamaModels>;
 

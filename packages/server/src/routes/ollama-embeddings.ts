@@ -90,14 +90,12 @@ async function vectorsOf(
   outcome.generation = note;
   tracked?.embeds();
   try {
-    const result = await model
-      .embed(texts, { signal, dimensions })
-      .catch(async (error: unknown) =>
-        model.embed(await cutTexts(texts, model, truncate ? limitIn(error) : undefined, error), {
-          signal,
-          dimensions,
-        }),
-      );
+    const result = await model.embed(texts, { signal, dimensions }).catch(async (error: unknown) =>
+      model.embed(await cutTexts(texts, model, truncate ? limitIn(error) : undefined, error), {
+        signal,
+        dimensions,
+      }),
+    );
     outcome.promptTokens = result.usage.promptTokens;
     return result;
   } finally {

@@ -120,14 +120,15 @@ export async function ollamaModelRoutes(app: FastifyInstance, options: OllamaMod
     if (library === undefined) throw noLibrary();
     const slot = await registry.known(nameIn(body));
     // As in Ollama, a model in memory is unloaded first; one that is in use waits for its requests.
-    if (takesMemory(slot.state) || slot.state.kind === "preparing") await registry.unload(slot.id, { signal });
+    if (takesMemory(slot.state) || slot.state.kind === "preparing")
+      await registry.unload(slot.id, { signal });
     await library.remove(slot.id, { signal });
     await registry.refresh({ isNeeded: true });
     return {};
   });
 }
 
-function nameIn({ model, name }: OllamaShowRequest): string {
+function nameIn({ model, name }: Pick<OllamaShowRequest, "model" | "name">): string {
   return toModelName(model ?? name ?? "");
 }
 

@@ -108,7 +108,9 @@ describe("generation with the ollama package", () => {
     expect(inMinutes).toBeLessThan(11);
     await ollama.chat({ model: modelId, messages: [], keep_alive: -1 });
     const kept = await ollama.ps();
-    expect(Date.parse(String(kept.models[0]?.expires_at))).toBeGreaterThan(Date.now() + 20 * 365 * 86_400_000);
+    expect(Date.parse(String(kept.models[0]?.expires_at))).toBeGreaterThan(
+      Date.now() + 20 * 365 * 86_400_000,
+    );
   });
 
   it("unloads a model that nothing keeps, and loads it again", async () => {
@@ -136,7 +138,6 @@ describe("generation with the ollama package", () => {
     [{ mirostat: 2 }, "options.mirostat"],
     [{ typical_p: 0.5 }, "options.typical_p"],
     [{ temperature: -1 }, "temperature"],
-    [{ num_ctx: 4096 }, "options.num_ctx"],
     [{ no_such_option: 1 }, "options.no_such_option"],
   ])("refuses the options %j by name", async (options, field) => {
     const asked = ollama.chat({ model: modelId, messages, options });
@@ -150,7 +151,10 @@ describe("generation with the ollama package", () => {
   it("refuses an unknown model and a context from an earlier reply", async () => {
     await expect(ollama.chat({ model: "absent", messages })).rejects.toMatchObject({ status_code: 404 });
     const earlier = ollama.generate({ model: modelId, prompt: question, context: [1, 2] });
-    await expect(earlier).rejects.toMatchObject({ status_code: 400, message: expect.stringMatching(/context/) });
+    await expect(earlier).rejects.toMatchObject({
+      status_code: 400,
+      message: expect.stringMatching(/context/),
+    });
     await expect(ollama.delete({ model: "absent" })).rejects.toMatchObject({ status_code: 404 });
   });
 
@@ -178,14 +182,19 @@ describe("generation with the ollama package", () => {
   it("stops the work when a stream is aborted", async () => {
     const options = { temperature: 0, num_predict: 1500 };
     const stream = await ollama.chat({ model: modelId, messages, options, stream: true });
+    const running = async (): Promise<number> => {
+      const state = await fetch(server.baseUrl.replace("/v1", "/api/v1/state"));
+      return (await state.json()).running;
+    };
     const read = async (): Promise<void> => {
       for await (const { done } of stream) {
         expect(done).toBe(false);
+        expect(await running()).toBe(1);
         stream.abort();
       }
     };
     await expect(read()).rejects.toMatchObject({ name: "AbortError" });
-    await expect.poll(() => server.model.disposed || server.model.stats().running).not.toBe(1);
+    await expect.poll(running).toBe(0);
   });
 });
 
@@ -206,9 +215,31 @@ describe("tools with the ollama package", () => {
       { role: "tool", content: weatherText, tool_name: "weather" },
     ];
     const without = await ollama.chat({ model: modelId, messages, tools: [tool], options: greedy });
-    const reply = await ollama.chat({ model: modelId, messages: conversation, tools: [tool], options: greedy });
+    const reply = await ollama.chat({
+      model: modelId,
+      messages: conversation,
+      tools: [tool],
+      options: greedy,
+    });
     expect(reply.done).toBe(true);
     expect(reply.prompt_eval_count).toBeGreaterThan(without.prompt_eval_count + 10);
+  });
+});
+
+describe("num_ctx", () => {
+  it("is an error that names it where the loaded context is smaller", async () => {
+    await using server = await realServer({
+      fixture: { vocabulary: "qwen2" },
+      load: { contextLength: 512 },
+      flags,
+    });
+    const ask = (num_ctx: number) =>
+      ollamaOf(server).chat({ model: modelId, messages, options: { ...greedy, num_ctx } });
+    expect((await ask(512)).done).toBe(true);
+    await expect(ask(1024)).rejects.toMatchObject({
+      status_code: 400,
+      message: expect.stringMatching(/options\.num_ctx is 1024.* 512 tokens/),
+    });
   });
 });
 

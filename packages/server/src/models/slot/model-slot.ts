@@ -338,7 +338,7 @@ export class ModelSlot {
     this.#options.onChange();
   }
 
-  /** Keeps the model for this many milliseconds after its last lease, null for ever, whatever the server's idle time is. */
+  /** Keeps the model for this many milliseconds after its last lease, null for ever, until it is freed. */
   keepFor(ms: number | null): void {
     this.#keepMs = ms;
     if (this.#state.kind === "loaded") clearTimeout(this.#timer);
@@ -381,6 +381,7 @@ export class ModelSlot {
     await this.#free();
     if (this.#state.kind !== "unloading") return; // closed meanwhile
     this.#byMemory = {};
+    this.#keepMs = undefined;
     if (this.#waiters.size === 0) this.#requested = this.#proven;
     this.#counts.unloads += 1;
     this.#move({ kind: "available" });

@@ -72,7 +72,10 @@ async function* toLines(
     } satisfies OllamaChatReply);
   for await (const { text, reasoning, logprobs } of generation) {
     if (text === "" && reasoning === undefined && logprobs === undefined) continue;
-    yield line({ content: text, ...(reasoning === undefined ? {} : { thinking: reasoning }) }, logprobsOf(logprobs));
+    yield line(
+      { content: text, ...(reasoning === undefined ? {} : { thinking: reasoning }) },
+      logprobsOf(logprobs),
+    );
   }
   const result = await generation;
   const calls = toToolCalls(result.toolCalls);

@@ -20,7 +20,11 @@ export function toChatRequest(body: OllamaChatRequest, variant: VariantName): Un
   const { messages = [], tools } = body;
   return {
     messages: toMessages(messages),
-    tools: tools?.map(({ function: { name, description, parameters } }) => ({ name, description, parameters })),
+    tools: tools?.map(({ function: { name, description, parameters } }) => ({
+      name,
+      description,
+      parameters,
+    })),
     ...toThinkingOf(body.think),
     ...toGeneration(body, variant),
   };
@@ -41,7 +45,10 @@ export function ignoredOptions(options: OllamaOptions = {}): string[] {
   return ollamaLoadHints.filter((name) => options[name] !== undefined).map((name) => `options.${name}`);
 }
 
-function toGeneration({ options = {}, format, logprobs, top_logprobs }: GenerationFields, variant: VariantName) {
+function toGeneration(
+  { options = {}, format, logprobs, top_logprobs }: GenerationFields,
+  variant: VariantName,
+) {
   const { num_predict: limit = -1, repeat_last_n: lastN, seed, ...sampling } = options;
   return {
     ...toSampling(
@@ -85,17 +92,12 @@ function toMessage(message: OllamaMessage, param: string, ids: CallIds): UnreadM
   return { role, content, reasoning: thinking, toolCalls: toToolCalls(message.tool_calls ?? [], ids) };
 }
 
-function toToolCalls(
-  given: NonNullable<OllamaMessage["tool_calls"]>,
-  ids: CallIds,
-): Message["toolCalls"] {
-  const calls = given.map(
-    ({ id = ids.next(), function: { name, arguments: args } }): ToolCall => ({
-      id,
-      name,
-      arguments: JSON.stringify(args),
-    }),
-  );
+function toToolCalls(given: NonNullable<OllamaMessage["tool_calls"]>, ids: CallIds): Message["toolCalls"] {
+  const calls = given.map(({ id = ids.next(), function: { name, arguments: args } }): ToolCall => ({
+    id,
+    name,
+    arguments: JSON.stringify(args),
+  }));
   ids.called(calls);
   return calls.length === 0 ? undefined : calls;
 }

@@ -81,7 +81,8 @@ export async function unloadOllamaModel(
     throw new WireError("forbidden", "Unloading a model needs a key that may manage models.", {
       param: "keep_alive",
     });
-  if (model === undefined) throw new WireError("invalid_request", "model is missing: name one", { param: "model" });
+  if (model === undefined)
+    throw new WireError("invalid_request", "model is missing: name one", { param: "model" });
   const { id } = await registry.known(toModelName(model));
   await registry.unload(id, { signal: request.clientSignal });
   return id;

@@ -17,7 +17,12 @@ export async function* progressOfJob(
   model: string,
   signal: AbortSignal,
 ): AsyncGenerator<OllamaProgress, void, undefined> {
-  const underWay = new Set(jobs.list().filter(isUnderWay).map(({ id }) => id));
+  const underWay = new Set(
+    jobs
+      .list()
+      .filter(isUnderWay)
+      .map(({ id }) => id),
+  );
   const { id } = jobs.start({ kind: "pull", model });
   try {
     yield { status: "pulling manifest" };
@@ -31,7 +36,7 @@ export async function* progressOfJob(
       const text = JSON.stringify(progress);
       if (job.total_bytes > 0 && text !== shown) yield progress;
       shown = text;
-      await sleep(lookEveryMs, undefined, { signal });
+      await sleep(lookEveryMs, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
     yield { status: "success" };
   } finally {

@@ -5,7 +5,10 @@ import { parseJsonObject } from "@ingle/protocol/json-shape";
 import type { RunningRequest } from "../protocol.ts";
 import { toTokenLogprobs } from "../usage.ts";
 
-type Running = Pick<RunningRequest<{ model?: string | undefined }>, "body" | "head" | "now" | "startedAt" | "leasedAt">;
+type Running = Pick<
+  RunningRequest<{ model?: string | undefined }>,
+  "body" | "head" | "now" | "startedAt" | "leasedAt"
+>;
 
 /** Names the model as the request does: clients compare. */
 export function headOf({ body, head, now }: Running) {
@@ -46,7 +49,10 @@ export function logprobsOf(tokens: readonly TokenLogprobs[] | undefined): { logp
     bytes: bytes ?? [],
   });
   return {
-    logprobs: toTokenLogprobs(tokens).map((each) => ({ ...plain(each), top_logprobs: each.top_logprobs.map(plain) })),
+    logprobs: toTokenLogprobs(tokens).map((each) => ({
+      ...plain(each),
+      top_logprobs: each.top_logprobs.map(plain),
+    })),
   };
 }
 
