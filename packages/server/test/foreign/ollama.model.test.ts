@@ -139,7 +139,7 @@ describe("generation with the ollama package", () => {
     [{ typical_p: 0.5 }, "options.typical_p"],
     [{ temperature: -1 }, "temperature"],
     [{ no_such_option: 1 }, "options.no_such_option"],
-  ])("refuses the options %j by name", async (options, field) => {
+  ])("refuses the options %j by name", async (options: object, field) => {
     const asked = ollama.chat({ model: modelId, messages, options });
     await expect(asked).rejects.toMatchObject({
       name: "ResponseError",

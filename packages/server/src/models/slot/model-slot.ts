@@ -8,6 +8,7 @@ import { ModelProfile } from "../catalog/model-profile.ts";
 import { loadedWithOtherSettings, loadFailed, settingsAreFixed, shuttingDown } from "../model-errors.ts";
 import { EngineHistory, type EngineStats } from "./engine-stats.ts";
 import { agree, settingsOver, type LoadSettings } from "./load-settings.ts";
+import { IdleTime } from "./idle-time.ts";
 import { LoadWaiters } from "./load-waiters.ts";
 import { areSettingsInUse, moved, type ModelState } from "./model-state.ts";
 import type { SlotOptions } from "./slot-options.ts";
@@ -23,6 +24,8 @@ export interface Lease extends Disposable {
 
 export class ModelSlot {
   readonly profile: ModelProfile;
+  /** Runs while the model is loaded, has no lease and is not pinned. */
+  readonly idle: IdleTime;
   readonly #options: SlotOptions;
   readonly #history = new EngineHistory();
   readonly #admission: Admission;
@@ -44,17 +47,15 @@ export class ModelSlot {
   #unwanted = new AbortController();
   #bringing: Promise<void> | undefined;
   #unloading: Promise<void> | undefined;
-  /** For the idle time of a loaded model, and the cool-down of a failed one. */
+  /** For the cool-down of a failed model. */
   #timer: NodeJS.Timeout | undefined;
-  /** How long it stays without a lease, as a request chose; null for ever. Undefined: as the server was started. */
-  #keepMs: number | null | undefined;
-  #evictsAt: Date | null = null;
   #onLastLease: (() => void) | undefined;
 
   constructor(known: KnownModel, options: SlotOptions) {
     this.profile = new ModelProfile(known);
     this.#isPinned = options.isPinned;
     this.#options = options;
+    this.idle = new IdleTime({ usualMs: options.idleUnloadMs, now: options.now, onEnd: () => this.evict() });
     // Resized when the model is loaded: only then it is known how many requests it computes at once.
     this.#admission = new Admission(options.waitingMax + 1);
   }
@@ -183,7 +184,7 @@ export class ModelSlot {
   #addLeases(count: number): void {
     this.#leases += count;
     this.#noteUse();
-    if (count > 0) clearTimeout(this.#timer);
+    if (count > 0) this.idle.stop();
   }
 
   #release(): void {
@@ -304,7 +305,7 @@ export class ModelSlot {
   /** Pins the model or takes that back. Pinning cancels an eviction that has not freed the model yet. */
   pin(isPinned: boolean): void {
     this.#isPinned = isPinned;
-    if (isPinned && this.#state.kind === "loaded") clearTimeout(this.#timer);
+    if (isPinned) this.idle.stop();
     if (isPinned && this.#state.kind === "draining" && !this.#state.isUnloadRequested) this.keep();
     this.#startIdleTimer();
     this.#options.onChange();
@@ -338,24 +339,10 @@ export class ModelSlot {
     this.#options.onChange();
   }
 
-  /** Keeps the model for this many milliseconds after its last lease, null for ever, until it is freed. */
-  keepFor(ms: number | null): void {
-    this.#keepMs = ms;
-    if (this.#state.kind === "loaded") clearTimeout(this.#timer);
-    this.#startIdleTimer();
-  }
-
-  /** When it is freed if nobody uses it from now on; null if never. */
-  get evictsAt(): Date | null {
-    const idleMs = this.#idleMs;
-    if (idleMs === null) return null;
-    if (this.#leases === 0 && this.#evictsAt !== null) return this.#evictsAt;
-    return new Date(this.#options.now().getTime() + idleMs);
-  }
-
   /** Grants no more leases, waits until those that are held are disposed, and frees the model. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
+    this.idle.stop();
     this.#move({ kind: "closed" });
     this.#waiters.refuse(shuttingDown());
     await Promise.allSettled([this.#bringing, this.#unloading]);
@@ -376,12 +363,12 @@ export class ModelSlot {
   }
 
   async #unload(): Promise<void> {
-    clearTimeout(this.#timer);
+    this.idle.stop();
     this.#move({ kind: "unloading" });
     await this.#free();
     if (this.#state.kind !== "unloading") return; // closed meanwhile
     this.#byMemory = {};
-    this.#keepMs = undefined;
+    this.idle.choose(undefined);
     if (this.#waiters.size === 0) this.#requested = this.#proven;
     this.#counts.unloads += 1;
     this.#move({ kind: "available" });
@@ -406,17 +393,7 @@ export class ModelSlot {
   }
 
   #startIdleTimer(): void {
-    const idleMs = this.#idleMs;
-    if (idleMs === null || this.#leases > 0 || this.#state.kind !== "loaded") return;
-    clearTimeout(this.#timer);
-    this.#evictsAt = new Date(this.#options.now().getTime() + idleMs);
-    this.#timer = setTimeout(() => this.evict(), idleMs).unref();
-  }
-
-  /** How long it stays without a lease, in milliseconds; null for ever. */
-  get #idleMs(): number | null {
-    if (this.#isPinned) return null;
-    return this.#keepMs === undefined ? (this.#options.idleUnloadMs ?? null) : this.#keepMs;
+    if (!this.#isPinned && this.#leases === 0 && this.#state.kind === "loaded") this.idle.start();
   }
 
   #move(next: ModelState): void {

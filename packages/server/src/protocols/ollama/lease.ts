@@ -43,7 +43,7 @@ export async function leaseOllamaModel(
       { param: "options.num_ctx" },
     );
   if (keepAlive !== undefined) {
-    if (mayManage) (await registry.known(lease.id)).keepFor(keepAliveMs(keepAlive));
+    if (mayManage) (await registry.known(lease.id)).idle.choose(keepAliveMs(keepAlive));
     else request.ignore(["keep_alive"]);
   }
   return lease;

@@ -16,14 +16,14 @@ export function toOllamaModel(slot: ModelSlot): OllamaModels["models"][number] {
 }
 
 export function toRunningModel(slot: ModelSlot, now: Date): OllamaRunningModels["models"][number] {
-  const { byMemory, entry, evictsAt } = slot;
+  const { byMemory, entry, idle, isPinned } = slot;
   const never = new Date(now);
   never.setUTCFullYear(now.getUTCFullYear() + yearsOfNever);
   const common = commonFields(slot);
   return {
     ...common,
     size: totalOf(byMemory) > 0 ? totalOf(byMemory) : common.size,
-    expires_at: (evictsAt ?? never).toISOString(),
+    expires_at: ((isPinned ? null : idle.endsAt) ?? never).toISOString(),
     size_vram: totalOf(byMemory) - (byMemory[hostMemory] ?? 0),
     context_length: entry.context_length ?? 0,
   };

@@ -1,4 +1,5 @@
 // A pull through the jobs of the library: what its client sees, and what becomes of the job when the client leaves.
+import { once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { JobRunner } from "../../jobs/job-runner.ts";
 import type { ModelLibrary } from "../../models/library/model-library.ts";
@@ -8,7 +9,6 @@ import { progressOfJob } from "./pull.ts";
 type Pull = ModelLibrary["pull"];
 
 function runnerOf(pull: Pull): JobRunner {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a pull uses nothing else of the library
   return new JobRunner({ library: { pull } as ModelLibrary, registry: new ModelRegistry({ waitingMax: 1 }) });
 }
 
@@ -17,9 +17,8 @@ const never = (): AbortSignal => new AbortController().signal;
 /** Downloads half, then waits to be stopped. */
 const halfway: Pull = async (_model, { signal, onProgress }) => {
   onProgress("org/repo", { phase: "download", bytes: 50, totalBytes: 100 });
-  return await new Promise((_resolve, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason));
-  });
+  await once(signal, "abort");
+  throw signal.reason;
 };
 
 describe("a pull", () => {

@@ -1,0 +1,54 @@
+// How long a loaded model stays in memory without a lease: as the server was started, or as a request has chosen since it was
+// loaded.
+export interface IdleTimeOptions {
+  /** As the server was started, in milliseconds. Undefined: for ever. */
+  usualMs: number | undefined;
+  now: () => Date;
+  /** Called at the end of the time. */
+  onEnd: () => void;
+}
+
+export class IdleTime {
+  readonly #options: IdleTimeOptions;
+  /** As a request has chosen; null for ever. Undefined: as usual. */
+  #chosenMs: number | null | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #endsAt: Date | undefined;
+
+  constructor(options: IdleTimeOptions) {
+    this.#options = options;
+  }
+
+  /** In milliseconds; null for ever, undefined as usual. Counts from the next start, and until the model is freed. */
+  choose(ms: number | null | undefined): void {
+    this.#chosenMs = ms;
+  }
+
+  /** Starts again from now. */
+  start(): void {
+    this.stop();
+    const ms = this.#ms;
+    if (ms === null) return;
+    this.#endsAt = this.#endFromNow(ms);
+    this.#timer = setTimeout(() => this.#options.onEnd(), ms).unref();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#endsAt = undefined;
+  }
+
+  /** When it ends; while it is stopped, when it would if it started now. Null: never. */
+  get endsAt(): Date | null {
+    const ms = this.#ms;
+    return ms === null ? null : (this.#endsAt ?? this.#endFromNow(ms));
+  }
+
+  get #ms(): number | null {
+    return this.#chosenMs === undefined ? (this.#options.usualMs ?? null) : this.#chosenMs;
+  }
+
+  #endFromNow(ms: number): Date {
+    return new Date(this.#options.now().getTime() + ms);
+  }
+}
