@@ -1,5 +1,5 @@
 // How long a loaded model stays in memory without a lease: as the server was started, or as a request has chosen since it was
-// loaded.
+// loaded. It runs while the model is loaded, has no lease and is not pinned.
 export interface IdleTimeOptions {
   /** As the server was started, in milliseconds. Undefined: for ever. */
   usualMs: number | undefined;
@@ -19,8 +19,8 @@ export class IdleTime {
     this.#options = options;
   }
 
-  /** In milliseconds; null for ever, undefined as usual. Counts from the next start, and until the model is freed. */
-  choose(ms: number | null | undefined): void {
+  /** In milliseconds; null for ever. Counts from the next start, until the model is freed. */
+  choose(ms: number | null): void {
     this.#chosenMs = ms;
   }
 
@@ -36,6 +36,12 @@ export class IdleTime {
   stop(): void {
     clearTimeout(this.#timer);
     this.#endsAt = undefined;
+  }
+
+  /** Stops, and forgets what a request has chosen: the model is freed. */
+  reset(): void {
+    this.stop();
+    this.#chosenMs = undefined;
   }
 
   /** When it ends; while it is stopped, when it would if it started now. Null: never. */

@@ -24,7 +24,6 @@ export interface Lease extends Disposable {
 
 export class ModelSlot {
   readonly profile: ModelProfile;
-  /** Runs while the model is loaded, has no lease and is not pinned. */
   readonly idle: IdleTime;
   readonly #options: SlotOptions;
   readonly #history = new EngineHistory();
@@ -363,12 +362,11 @@ export class ModelSlot {
   }
 
   async #unload(): Promise<void> {
-    this.idle.stop();
+    this.idle.reset();
     this.#move({ kind: "unloading" });
     await this.#free();
     if (this.#state.kind !== "unloading") return; // closed meanwhile
     this.#byMemory = {};
-    this.idle.choose(undefined);
     if (this.#waiters.size === 0) this.#requested = this.#proven;
     this.#counts.unloads += 1;
     this.#move({ kind: "available" });
