@@ -167,7 +167,7 @@ describe("generation with the ollama package", () => {
     expect(response.headers.get("x-ingle-ignored")).toBe("options.num_gpu");
   });
 
-  it("streams one JSON object a line, with an error at its end as one", async () => {
+  it("streams one JSON object a line", async () => {
     const response = await fetch(server.baseUrl.replace("/v1", "/api/chat"), {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -177,24 +177,6 @@ describe("generation with the ollama package", () => {
     const lines = (await response.text()).trimEnd().split("\n");
     expect(lines.length).toBeGreaterThan(2);
     expect(JSON.parse(lines.at(-1) ?? "")).toMatchObject({ done: true });
-  });
-
-  it("stops the work when a stream is aborted", async () => {
-    const options = { temperature: 0, num_predict: 1500 };
-    const stream = await ollama.chat({ model: modelId, messages, options, stream: true });
-    const running = async (): Promise<number> => {
-      const state = await fetch(server.baseUrl.replace("/v1", "/api/v1/state"));
-      return (await state.json()).running;
-    };
-    const read = async (): Promise<void> => {
-      for await (const { done } of stream) {
-        expect(done).toBe(false);
-        expect(await running()).toBe(1);
-        stream.abort();
-      }
-    };
-    await expect(read()).rejects.toMatchObject({ name: "AbortError" });
-    await expect.poll(running).toBe(0);
   });
 });
 
