@@ -78,48 +78,51 @@ template <class T> void round_input(const float * values, void * to_memory) {
     }
 }
 
+// For `pick_bytes`: in each 32 bits, the lower or the upper 16 twice.
+template <int half> inline ints pair_bytes() {
+    constexpr int64_t first = half == 0 ? 0x0504050401000100 : 0x0706070603020302;
+    constexpr int64_t eight = 0x0808080808080808;
+    return each_row_32(first, first + eight, first, first + eight);
+}
+
 // Block `at` of each of the panel's rows.
 template <class T> void decode(const char * const (&rows)[lanes], int64_t at, panel<T> & to) {
-    for (int first = 0; first < lanes; first += 8) {
-        const typename T::block * blocks[8];
-        __m256i lines[8];
-        for (int r = 0; r < 8; ++r) {
-            blocks[r] = (const typename T::block *) rows[first + r] + at;
-            to.scale[first + r] = T::scale(blocks[r]);
-            if constexpr (T::has_minimums) {
-                to.minimum[first + r] = T::minimum(blocks[r]);
-            }
+    together<typename T::block> blocks[8];
+    ints lines[8];
+    for (int r = 0; r < lanes; ++r) {
+        const auto * block = (const typename T::block *) rows[r] + at;
+        blocks[r%8].each[r/8] = block;
+        to.scale[r] = to_float(T::scale(block));
+        if constexpr (T::has_minimums) {
+            to.minimum[r] = to_float(T::minimum(block));
         }
+    }
 #pragma GCC unroll 8
-        for (int j = 0; j < T::columns/32; ++j) {
-            for (int r = 0; r < 8; ++r) {
-                lines[r] = T::weights(blocks[r], j);
-                if constexpr (is_signed_in_panels<T>) {
-                    lines[r] = _mm256_sub_epi8(lines[r], _mm256_set1_epi8((char) T::offset));
-                }
-            }
-            transpose(lines);
-            for (int i = 0; i < 8; ++i) {
-                _mm256_storeu_si256((__m256i *) (to.weights[8*j + i] + 4*first), lines[i]);
+    for (int j = 0; j < T::columns/32; ++j) {
+        for (int r = 0; r < 8; ++r) {
+            lines[r] = T::weights(blocks[r], j);
+            if constexpr (is_signed_in_panels<T>) {
+                lines[r] = subtract_bytes(lines[r], all_bytes((char) T::offset));
             }
         }
-        if constexpr (has_scales<T>) {
-            for (int r = 0; r < 8; ++r) {
-                lines[r] = T::scales(blocks[r]);
-            }
-            transpose(lines); // now each has a pair of integers of every row
-            for (int i = 0; i < T::sub_blocks/2; ++i) {
-                __m256i low  = _mm256_srai_epi32(_mm256_slli_epi32(lines[i], 16), 16);
-                __m256i high = _mm256_srai_epi32(lines[i], 16);
-                if constexpr (!has_vnni) { // twice in 32 bits
-                    low  = _mm256_blend_epi16(low, _mm256_slli_epi32(low, 16), 0xaa);
-                    high = _mm256_blend_epi16(high, _mm256_slli_epi32(high, 16), 0xaa);
-                }
-                _mm256_storeu_si256((__m256i *) (to.scales[2*i] + first), low);
-                _mm256_storeu_si256((__m256i *) (to.scales[2*i + 1] + first), high);
-                if constexpr (panel<T>::has_products) {
-                    _mm256_storeu_si256((__m256i *) (to.products[i] + first), lines[i + (T::has_minimums ? 4 : 0)]);
-                }
+        transpose(lines);
+        for (int i = 0; i < 8; ++i) {
+            store(to.weights[8*j + i], lines[i]);
+        }
+    }
+    if constexpr (has_scales<T>) {
+        for (int r = 0; r < 8; ++r) {
+            lines[r] = T::scales(blocks[r]);
+        }
+        transpose(lines); // now each has a pair of integers of every row
+        for (int i = 0; i < T::sub_blocks/2; ++i) {
+            // As 32 bits, or, where pairs are multiplied, twice in them.
+            const ints low  = has_vnni ? sums_of_pairs(lines[i], all(1)) : pick_bytes(lines[i], pair_bytes<0>());
+            const ints high = has_vnni ? sums_of_pairs(lines[i], all(1 << 16)) : pick_bytes(lines[i], pair_bytes<1>());
+            store(to.scales[2*i], low);
+            store(to.scales[2*i + 1], high);
+            if constexpr (panel<T>::has_products) {
+                store(to.products[i], lines[i + (T::has_minimums ? 4 : 0)]);
             }
         }
     }

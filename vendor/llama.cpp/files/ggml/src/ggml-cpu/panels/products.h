@@ -151,60 +151,83 @@ void multiply_panel(const panel<T> * panels, int64_t blocks, int64_t first, int 
     }
 }
 
-// The sums of a block of one row in lanes, which are still to be added.
-template <class T> inline __m256i sum_row_block(const typename T::block * block, const input<T> & in) {
-    __m256i sum    = _mm256_setzero_si256();
-    __m256i scales = _mm256_set1_epi16(1);
+// How far ahead of the weights that are read others are fetched, in bytes.
+constexpr size_t prefetch_distance = 10240;
+
+// Each lane has the sum of four products.
+template <class T> inline ints sums_of_four(ints weights, ints values) {
+#ifdef PANELS_HAVE_VNNI
+    return dot_bytes(all(0), weights, values);
+#else
+    if constexpr (is_signed_in_panels<T>) {
+        weights = subtract_bytes(weights, all_bytes((char) T::offset));
+        return sums_of_pairs(_mm256_maddubs_epi16(_mm256_abs_epi8(weights), _mm256_sign_epi8(values, weights)), all_pairs(1));
+    } else {
+        return sums_of_pairs(sums_of_two(weights, values), all_pairs(1));
+    }
+#endif
+}
+
+// The sums of a block of each row in lanes, which are still to be added.
+template <class T> inline ints sum_row_block(const together<typename T::block> & block, const input<T> & in, ints scales) {
+    ints sum = all(0);
     if constexpr (has_scales<T>) {
-        scales = T::scales(block);
-        if constexpr (!T::has_minimums && !is_signed_in_pairs<T>) {
-            sum = _mm256_mullo_epi32(_mm256_madd_epi16(scales, load_32(in.sums)), _mm256_set1_epi32(-T::offset));
+        if constexpr (!T::has_minimums && !is_signed_in_panels<T>) {
+            sum = multiply(sums_of_pairs(scales, each_row(load_32(in.sums))), all(-T::offset));
         }
         // For weights 32*j and following, pair j has the scale of the first 16 in its lower half.
-        const __m256i evens = _mm256_setr_epi64x(0x0d0c090805040100, 0x0f0e0b0a07060302, 0x0d0c090805040100, 0x0f0e0b0a07060302);
-        scales = T::sub_blocks == 16 ? _mm256_permute4x64_epi64(_mm256_shuffle_epi8(scales, evens), 0xd8)
-                                     : _mm256_permute2x128_si256(scales, scales, 0);
+        const ints evens = each_row_32(0x0d0c090805040100, 0x0f0e0b0a07060302, 0x0d0c090805040100, 0x0f0e0b0a07060302);
+        scales = T::sub_blocks == 16 ? pick_words<0xd8>(pick_bytes(scales, evens)) : pick_words<0x44>(scales);
     }
 #pragma GCC unroll 8
     for (int j = 0; j < T::columns/32; ++j) {
-        const __m256i values = load_32(in.values + 32*j);
-        __m256i bytes = T::weights(block, j);
-        __m256i pairs;
-        if constexpr (is_signed_in_pairs<T>) {
-            bytes = _mm256_sub_epi8(bytes, _mm256_set1_epi8((char) T::offset));
-            pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(bytes), _mm256_sign_epi8(values, bytes));
+        const ints values = each_row(load_32(in.values + 32*j));
+        const ints bytes = T::weights(block, j);
+        if constexpr (!has_scales<T>) {
+            sum = sums_of_four<T>(bytes, values);
         } else {
-            pairs = _mm256_maddubs_epi16(bytes, values);
+            sum = dot_pairs(sum, sums_of_two(bytes, values), pick_bytes(scales, all_pairs((int16_t) (0x0100 + 0x0202*j))));
         }
-        const __m256i factor = has_scales<T> ? _mm256_shuffle_epi8(scales, _mm256_set1_epi16((short) (0x0100 + 0x0202*j))) : scales;
-        sum = T::columns == 32 ? _mm256_madd_epi16(pairs, factor) : dot_pairs(sum, pairs, factor);
     }
     return sum;
 }
 
-// What 8 blocks of 8 rows give: of each row, the 8 blocks in lanes.
+// What 8 blocks of `lanes` rows give.
 struct eight_blocks {
-    __m256i sums[8];
-    __m256i products[8];
-    __m256i scale[8];
-    __m256i minimum[8];
+    ints      sums[8]; // of rows, and then, transposed, of blocks
+    ints      products[8];
+    ggml_half scale[8][lanes]; // of blocks
+    ggml_half minimum[8][lanes];
 };
 
-template <class T> void sum_row_blocks(const typename T::block * blocks, const input<T> * in, int64_t count, eight_blocks & to, int r) {
-    __m256i sums[8];
-    __m256i products[8];
-    float   scale[8];
-    float   minimum[8];
+// Computes up to 8 blocks of rows r and, if vectors have room for two, r + 8.
+template <class T>
+void sum_row_blocks(const together<typename T::block> & blocks, const input<T> * in, int64_t count, eight_blocks & to, int r) {
+    using block = typename T::block;
+    ints sums[8];
+    ints products[8];
     // The rows are read in their order in memory; this is what follows some rows later.
-    for (size_t line = 0; line < 8*sizeof(typename T::block); line += line_size) {
-        _mm_prefetch((const char *) blocks + 12288 + line, _MM_HINT_T1);
+    for (const block * row : blocks.each) {
+        for (size_t line = 0; line < 8*sizeof(block); line += line_size) {
+            _mm_prefetch((const char *) row + prefetch_distance + line, _MM_HINT_T0);
+        }
     }
     const auto add_block = [&](int i) {
-        scale[i] = T::scale(blocks + i);
-        sums[i]  = sum_row_block<T>(blocks + i, in[i]);
+        together<block> each;
+        for (int k = 0; k < rows_together; ++k) {
+            each.each[k] = blocks.each[k] + i;
+            to.scale[i][r + 8*k] = T::scale(each.each[k]);
+            if constexpr (T::has_minimums) {
+                to.minimum[i][r + 8*k] = T::minimum(each.each[k]);
+            }
+        }
+        ints scales = all(0);
+        if constexpr (has_scales<T>) {
+            scales = T::scales(each);
+        }
+        sums[i] = sum_row_block<T>(each, in[i], scales);
         if constexpr (T::has_minimums) {
-            products[i] = _mm256_madd_epi16(T::scales(blocks + i), load_32(in[i].sums));
-            minimum[i]  = T::minimum(blocks + i);
+            products[i] = sums_of_pairs(scales, each_row(load_32(in[i].sums)));
         }
     };
     if (count >= 8) {
@@ -214,57 +237,53 @@ template <class T> void sum_row_blocks(const typename T::block * blocks, const i
         }
     } else {
         for (int i = 0; i < 8; ++i) {
-            sums[i]     = _mm256_setzero_si256();
-            products[i] = _mm256_setzero_si256();
-            scale[i]    = 0;
-            minimum[i]  = 0;
+            sums[i]     = all(0);
+            products[i] = all(0);
         }
         for (int i = 0; i < count; ++i) {
             add_block(i);
         }
     }
-    to.sums[r]  = sums_of(sums);
-    to.scale[r] = _mm256_castps_si256(_mm256_loadu_ps(scale));
+    to.sums[r] = sums_of(sums);
     if constexpr (T::has_minimums) {
         to.products[r] = sums_of(products);
-        to.minimum[r]  = _mm256_castps_si256(_mm256_loadu_ps(minimum));
     }
 }
 
-// The products of 8 rows of weights with one row of inputs, without panels: the same sums in the same order.
-template <class T> __m256 multiply_rows(const char * const * weights, int64_t blocks, const input<T> * in) {
+// The products of `lanes` rows of weights with one row of inputs, without panels: the same sums in the same order.
+template <class T> floats multiply_rows(const char * const (&weights)[lanes], int64_t blocks, const input<T> * in) {
     // A row's next blocks are taken together, because memory is read fastest in its order.
     constexpr int64_t part = has_scales<T> ? 16 : 64;
     eight_blocks found[part/8];
-    __m256 result = _mm256_setzero_ps();
+    floats result = all(0.0f);
     for (int64_t first = 0; first < blocks; first += part) {
         const int64_t end = std::min(part, blocks - first);
         for (int r = 0; r < 8; ++r) {
-            const auto * row_blocks = (const typename T::block *) weights[r] + first;
             for (int64_t at = 0; at < end; at += 8) {
-                sum_row_blocks<T>(row_blocks + at, in + first + at, end - at, found[at/8], r);
+                together<typename T::block> row_blocks;
+                for (int k = 0; k < rows_together; ++k) {
+                    row_blocks.each[k] = (const typename T::block *) weights[r + 8*k] + first + at;
+                }
+                sum_row_blocks<T>(row_blocks, in + first + at, end - at, found[at/8], r);
             }
         }
         for (int64_t at = 0; at < end; at += 8) {
             eight_blocks & eight = found[at/8];
             transpose(eight.sums);
-            transpose(eight.scale);
             if constexpr (T::has_minimums) {
                 transpose(eight.products);
-                transpose(eight.minimum);
             }
             for (int64_t i = 0; i < std::min<int64_t>(8, end - at); ++i) {
                 const input<T> & from = in[first + at + i];
-                __m256i sum = eight.sums[i];
-                if constexpr (!has_scales<T> && !is_signed_in_pairs<T>) {
-                    sum = _mm256_add_epi32(sum, _mm256_set1_epi32(from.excess[0]));
+                ints sum = eight.sums[i];
+                if constexpr (!has_scales<T> && !is_signed_in_panels<T>) {
+                    sum = add(sum, all(from.excess[0]));
                 }
-                const __m256 input_scale = _mm256_set1_ps(from.scale);
-                const __m256 scale = _mm256_mul_ps(_mm256_castsi256_ps(eight.scale[i]), input_scale);
-                result = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sum), scale, result);
+                const floats input_scale = all(from.scale);
+                result = multiply_add(to_floats(sum), multiply(to_floats(load_halves(eight.scale[i])), input_scale), result);
                 if constexpr (T::has_minimums) {
-                    const __m256 minimum = _mm256_mul_ps(_mm256_castsi256_ps(eight.minimum[i]), input_scale);
-                    result = _mm256_fnmadd_ps(_mm256_cvtepi32_ps(eight.products[i]), minimum, result);
+                    const floats minimum = multiply(to_floats(load_halves(eight.minimum[i])), input_scale);
+                    result = multiply_subtract(to_floats(eight.products[i]), minimum, result);
                 }
             }
         }
@@ -292,10 +311,15 @@ void multiply(const char * weights, size_t stride, int64_t first, int used, int6
         multiply_panel<T>(panels, blocks, first, used, rows, count);
         return;
     }
-    for (int r = 0; r < used; r += 8) {
-        float result[8];
-        _mm256_storeu_ps(result, multiply_rows<T>(each + r, blocks, (const input<T> *) rows->input));
-        memcpy(rows->output + first + r, result, std::min(8, used - r)*sizeof(float));
+    // Rows that share a vector are neighbours, so that memory is read in its order.
+    const char * neighbours[lanes];
+    for (int r = 0; r < lanes; ++r) {
+        neighbours[r/rows_together + r%rows_together*8] = each[r];
+    }
+    float result[lanes];
+    store(result, multiply_rows<T>(neighbours, blocks, (const input<T> *) rows->input));
+    for (int r = 0; r < used; ++r) {
+        rows->output[first + r] = result[r/rows_together + r%rows_together*8];
     }
 }
 

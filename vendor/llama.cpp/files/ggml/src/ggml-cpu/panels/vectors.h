@@ -1,5 +1,6 @@
-// Vectors of the processor's widest useful kind, for products with panels of weights. A lane belongs to a row of a panel: 16 with
-// AVX-512 and VNNI, else 8. Needs AVX2, FMA and F16C.
+// Vectors of the processor's widest useful kind, for products with panels of weights. A lane of 32 bits belongs to a row of a panel:
+// 16 with AVX-512 and VNNI, else 8. Before they are transposed, a vector has 32 bytes of each of two rows of weights, or of one.
+// Needs AVX2, FMA and F16C.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,6 @@
 #define GGML_COMMON_DECL_CPP
 #include "ggml-common.h"
 #include "ggml-impl.h"
-#include "simd-mappings.h"
 
 namespace {
 
@@ -28,8 +28,9 @@ constexpr bool has_vnni = false;
 #ifdef PANELS_OF_16
 
 constexpr int lanes = 16;
-using ints   = __m512i;
-using floats = __m512;
+using ints       = __m512i;
+using half_ints  = __m256i;
+using floats     = __m512;
 
 inline ints   load(const void * from) { return _mm512_loadu_si512(from); }
 inline floats load(const float * from) { return _mm512_loadu_ps(from); }
@@ -45,13 +46,37 @@ inline floats multiply_subtract(floats a, floats b, floats sum) { return _mm512_
 inline floats to_floats(ints values) { return _mm512_cvtepi32_ps(values); }
 inline ints   dot_bytes(ints sum, ints weights, ints inputs) { return _mm512_dpbusd_epi32(sum, weights, inputs); }
 inline ints   dot_pairs(ints sum, ints a, ints b) { return _mm512_dpwssd_epi32(sum, a, b); }
-inline __m256i dot_pairs(__m256i sum, __m256i a, __m256i b) { return _mm256_dpwssd_epi32(sum, a, b); }
+
+inline ints   join(__m256i first, __m256i second) { return _mm512_inserti64x4(_mm512_castsi256_si512(first), second, 1); }
+inline ints   each_row(__m256i values) { return _mm512_broadcast_i64x4(values); }
+inline ints   all_bytes(char value) { return _mm512_set1_epi8(value); }
+inline ints   all_pairs(int16_t value) { return _mm512_set1_epi16(value); }
+inline ints   both(ints a, ints b) { return _mm512_and_si512(a, b); }
+inline ints   either(ints a, ints b) { return _mm512_or_si512(a, b); }
+inline ints   shift_left(ints pairs, int by) { return _mm512_slli_epi16(pairs, by); }
+inline ints   shift_right(ints pairs, int by) { return _mm512_srli_epi16(pairs, by); }
+inline ints   shift_right_each(ints words, ints by) { return _mm512_srlv_epi64(words, by); }
+inline ints   subtract_bytes(ints a, ints b) { return _mm512_sub_epi8(a, b); }
+inline ints   sums_of_two(ints bytes, ints signed_bytes) { return _mm512_maddubs_epi16(bytes, signed_bytes); }
+inline ints   sums_of_pairs(ints a, ints b) { return _mm512_madd_epi16(a, b); }
+inline ints   pick_bytes(ints from, ints at) { return _mm512_shuffle_epi8(from, at); }
+template <int order> inline ints pick_words(ints from) { return _mm512_permutex_epi64(from, order); }
+inline ints   widen(half_ints bytes) { return _mm512_cvtepi8_epi16(bytes); }
+inline floats to_floats(half_ints halves) { return _mm512_cvtph_ps(halves); }
+inline ints   unpack_low_4(ints a, ints b) { return _mm512_unpacklo_epi32(a, b); }
+inline ints   unpack_high_4(ints a, ints b) { return _mm512_unpackhi_epi32(a, b); }
+inline ints   unpack_low_8(ints a, ints b) { return _mm512_unpacklo_epi64(a, b); }
+inline ints   unpack_high_8(ints a, ints b) { return _mm512_unpackhi_epi64(a, b); }
+// The lower, or the upper, 16 of each 32 bytes of both.
+inline ints   lower_halves(ints a, ints b) { return _mm512_permutex2var_epi64(a, _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13), b); }
+inline ints   upper_halves(ints a, ints b) { return _mm512_permutex2var_epi64(a, _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15), b); }
 
 #else
 
 constexpr int lanes = 8;
-using ints   = __m256i;
-using floats = __m256;
+using ints       = __m256i;
+using half_ints  = __m128i;
+using floats     = __m256;
 
 inline ints   load(const void * from) { return _mm256_loadu_si256((const __m256i *) from); }
 inline floats load(const float * from) { return _mm256_loadu_ps(from); }
@@ -65,6 +90,28 @@ inline floats multiply(floats a, floats b) { return _mm256_mul_ps(a, b); }
 inline floats multiply_add(floats a, floats b, floats sum) { return _mm256_fmadd_ps(a, b, sum); }
 inline floats multiply_subtract(floats a, floats b, floats sum) { return _mm256_fnmadd_ps(a, b, sum); }
 inline floats to_floats(ints values) { return _mm256_cvtepi32_ps(values); }
+
+inline ints   each_row(__m256i values) { return values; }
+inline ints   all_bytes(char value) { return _mm256_set1_epi8(value); }
+inline ints   all_pairs(int16_t value) { return _mm256_set1_epi16(value); }
+inline ints   both(ints a, ints b) { return _mm256_and_si256(a, b); }
+inline ints   either(ints a, ints b) { return _mm256_or_si256(a, b); }
+inline ints   shift_left(ints pairs, int by) { return _mm256_slli_epi16(pairs, by); }
+inline ints   shift_right(ints pairs, int by) { return _mm256_srli_epi16(pairs, by); }
+inline ints   shift_right_each(ints words, ints by) { return _mm256_srlv_epi64(words, by); }
+inline ints   subtract_bytes(ints a, ints b) { return _mm256_sub_epi8(a, b); }
+inline ints   sums_of_two(ints bytes, ints signed_bytes) { return _mm256_maddubs_epi16(bytes, signed_bytes); }
+inline ints   sums_of_pairs(ints a, ints b) { return _mm256_madd_epi16(a, b); }
+inline ints   pick_bytes(ints from, ints at) { return _mm256_shuffle_epi8(from, at); }
+template <int order> inline ints pick_words(ints from) { return _mm256_permute4x64_epi64(from, order); }
+inline ints   widen(half_ints bytes) { return _mm256_cvtepi8_epi16(bytes); }
+inline floats to_floats(half_ints halves) { return _mm256_cvtph_ps(halves); }
+inline ints   unpack_low_4(ints a, ints b) { return _mm256_unpacklo_epi32(a, b); }
+inline ints   unpack_high_4(ints a, ints b) { return _mm256_unpackhi_epi32(a, b); }
+inline ints   unpack_low_8(ints a, ints b) { return _mm256_unpacklo_epi64(a, b); }
+inline ints   unpack_high_8(ints a, ints b) { return _mm256_unpackhi_epi64(a, b); }
+inline ints   lower_halves(ints a, ints b) { return _mm256_permute2x128_si256(a, b, 0x20); }
+inline ints   upper_halves(ints a, ints b) { return _mm256_permute2x128_si256(a, b, 0x31); }
 
 #ifdef PANELS_HAVE_VNNI
 inline ints dot_bytes(ints sum, ints weights, ints inputs) { return _mm256_dpbusd_avx_epi32(sum, weights, inputs); }
@@ -83,42 +130,99 @@ inline int32_t four_bytes(const void * from) {
     return value;
 }
 
-inline float to_float(ggml_half value) { return GGML_CPU_FP16_TO_FP32(value); }
+// As many floats of 16 bits as there are lanes.
+inline half_ints load_halves(const ggml_half * from) {
+    half_ints halves;
+    memcpy(&halves, from, sizeof(halves));
+    return halves;
+}
 
-// Row i of the result has the i-th value of every row.
-inline void transpose(__m256i (&rows)[8]) {
-    __m256i pairs[8];
+inline float to_float(ggml_half value) { return _cvtsh_ss(value); }
+
+constexpr int rows_together = lanes/8;
+
+// Rows of weights, or blocks of them, of which a vector has 32 bytes each.
+template <class B> struct together {
+    const B * each[rows_together];
+};
+
+#ifdef PANELS_OF_16
+template <class B> inline ints load_32(const together<B> & rows, size_t at) {
+    return join(load_32((const char *) rows.each[0] + at), load_32((const char *) rows.each[1] + at));
+}
+template <class B> inline half_ints load_16(const together<B> & rows, size_t at) {
+    return _mm256_set_m128i(_mm_loadu_si128((const __m128i *) ((const char *) rows.each[1] + at)),
+                            _mm_loadu_si128((const __m128i *) ((const char *) rows.each[0] + at)));
+}
+template <class B> inline ints all_4(const together<B> & rows, size_t at) {
+    return join(_mm256_set1_epi32(four_bytes((const char *) rows.each[0] + at)),
+                _mm256_set1_epi32(four_bytes((const char *) rows.each[1] + at)));
+}
+#else
+template <class B> inline ints load_32(const together<B> & rows, size_t at) { return load_32((const char *) rows.each[0] + at); }
+template <class B> inline half_ints load_16(const together<B> & rows, size_t at) {
+    return _mm_loadu_si128((const __m128i *) ((const char *) rows.each[0] + at));
+}
+template <class B> inline ints all_4(const together<B> & rows, size_t at) {
+    return _mm256_set1_epi32(four_bytes((const char *) rows.each[0] + at));
+}
+#endif
+
+// Of vectors with 16 bytes of each row.
+#ifdef PANELS_OF_16
+template <int order> inline half_ints pick_fours(half_ints from) { return _mm256_shuffle_epi32(from, order); }
+inline half_ints each_16(int a, int b, int c, int d) { return _mm256_setr_epi32(a, b, c, d, a, b, c, d); }
+inline half_ints shift_fours(half_ints from, half_ints left, half_ints right) {
+    return _mm256_srlv_epi32(_mm256_sllv_epi32(from, left), right);
+}
+inline half_ints both(half_ints a, half_ints b) { return _mm256_and_si256(a, b); }
+inline half_ints either(half_ints a, half_ints b) { return _mm256_or_si256(a, b); }
+inline half_ints subtract_bytes(half_ints a, half_ints b) { return _mm256_sub_epi8(a, b); }
+#else
+template <int order> inline half_ints pick_fours(half_ints from) { return _mm_shuffle_epi32(from, order); }
+inline half_ints each_16(int a, int b, int c, int d) { return _mm_setr_epi32(a, b, c, d); }
+inline half_ints shift_fours(half_ints from, half_ints left, half_ints right) {
+    return _mm_srlv_epi32(_mm_sllv_epi32(from, left), right);
+}
+inline half_ints both(half_ints a, half_ints b) { return _mm_and_si128(a, b); }
+inline half_ints either(half_ints a, half_ints b) { return _mm_or_si128(a, b); }
+inline half_ints subtract_bytes(half_ints a, half_ints b) { return _mm_sub_epi8(a, b); }
+#endif
+
+// The same 32 bytes beside each row.
+inline ints each_row_32(int64_t a, int64_t b, int64_t c, int64_t d) { return each_row(_mm256_setr_epi64x(a, b, c, d)); }
+
+// Row i of the result has the i-th value of every row; with two rows in a vector, of the first ones and then of the second ones.
+inline void transpose(ints (&rows)[8]) {
+    ints pairs[8];
     for (int i = 0; i < 8; i += 2) {
-        pairs[i]     = _mm256_unpacklo_epi32(rows[i], rows[i + 1]);
-        pairs[i + 1] = _mm256_unpackhi_epi32(rows[i], rows[i + 1]);
+        pairs[i]     = unpack_low_4(rows[i], rows[i + 1]);
+        pairs[i + 1] = unpack_high_4(rows[i], rows[i + 1]);
     }
-    __m256i fours[8];
+    ints fours[8];
     for (int i = 0; i < 8; i += 4) {
         for (int k = 0; k < 2; ++k) {
-            fours[i + 2*k]     = _mm256_unpacklo_epi64(pairs[i + k], pairs[i + 2 + k]);
-            fours[i + 2*k + 1] = _mm256_unpackhi_epi64(pairs[i + k], pairs[i + 2 + k]);
+            fours[i + 2*k]     = unpack_low_8(pairs[i + k], pairs[i + 2 + k]);
+            fours[i + 2*k + 1] = unpack_high_8(pairs[i + k], pairs[i + 2 + k]);
         }
     }
     for (int i = 0; i < 4; ++i) {
-        rows[i]     = _mm256_permute2x128_si256(fours[i], fours[i + 4], 0x20);
-        rows[i + 4] = _mm256_permute2x128_si256(fours[i], fours[i + 4], 0x31);
+        rows[i]     = lower_halves(fours[i], fours[i + 4]);
+        rows[i + 4] = upper_halves(fours[i], fours[i + 4]);
     }
 }
 
 // Lane i of the result is the sum of row i.
-inline __m256i sums_of(const __m256i (&rows)[8]) {
-    __m256i pairs[4];
+inline ints sums_of(const ints (&rows)[8]) {
+    ints pairs[4];
     for (int i = 0; i < 4; ++i) {
-        pairs[i] = _mm256_add_epi32(_mm256_unpacklo_epi32(rows[2*i], rows[2*i + 1]),
-                                    _mm256_unpackhi_epi32(rows[2*i], rows[2*i + 1]));
+        pairs[i] = add(unpack_low_4(rows[2*i], rows[2*i + 1]), unpack_high_4(rows[2*i], rows[2*i + 1]));
     }
-    __m256i fours[2];
+    ints fours[2];
     for (int i = 0; i < 2; ++i) {
-        fours[i] = _mm256_add_epi32(_mm256_unpacklo_epi64(pairs[2*i], pairs[2*i + 1]),
-                                    _mm256_unpackhi_epi64(pairs[2*i], pairs[2*i + 1]));
+        fours[i] = add(unpack_low_8(pairs[2*i], pairs[2*i + 1]), unpack_high_8(pairs[2*i], pairs[2*i + 1]));
     }
-    return _mm256_add_epi32(_mm256_permute2x128_si256(fours[0], fours[1], 0x20),
-                            _mm256_permute2x128_si256(fours[0], fours[1], 0x31));
+    return add(lower_halves(fours[0], fours[1]), upper_halves(fours[0], fours[1]));
 }
 
 } // namespace
