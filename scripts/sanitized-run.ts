@@ -104,6 +104,7 @@ const context = {
   kvTypeK: "f16",
   kvTypeV: "f16",
   flashAttention: "auto",
+  kvUnified: "auto",
   ubatchTokens: 0,
   kvOffload: true,
   ropeScaling: "",

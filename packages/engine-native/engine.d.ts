@@ -4,7 +4,7 @@ import type { NativeConstraint, NativeErrorCode, NativeImages } from "./index.d.
 export interface NativeContextOptions {
   /** Most tokens one sequence may hold. */
   contextLength: number;
-  /** KV cells that all sequences share; at least contextLength. */
+  /** KV cells of all sequences together; at least contextLength. */
   cells: number;
   /** Sequences that run at the same time. */
   parallel: number;
@@ -17,6 +17,12 @@ export interface NativeContextOptions {
   kvTypeV: string;
   /** "auto" lets llama.cpp choose by backend. */
   flashAttention: "auto" | "on" | "off";
+  /**
+   * Whether all sequences share one pool of cells. "off" gives each a stream of `contextLength` cells: `invalid_argument` if `cells`
+   * holds no more than `parallel` of them, for models with recurrent state, and over workers. "auto": streams where that is possible
+   * and GPUs compute all layers.
+   */
+  kvUnified: "auto" | "on" | "off";
   /** Most tokens that are computed at once; 0 for as many as a batch has. */
   ubatchTokens: number;
   /** Whether the KV cache is on the devices of its layers. `invalid_argument` for false without such a device. */

@@ -16,6 +16,7 @@ add_executable(
     test/engine_host_tier_test.cpp
     test/engine_speculation_test.cpp
     test/engine_state_test.cpp
+    test/engine_streams_test.cpp
     test/faulty_available_memory.cpp # in place of src/llama/backend/available_memory.cpp
     test/faulty_context.cpp # in place of src/llama/context/context.cpp
     test/faulty_embedder.cpp # in place of src/llama/embedding/embedder.cpp

@@ -331,3 +331,21 @@ TEST_CASE("images: switching attention for an image throws no graph away") {
     llama_rt::set_log_sink({});
     CHECK_EQ(reserved.load(), 0);
 }
+
+TEST_CASE("images: a text about an image is the same in a stream of cells") {
+    for (const char* name : {"INGLE_TINY_GEMMA3VL", "INGLE_TINY_QWEN2VL"}) {
+        CAPTURE(name);
+        const ModelPtr model = test::tiny_model(name, true);
+        const std::vector<TextRequest> requests = {generate(model, "What is @ this?", {picture(1)}, 12),
+                                                   generate(model, "a b c", {}, 3),
+                                                   generate(model, "What is @ this?", {picture(2)}, 12),
+                                                   generate(model, "What is @ that?", {picture(1)}, 12)};
+        const std::vector<std::string> texts = texts_alone(model, requests);
+        engine::EngineOptions options = roomy();
+        options.context.kv_unified = "off";
+        options.context.cells = 5 * options.context.context_length;
+        EngineHarness harness(model, options);
+        const std::vector<Reply> replies = harness.generate_all(requests);
+        for (size_t i = 0; i < replies.size(); ++i) CHECK_EQ(replies[i].text, texts[i]);
+    }
+}

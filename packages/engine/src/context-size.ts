@@ -7,6 +7,8 @@ export const parallelDefault = 8;
 export const contextLengthDefault = 8192;
 /** The most KV cells by default. Up to this number, there are enough for every sequence to fill its context. */
 const cellsDefaultMax = 32_768;
+/** Where every request has a whole context of cells, there is one more for so many requests: for ended texts that are kept. */
+const requestsForEachKept = 4;
 /** The shortest context that is chosen to fit the memory; shorter ones must be requested. */
 const contextLengthFitMin = 2048;
 
@@ -22,13 +24,34 @@ export interface RequestedSize {
   contextLength?: number | undefined;
   cells?: number | undefined;
   parallel: number;
+  /** False: every request has cells of its own, so that only their length can shrink. */
+  kvUnified?: boolean | undefined;
+  /** Whether the default is a whole context of cells for every request, as it is with cells of their own. */
+  hasWholeContexts?: boolean | undefined;
 }
 
 /** The size of a context for a model that was trained for `contextLengthTrain` tokens. */
 export function contextSize(requested: RequestedSize, contextLengthTrain: number): ContextSize {
   const contextLength = requested.contextLength ?? Math.min(contextLengthTrain, contextLengthDefault);
-  const cells = requested.cells ?? Math.min(contextLength * requested.parallel, cellsDefaultMax);
+  const { kvUnified, hasWholeContexts, parallel } = requested;
+  const byDefault =
+    kvUnified === false || hasWholeContexts === true
+      ? wholeContexts(contextLength, parallel)
+      : Math.min(contextLength * parallel, cellsDefaultMax);
+  const cells = requested.cells ?? byDefault;
   return { contextLength, cells: Math.max(contextLength, cells) };
+}
+
+/** The fewest cells with which a request of this length can run: its own, or everybody's if each has cells of its own. */
+export function leastSize(contextLength: number, { kvUnified, parallel }: RequestedSize): ContextSize {
+  return {
+    contextLength,
+    cells: kvUnified === false ? wholeContexts(contextLength, parallel) : contextLength,
+  };
+}
+
+function wholeContexts(contextLength: number, parallel: number): number {
+  return contextLength * (parallel + Math.ceil(parallel / requestsForEachKept));
 }
 
 /** That size and smaller ones, largest first: fewer cells, then a shorter context. Requested values stay. */
@@ -38,13 +61,15 @@ export function contextSizes(
 ): [ContextSize, ...ContextSize[]] {
   const sizes: [ContextSize, ...ContextSize[]] = [contextSize(requested, contextLengthTrain)];
   let [{ contextLength, cells }] = sizes;
-  while (requested.cells === undefined && cells > contextLength) {
-    cells = Math.max(contextLength, Math.floor(cells / 2));
+  const { cells: least } = leastSize(contextLength, requested);
+  while (requested.cells === undefined && cells > least) {
+    cells = Math.max(least, Math.floor(cells / 2));
     sizes.push({ contextLength, cells });
   }
   while (requested.contextLength === undefined && contextLength / 2 >= contextLengthFitMin) {
     contextLength = Math.floor(contextLength / 2);
-    sizes.push({ contextLength, cells: requested.cells ?? contextLength });
+    const { cells: shorter } = leastSize(contextLength, requested);
+    sizes.push({ contextLength, cells: requested.cells ?? shorter });
   }
   return sizes;
 }
@@ -53,11 +78,17 @@ export function contextSizes(
 export function largerSizes(requested: RequestedSize, contextLengthTrain: number): ContextSize[] {
   if (requested.contextLength !== undefined) return [];
   const { contextLength, cells } = contextSize(requested, contextLengthTrain);
-  const longest = Math.min(contextLengthTrain, requested.cells ?? contextLengthTrain);
+  const { cells: given = Infinity, kvUnified, parallel } = requested;
+  // The engine needs one context more than run at the same time.
+  const longest = Math.min(
+    contextLengthTrain,
+    kvUnified === false ? Math.floor(given / (parallel + 1)) : given,
+  );
   const sizes: ContextSize[] = [];
   for (let length = contextLength; length < longest;) {
     length = Math.min(2 * length, longest);
-    sizes.push({ contextLength: length, cells: Math.max(cells, length) });
+    const { cells: longer } = leastSize(length, requested);
+    sizes.push({ contextLength: length, cells: Math.max(cells, requested.cells ?? longer) });
   }
   return sizes;
 }

@@ -6,8 +6,11 @@ import {
   contextSize,
   contextSizes,
   largerSizes,
+  leastSize,
   type ContextSize,
+  type RequestedSize,
 } from "./context-size.ts";
+import { sizesByDevice } from "./device-sizes.ts";
 import { EngineError } from "./errors.ts";
 import { smallerKvBits, type KvBits, type RequestedKvTypes } from "./kv-cache.ts";
 import {
@@ -90,10 +93,11 @@ export async function fitModel(
 ): Promise<FittedModel> {
   const { checked, file, measure } = await measuring(modelPath, options, signal);
   // Limited to what the model was trained for, this is the default size, which is tried first.
-  let measured = await measure(checked, contextSize({ parallel: checked.parallel }, contextLengthDefault));
+  const { parallel, kvUnified } = checked;
+  let measured = await measure(checked, contextSize({ parallel, kvUnified }, contextLengthDefault));
   const { contextLengthTrain, layers } = measured;
   checkContextLength(checked, contextLengthTrain);
-  const sizes = contextSizes(checked, contextLengthTrain);
+  const sizes = contextSizes(await withWholeContexts(checked), contextLengthTrain);
   let isMeasured = checked.contextLength === undefined && checked.cells === undefined;
   const takes: Takes = async ({ size, gpuLayers, cpuMoeLayers }) => {
     const place = { ...(gpuLayers === undefined ? {} : { gpuLayers }), ...movedExperts(cpuMoeLayers) };
@@ -126,6 +130,15 @@ export async function fitModel(
     budget,
     ways: await waysToFit(measure, checked, { contextLength, budget }),
   });
+}
+
+/**
+ * With a context of a given length, each request gets cells for all of it where GPUs have much memory. Otherwise, memory that is left is
+ * for a longer context, which few requests fill at the same time.
+ */
+async function withWholeContexts(options: CheckedLoadOptions): Promise<CheckedLoadOptions & RequestedSize> {
+  if (options.contextLength === undefined || options.kvUnified === true) return options;
+  return { ...options, hasWholeContexts: (await sizesByDevice(options)).hasWholeContexts };
 }
 
 function movedExperts(cpuMoeLayers: number | undefined): Pick<LoadOptions, "cpuMoeLayers"> {
@@ -173,7 +186,14 @@ async function measureWithDraft(
   if (draftModel === undefined) return main;
   const { contextLength } = size;
   const draftContext = await contextOptions(
-    { ...options, parallel: 1, batchTokens: draftBatchTokens, ubatchTokens: undefined, ...ownPositions },
+    {
+      ...options,
+      parallel: 1,
+      kvUnified: true,
+      batchTokens: draftBatchTokens,
+      ubatchTokens: undefined,
+      ...ownPositions,
+    },
     { contextLength, cells: contextLength },
   );
   const weights = draftWeightsOptions(path.resolve(draftModel), options);
@@ -228,7 +248,7 @@ async function waysToFit(
   { contextLength, budget }: { contextLength: number; budget: MemoryBudget },
 ): Promise<string[]> {
   const isEnough = async (other: Partial<CheckedLoadOptions>, length: number): Promise<boolean> => {
-    const size = { contextLength: length, cells: length };
+    const size = leastSize(length, options);
     try {
       const measured = await measure({ ...options, ...other }, size);
       return fitsInto(footprintOf(measured).byMemory, budget);

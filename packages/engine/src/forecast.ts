@@ -1,5 +1,5 @@
 // Forecasts a model's memory and its longest possible context with given settings, before anything is loaded.
-import { contextLengthDefault, contextSizes } from "./context-size.ts";
+import { contextLengthDefault, contextSizes, leastSize } from "./context-size.ts";
 import { EngineError } from "./errors.ts";
 import { fitModel, footprintOf, measuring, type Footprint, type Measure } from "./fit.ts";
 import type { KvBits } from "./kv-cache.ts";
@@ -39,11 +39,11 @@ export async function forecastMemory(
   }: { budget?: MemoryBudget | undefined; signal?: AbortSignal | undefined } = {},
 ): Promise<MemoryForecast> {
   const { checked, file, measure } = await measuring(modelPath, options, signal);
-  const { contextLengthTrain } = await measure(checked, sizeOf(contextLengthDefault));
+  const { contextLengthTrain } = await measure(checked, leastSize(contextLengthDefault, checked));
   const kvBytesPerToken = await bytesPerToken(measure, file, checked, contextLengthTrain);
   const known = { budget, kvBytesPerToken };
   const takesWith = (gpuLayers: CheckedLoadOptions["gpuLayers"]) => async (length: number) =>
-    footprintOf(await measure({ ...checked, gpuLayers }, sizeOf(length))).byMemory;
+    footprintOf(await measure({ ...checked, gpuLayers }, leastSize(length, checked))).byMemory;
   try {
     const { options: fitted, isReduced, footprint } = await fitModel(modelPath, options, { budget, signal });
     const { contextLength, gpuLayers } = fitted;
@@ -62,11 +62,6 @@ export async function forecastMemory(
   }
 }
 
-/** A context with cells for one full request. */
-function sizeOf(contextLength: number) {
-  return { contextLength, cells: contextLength };
-}
-
 /** Compares two sizes, so that memory independent of the context, such as recurrent state, does not count. */
 async function bytesPerToken(
   measure: Measure,
@@ -76,8 +71,10 @@ async function bytesPerToken(
 ): Promise<number> {
   const half = Math.floor(Math.min(contextLengthTrain, contextLengthDefault) / 2 / cellsStep) * cellsStep;
   if (half === 0) return await bytesByHeader(file, checked);
-  const [more, less] = [await measure(checked, sizeOf(2 * half)), await measure(checked, sizeOf(half))];
-  return Math.round((footprintOf(more).contextBytes - footprintOf(less).contextBytes) / half);
+  const [most, fewest] = [leastSize(2 * half, checked), leastSize(half, checked)];
+  const [more, less] = [await measure(checked, most), await measure(checked, fewest)];
+  const bytes = footprintOf(more).contextBytes - footprintOf(less).contextBytes;
+  return Math.round(bytes / (most.cells - fewest.cells));
 }
 
 /** Bits of a value including its share of the scales. */

@@ -12,6 +12,7 @@ import {
   type NativeModel,
 } from "./native.ts";
 import { checkContextLength, contextSize, parallelDefault, type ContextSize } from "./context-size.ts";
+import { sizesByDevice } from "./device-sizes.ts";
 import { loadRemote } from "./engine-process/remote-model.ts";
 import { Supervisor } from "./engine-process/supervisor.ts";
 import { cpusOf, deviceOptions } from "./device-options.ts";
@@ -43,7 +44,10 @@ export const LoadOptions = z
   .object({
     /** The maximum number of tokens of one request, prompt and reply together. Default: the length the model was trained for, at most 8,192. */
     contextLength: z.int().min(16).optional(),
-    /** KV cells: the tokens that all requests together may hold. Default: `contextLength` for each parallel request, at most 32,768. */
+    /**
+     * KV cells: the tokens that all requests together may hold. Default: `contextLength` for each parallel request, at most 32,768;
+     * with `kvUnified: false`, without that limit and with a quarter more.
+     */
     cells: z.int().min(16).optional(),
     /** The maximum number of requests that are computed at the same time. Default 8. */
     parallel: z.int().min(1).max(parallelMax).default(parallelDefault),
@@ -61,8 +65,18 @@ export const LoadOptions = z
     kvTypeV: z.string().optional(),
     /** Flash attention needs less memory and is nearly always faster; `auto` lets the backend choose. */
     flashAttention: z.enum(["auto", "on", "off"]).default("auto"),
-    /** The maximum number of tokens in one step of the engine. Default 512. */
-    batchTokens: z.int().min(8).max(16_384).default(512),
+    /**
+     * Whether all requests share one pool of KV cells. False gives each `contextLength` cells of its own: a GPU then computes many
+     * requests without reading the cells of the others, but copies shared prefixes, and the host KV tier is not used. `cells` must hold
+     * one context more than `parallel`; not for models with recurrent state or over workers. Default: true, unless GPUs compute all
+     * layers and `cells` hold that many contexts.
+     */
+    kvUnified: z.boolean().optional(),
+    /**
+     * The maximum number of tokens in one step of the engine. Default: 512; where GPUs compute everything, 1,024 with 12 GiB of their
+     * memory and 2,048 with 40 GiB.
+     */
+    batchTokens: z.int().min(8).max(16_384).optional(),
     /**
      * The step budget: the maximum number of prompt tokens that a step computes beside decoding sequences. A small budget keeps running
      * replies smooth; a large one computes prompts faster. Default: the engine measures its steps and adapts the budget.
@@ -277,16 +291,23 @@ export async function contextOptions(
   size: ContextSize,
 ): Promise<NativeContextOptions> {
   const threads = threadsOf(options);
+  const { batchTokens = (await sizesByDevice(options)).batchTokens } = options;
   return {
     ...size,
     parallel: options.parallel,
-    batchTokens: options.batchTokens,
+    batchTokens,
     threads,
     threadsBatch: options.threadsBatch ?? threads,
     ...(await kvTypes(options)),
     flashAttention: options.flashAttention,
-    ...computeOptions(options),
+    kvUnified: kvUnifiedOf(options),
+    ...computeOptions({ ...options, batchTokens }),
   };
+}
+
+function kvUnifiedOf({ kvUnified }: CheckedLoadOptions): NativeContextOptions["kvUnified"] {
+  if (kvUnified === undefined) return "auto";
+  return kvUnified ? "on" : "off";
 }
 
 async function engineOptions(

@@ -45,7 +45,7 @@ export function draftWeightsOptions(
 
 /** What of a context's options is about devices, processors and positions. */
 export function computeOptions(
-  options: CheckedLoadOptions,
+  options: CheckedLoadOptions & { batchTokens: number },
 ): Pick<
   NativeContextOptions,
   "ubatchTokens" | "kvOffload" | "cpus" | "cpuStrict" | "priority" | keyof ReturnType<typeof ropeOptions>

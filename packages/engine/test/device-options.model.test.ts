@@ -55,6 +55,20 @@ describe("how a model is computed", () => {
     expect(await refusalOf({ batchTokens: 64, ubatchTokens: 65 })).toMatchObject(refused("ubatchTokens"));
   });
 
+  it("gives each request KV cells of its own, which changes no text and takes more memory", async () => {
+    const own = { kvUnified: false, contextLength: 256, parallel: 2 } as const;
+    expect(await textWith(own)).toBe(await textWith({ ...own, kvUnified: true }));
+    const fitted = await fitModel(await tinyModel(), { threads: 1, ...own }, { budget: { byMemory: {} } });
+    expect(fitted.options.cells).toBe(3 * 256);
+    expect(await refusalOf({ ...own, cells: 2 * 256 })).toMatchObject(refused("kvUnified"));
+    const pool = await fitModel(
+      await tinyModel(),
+      { threads: 1, ...own, kvUnified: true },
+      { budget: { byMemory: {} } },
+    );
+    expect(fitted.footprint.contextBytes).toBe(1.5 * pool.footprint.contextBytes);
+  });
+
   it.runIf(isLinux)("starts threads for large steps, on the given processors and no others", async () => {
     const [allowed = "0"] = await ofThreads("Cpus_allowed_list");
     const cpu = Number(/\d+/.exec(allowed)?.[0]);

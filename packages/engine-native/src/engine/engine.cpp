@@ -56,6 +56,8 @@ base::Result<std::unique_ptr<Engine>> Engine::start(std::shared_ptr<const llama_
         return base::fail(Code::model_unsupported,
                           "Encoder-decoder models (" + model->info().architecture + ") are not supported.");
     }
+    if (auto checked = check_streams(*model, options.context); !checked)
+        return std::unexpected(checked.error());
     const llama_rt::ContextOptions context_options = options_for(*model, options.context);
     base::Result<std::unique_ptr<llama_rt::Context>> context =
         llama_rt::Context::create(model, context_options, slots_of(*model, context_options));

@@ -36,10 +36,27 @@ constexpr int32_t kBoundaryEvery = 1024;
 /// Tiles of one image have fewer tokens between them, which say where each tile belongs.
 constexpr int32_t kTilesApartMax = 16;
 
+/// With streams, sequences in the prefix cache have the cells that running ones leave: each a whole context.
+int32_t streams_of(const llama_rt::ContextOptions& context) {
+    return std::min(context.cells / context.context_length, llama_rt::kSlotsMax);
+}
+
 int32_t cached_sequences_of(const llama_rt::Model& model, const llama_rt::ContextOptions& context) {
+    if (context.has_streams) return std::min(streams_of(context) - context.sequences, kCached);
     // One slot is spare: copies go through it.
     const int32_t room = llama_rt::kSlotsMax - 1 - context.sequences;
     return std::clamp(room, 0, model.info().is_recurrent ? kCachedRecurrent : kCached);
+}
+
+/// A pool of cells has two costs on a GPU, which computes masked cells too: a step reads the cells of all sequences, cached ones
+/// included, and computes them for each. Streams have neither, but share prefixes by copying, and each takes a whole context.
+/// So they are chosen where they take nothing from anybody: there are cells for every sequence's whole context, and for a cached
+/// one.
+bool has_streams(const llama_rt::Model& model, const llama_rt::ContextOptions& options) {
+    // Recurrent states are one cell a sequence, in the order of a batch; gaps between streams are filled with tokens.
+    if (options.kv_unified == "on" || model.info().is_recurrent || !model.workers().empty()) return false;
+    if (streams_of(options) <= options.sequences) return false;
+    return options.kv_unified == "off" || (options.offloads_kv && model.is_on_gpu());
 }
 
 /// Where images end: other questions about an image share everything up to there. The tiles of one image stand close together.
@@ -120,10 +137,26 @@ bool drop_oldest(GenerationRequest& request, int32_t context_length) {
 } // namespace
 
 llama_rt::ContextOptions options_for(const llama_rt::Model& model, llama_rt::ContextOptions options) {
-    if (model.info().is_causal) return options;
+    if (model.info().is_causal) {
+        options.has_streams = has_streams(model, options);
+        return options;
+    }
     options.context_length = options.cells = options.batch_tokens = options.ubatch_tokens = kIdleCells;
     options.sequences = 1;
     return options;
+}
+
+base::Result<void> check_streams(const llama_rt::Model& model, const llama_rt::ContextOptions& options) {
+    if (options.kv_unified != "off" || !model.info().is_causal || has_streams(model, options)) return {};
+    std::string reason =
+        "each of " + std::to_string(options.sequences) + " parallel requests and one cached sequence need " +
+        std::to_string(options.context_length) + " cells, and there are " + std::to_string(options.cells);
+    if (!model.workers().empty()) reason = "the model is on several machines";
+    if (model.info().is_recurrent) reason = "this model has recurrent state";
+    return std::unexpected(
+        base::Error{.code = Code::invalid_argument,
+                    .message = "kvUnified: " + reason + ". Leave the option out, or set it to true.",
+                    .param = "kvUnified"});
 }
 
 int32_t slots_of(const llama_rt::Model& model, const llama_rt::ContextOptions& options) {
@@ -133,16 +166,21 @@ int32_t slots_of(const llama_rt::Model& model, const llama_rt::ContextOptions& o
 sched::Limits limits_of(const llama_rt::Model& model, llama_rt::Context& context,
                         const llama_rt::ContextOptions& options, uint64_t host_tier_bytes,
                         uint64_t checkpoint_bytes) {
-    sched::Limits limits{.cells = options.cells,
+    const int32_t cached = cached_sequences_of(model, options);
+    // Whatever their lengths are, sequences in streams never compete for cells.
+    const int32_t cells =
+        options.has_streams ? (options.sequences + cached) * options.context_length : options.cells;
+    // A copy of a sliding window has only the window: it cannot be cut or split. Nor can a part of a stream be copied.
+    const bool can_copy = !model.info().has_sliding_window && !options.has_streams;
+    sched::Limits limits{.cells = cells,
                          .context_length = options.context_length,
                          .sequences = options.sequences,
-                         .cached_sequences = cached_sequences_of(model, options),
+                         .cached_sequences = cached,
                          .batch_tokens = options.batch_tokens,
                          .checkpoints = 0,
                          .reserve_ahead = kReserveAhead,
                          .can_shift = context.can_shift(),
-                         // A copy of a sliding window has only the window: it cannot be cut or split.
-                         .host_tier_bytes = model.info().has_sliding_window ? 0 : host_tier_bytes};
+                         .host_tier_bytes = can_copy ? host_tier_bytes : 0};
     limits.has_whole_images = model.vision() != nullptr && model.vision()->has_whole_images();
     if (model.info().is_recurrent) {
         const size_t bytes = context.measure_state_bytes();

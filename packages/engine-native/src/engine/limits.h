@@ -16,8 +16,12 @@
 
 namespace engine {
 
-/// The context's options: these, or the least possible for a model that generates no text.
+/// The context's options: these, with the decision between one pool of cells and streams, or the least possible for a model that
+/// generates no text.
 llama_rt::ContextOptions options_for(const llama_rt::Model& model, llama_rt::ContextOptions options);
+
+/// `invalid_argument` if streams were asked for and are not possible.
+base::Result<void> check_streams(const llama_rt::Model& model, const llama_rt::ContextOptions& options);
 
 /// Sequences that the context must be able to hold: running and cached ones.
 int32_t slots_of(const llama_rt::Model& model, const llama_rt::ContextOptions& options);

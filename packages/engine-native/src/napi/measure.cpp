@@ -34,10 +34,13 @@ base::Result<Measured> measure(const llama_rt::ModelOptions& options, llama_rt::
     const auto outline = llama_rt::Model::outline(options);
     if (!outline) return std::unexpected(outline.error());
     const llama_rt::Model& model = **outline;
-    // More cannot be used: no request is longer than the model allows, and only so many run at once.
+    // More cannot be used: no request is longer than the model allows, and only so many run or are cached at once.
+    const int32_t contexts = std::max(context.sequences, context.cells / context.context_length);
     context.context_length = std::min(context.context_length, llama_rt::length_max(model, context.rope));
-    const int64_t full = int64_t{context.context_length} * context.sequences;
+    const int64_t full = int64_t{context.context_length} * contexts;
     context.cells = static_cast<int32_t>(std::min<int64_t>(context.cells, full));
+    if (auto checked = engine::check_streams(model, context); !checked)
+        return std::unexpected(checked.error());
     const llama_rt::ContextOptions effective = engine::options_for(model, context);
     auto uses = llama_rt::measure(model, effective, engine::slots_of(model, effective));
     if (!uses) return std::unexpected(uses.error());

@@ -4,6 +4,7 @@
 #include "base/types.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <utility>
 
@@ -61,7 +62,7 @@ std::optional<Slot> KvCacheManager::admit(const PrefixTree::Match& match, int32_
     if (!make_room(wanted, OverCopyLimit::wait)) {
         tree_.unpin(slot);
         tree_.release(slot);
-        free_slots_.push_back(slot);
+        add_free_slot(slot);
         if (match.length > 0) ops_.erase(ops_.begin() + undo);
         return std::nullopt;
     }
@@ -258,10 +259,14 @@ bool KvCacheManager::swap_out_segment(Slot slot, std::span<const base::Token> te
     return true;
 }
 
+void KvCacheManager::add_free_slot(Slot slot) {
+    free_slots_.insert(std::ranges::lower_bound(free_slots_, slot, std::ranges::greater()), slot);
+}
+
 void KvCacheManager::free_slot(Slot slot) {
     tree_.release(slot);
     if (blocks_ != nullptr) blocks_->release(keeper_of(slot));
-    free_slots_.push_back(slot);
+    add_free_slot(slot);
     ops_.emplace_back(FreeSlot{.slot = slot});
     plan_dropped_checkpoints();
 }

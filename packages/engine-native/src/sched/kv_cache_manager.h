@@ -129,6 +129,7 @@ private:
     bool swap_out(base::Slot slot, OverCopyLimit over_limit);
     bool swap_out_segment(base::Slot slot, std::span<const base::Token> text, int32_t first);
     bool may_copy(int32_t tokens) const { return copied_ == 0 || copied_ + tokens <= kCopyMax; }
+    void add_free_slot(base::Slot slot);
     void free_slot(base::Slot slot);
     void drop_moved_tail(base::Slot slot);
     void plan_dropped_checkpoints();
@@ -138,6 +139,7 @@ private:
     PrefixTree tree_;
     std::unique_ptr<KvBlocks> blocks_;
     HostTier host_tier_;
+    /// Descending: the lowest one is taken first, so that the slots in use are close together.
     std::vector<base::Slot> free_slots_;
     std::vector<bool> is_shared_;
     /// Slots of ended sequences, least recently used first.

@@ -6,6 +6,7 @@ export const usualContext = {
   kvTypeK: "f16",
   kvTypeV: "f16",
   flashAttention: "auto",
+  kvUnified: "auto",
   ubatchTokens: 0,
   kvOffload: true,
   ropeScaling: "",

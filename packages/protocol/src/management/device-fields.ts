@@ -109,6 +109,10 @@ export const deviceFields = {
   yarn_beta_fast: optionalField(number("yarn_beta_fast", factorMax), "YaRN: bound of low dimensions."),
   yarn_beta_slow: optionalField(number("yarn_beta_slow", factorMax), "YaRN: bound of high dimensions."),
   kv_offload: optionalField(toggle("kv_offload"), "Whether the KV cache is on the GPUs of its layers."),
+  kv_unified: optionalField(
+    toggle("kv_unified"),
+    "Whether all requests share the KV cells, instead of each having its own.",
+  ),
   override_kv: optionalField(
     texts("override_kv"),
     "`key=type:value`: values of the file's header to replace.",

@@ -172,9 +172,10 @@ export const deviceLoadSettings = {
   override_kv: settings.engine.overrideKv,
   check_tensors: settings.engine.checkTensors,
   checkpoint_ram: settings.engine.checkpointRamMiB,
-  // Their fields are the opposites: mmap and kv_offload.
+  // Their fields are the opposites: mmap, kv_offload and kv_unified.
   no_mmap: settings.engine.noMmap,
   no_kv_offload: settings.engine.noKvOffload,
+  no_kv_unified: settings.engine.noKvUnified,
 } as const;
 const deviceLoadFlags: readonly Flag[] = Object.values(deviceLoadSettings).map(ofServer);
 

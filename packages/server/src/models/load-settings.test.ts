@@ -52,8 +52,8 @@ describe("the settings of a request", () => {
     expect(asked).toEqual({
       devices: { devices: ["none"], cpuMoeLayers: 3, batchTokens: 64, mmap: false },
     });
-    const usual = usualSettings({ gpuLayers: "all", noMmap: true, noKvOffload: true });
-    expect(usual.devices).toEqual({ gpuLayers: "all", mmap: false, kvOffload: false });
+    const usual = usualSettings({ gpuLayers: "all", noMmap: true, noKvOffload: true, noKvUnified: true });
+    expect(usual.devices).toEqual({ gpuLayers: "all", mmap: false, kvOffload: false, kvUnified: false });
     expect(settingsOver(asked, usual).devices).toMatchObject({ gpuLayers: "all", batchTokens: 64 });
     expect(agree({ devices: { mmap: false } }, usual)).toBe(true);
     expect(agree({ devices: { mmap: true } }, usual)).toBe(false);
@@ -67,7 +67,7 @@ describe("the settings of a request", () => {
       const options = Object.keys(deviceSettingsOf({ model, [field]: 1 }) ?? {});
       expect(options, field).toHaveLength(1);
       expect(LoadOptions.shape, field).toHaveProperty(options[0] ?? "");
-      const isOpposite = field === "mmap" || field === "kv_offload";
+      const isOpposite = ["mmap", "kv_offload", "kv_unified"].includes(field);
       expect(deviceLoadSettings, field).toHaveProperty(isOpposite ? `no_${field}` : field);
     }
   });

@@ -247,13 +247,16 @@ export const deviceSettings = {
     defaultText: "0",
   }),
   noKvOffload: toggle("--no-kv-offload", "Keep the KV cache in the machine's memory"),
+  noKvUnified: toggle("--no-kv-unified", "Give each request KV cells of its own for its whole context", {
+    details: "See [the KV cache on a GPU](gpu.md#the-kv-cache-on-a-gpu).",
+  }),
 };
 
 export const computeSettings = {
   batchTokens: integer("--batch-size <tokens>", "Most tokens of one step", {
     min: 8,
     max: 16_384,
-    defaultText: "512",
+    defaultText: "512; more on [GPUs](gpu.md#devices) with 12 GiB or more",
   }),
   ubatchTokens: integer("--ubatch-size <tokens>", "Most tokens that are computed at once", {
     min: 1,

@@ -44,8 +44,8 @@ llama_batch Batch::raw() {
 }
 
 void Batch::add_text(const BatchPart& part, const Positions& positions) {
-    const auto& [slot, first, tokens, wants_logits, drafts, image, embedding, offset] = part;
-    const int32_t position = positions.of(slot, first);
+    const auto& [slot, first, tokens, wants_logits, drafts, given, image, embedding, offset] = part;
+    const int32_t position = given >= 0 ? given : positions.of(slot, first);
     for (size_t i = 0; i < tokens.size() + drafts.size(); ++i) {
         const int32_t at = batch_.n_tokens++;
         batch_.token[at] = i < tokens.size() ? tokens[i] : drafts[i - tokens.size()];

@@ -24,6 +24,8 @@ struct BatchPart {
     /// Whether to compute logits for the last token and for every draft.
     bool wants_logits;
     std::span<const base::Token> drafts = {};
+    /// Position of the first token; -1 if it follows from `first`.
+    int32_t position = -1;
     /// For an image: the image, the embeddings of all its tokens, and the index in it of this part's first token.
     const ImagePart* image = nullptr;
     const float* embedding = nullptr;

@@ -6,6 +6,7 @@
 #include "llama/vision/vision.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -48,7 +49,7 @@ Context::Context(std::shared_ptr<const Model> model, const ContextOptions& optio
     : model_(std::move(model)),
       types_{.k = params.type_k, .v = params.type_v},
       has_yarn_(params.rope_scaling_type == LLAMA_ROPE_SCALING_TYPE_YARN),
-      batch_(options.batch_tokens, model_->vision()),
+      batch_(static_cast<int32_t>(params.n_batch), model_->vision()),
       positions_(static_cast<size_t>(slots) + 1),
       spare_(slots) {
     INGLE_ASSERT(slots <= kSlotsMax);
@@ -56,6 +57,7 @@ Context::Context(std::shared_ptr<const Model> model, const ContextOptions& optio
     // Without a thread pool, ggml would start and end its threads for every token.
     threadpool_ = make_threadpool(std::max(options.threads, options.threads_batch), options.placement);
     attach(context_.get(), threadpool_.get(), is_aborted_);
+    if (options.has_streams) stream_cells_ = static_cast<int32_t>(llama_n_ctx_seq(context_.get()));
 }
 
 Decoded Context::decode(std::span<const BatchPart> parts) {
@@ -64,7 +66,7 @@ Decoded Context::decode(std::span<const BatchPart> parts) {
     std::optional<NonCausalAttention> non_causal;
     bool is_undone = false; // llama.cpp guarantees that the failed batch changed nothing
     const Decoded decoded = guarded_compute(*model_, is_aborted_, [&] {
-        batch_.fill(parts, positions_);
+        batch_.fill(stream_cells_ > 0 ? in_streams(parts) : parts, positions_);
         if (batch_.has_images() && model_->vision()->has_whole_images()) non_causal.emplace(context_.get());
         const int32_t code = decode_batch(*model_, context_.get(), batch_.raw());
         is_undone = code == 1 || code == -1;
@@ -77,7 +79,62 @@ Decoded Context::decode(std::span<const BatchPart> parts) {
     const bool is_delicate = model_->info().is_recurrent || is_shifted_;
     is_torn_ = decoded != Decoded::ok && !is_undone && is_delicate;
     if (!is_undone) is_shifted_ = false;
-    return decoded;
+    if (remove_fillers()) return decoded;
+    is_torn_ = true;
+    return Decoded::failed;
+}
+
+/// llama.cpp computes streams together that are next to each other, and others one after the other, each with a pass over all
+/// weights. So the parts are put in the order of their streams, and a stream in between that has nothing to compute gets a token,
+/// which is removed afterwards.
+std::span<const BatchPart> Context::in_streams(std::span<const BatchPart> parts) {
+    std::vector<size_t> order(parts.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::ranges::stable_sort(order, {}, [&](size_t part) { return parts[part].slot; });
+    const auto decodes = [&](size_t part) {
+        return parts[part].tokens.size() == 1 && parts[part].image == nullptr;
+    };
+    const auto last = std::find_if(order.rbegin(), order.rend(), decodes);
+    const base::Slot last_decoding = last == order.rend() ? -1 : parts[*last].slot;
+    bool is_between = false; // two decoding sequences
+    ordered_.clear();
+    places_.assign(parts.size(), 0);
+    for (const size_t part : order) {
+        if (is_between && parts[part].slot <= last_decoding)
+            fill_gap(ordered_.back().slot + 1, parts[part].slot);
+        is_between |= decodes(part);
+        places_[part] = ordered_.size();
+        ordered_.push_back(parts[part]);
+    }
+    return ordered_;
+}
+
+/// A gap stays if one of its streams cannot take a token.
+void Context::fill_gap(base::Slot from, base::Slot to) {
+    static constexpr base::Token kFiller = 0;
+    const llama_memory_t memory = llama_get_memory(context_.get());
+    const size_t before = ordered_.size();
+    for (base::Slot slot = from; slot < to; ++slot) {
+        const int32_t position = llama_memory_seq_pos_max(memory, slot) + 1;
+        if (position >= stream_cells_ || !positions_.are_plain(slot)) return ordered_.resize(before);
+        ordered_.push_back({.slot = slot,
+                            .first = 0,
+                            .tokens = std::span(&kFiller, 1),
+                            .wants_logits = false,
+                            .position = position});
+    }
+}
+
+bool Context::remove_fillers() {
+    bool are_removed = true;
+    for (const BatchPart& part : ordered_) {
+        if (part.position < 0) continue;
+        are_removed &= guarded(false, [&] {
+            return llama_memory_seq_rm(llama_get_memory(context_.get()), part.slot, part.position, -1);
+        });
+    }
+    ordered_.clear();
+    return are_removed;
 }
 
 bool Context::is_worker_lost() const {
@@ -94,7 +151,7 @@ bool Context::undo(std::span<const BatchPart> parts) {
 
 float* Context::logits(size_t part, size_t drafts) {
     thread_.check();
-    const int32_t index = batch_.logits_index(part);
+    const int32_t index = batch_.logits_index(stream_cells_ > 0 ? places_[part] : part);
     if (index < 0) return nullptr;
     const int32_t at = index + static_cast<int32_t>(drafts);
     return guarded<float*>(nullptr, [&] { return llama_get_logits_ith(context_.get(), at); });
@@ -125,6 +182,14 @@ bool Context::share(base::Slot from, base::Slot to, int32_t first, int32_t lengt
     const int32_t begin = positions_.of(from, first);
     const int32_t end = positions_.of(from, length);
     positions_.set(to, positions_.before(from, length));
+    if (stream_cells_ > 0) {
+        INGLE_ASSERT(first == 0);
+        return guarded(false, [&] {
+            const llama_memory_t memory = llama_get_memory(context_.get());
+            llama_memory_seq_cp(memory, from, to, -1, -1); // a stream is copied as a whole
+            return llama_memory_seq_rm(memory, to, end, -1);
+        });
+    }
     return guarded(false, [&] {
         llama_memory_seq_cp(llama_get_memory(context_.get()), from, to, begin, end);
         return true;

@@ -69,8 +69,9 @@ public:
     /// Frees a sequence's cells from token `from` on; 0 frees all of them. False if that is not possible.
     bool remove(base::Slot slot, int32_t from);
 
-    /// Lets `to`, which holds `first` tokens, share the cells of `from` up to token `length`. Copies nothing. False on failure;
-    /// `to` may then hold only some of them.
+    /// Lets `to`, which holds `first` tokens, share the cells of `from` up to token `length`. Copies nothing in a pool of cells;
+    /// with streams, `first` must be 0, and the cells are copied before the next batch. False on failure; `to` may then hold only
+    /// some of them.
     bool share(base::Slot from, base::Slot to, int32_t first, int32_t length);
 
     /// Empties every sequence.
@@ -132,6 +133,9 @@ private:
     Context(std::shared_ptr<const Model> model, const ContextOptions& options,
             const llama_context_params& params, int32_t slots);
     State copy_spare(uint64_t bytes_max);
+    std::span<const BatchPart> in_streams(std::span<const BatchPart> parts);
+    void fill_gap(base::Slot from, base::Slot to);
+    bool remove_fillers();
 
     base::ThreadChecker thread_;
     std::atomic<bool> is_aborted_ = false;
@@ -145,6 +149,11 @@ private:
     llama_context_ptr context_;
     Batch batch_;
     Positions positions_;
+    /// Cells of each sequence's stream; 0 in a pool of cells.
+    int32_t stream_cells_ = 0;
+    /// The last batch in the order of its streams, with what fills gaps between them, and where each of decode()'s parts is in it.
+    std::vector<BatchPart> ordered_;
+    std::vector<size_t> places_;
     /// A batch or a copy was interrupted, and may have mixed up the sequences' states.
     bool is_torn_ = false;
     /// Cells have moved, and the next batch rotates their keys.

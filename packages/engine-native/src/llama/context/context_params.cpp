@@ -15,6 +15,13 @@ namespace {
 
 constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 
+/// llama.cpp rounds a stream's cells up to a multiple of this.
+constexpr int32_t kStreamCells = 256;
+
+int32_t rounded_up(int32_t number, int32_t multiple) {
+    return (number + multiple - 1) / multiple * multiple;
+}
+
 std::string gibibytes(uint64_t bytes) {
     const auto tenths = static_cast<uint64_t>(static_cast<double>(bytes) / kGiB * 10 + 0.5);
     return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " GiB";
@@ -38,12 +45,16 @@ uint64_t kv_bytes(const Model& model, const llama_context_params& params) {
 
 llama_context_params to_params(const ContextOptions& options, KvTypes types, int32_t slots) {
     llama_context_params params = llama_context_default_params();
-    params.n_ctx = static_cast<uint32_t>(options.cells);
-    params.n_batch = static_cast<uint32_t>(options.batch_tokens);
-    params.n_ubatch = static_cast<uint32_t>(options.tokens_at_once());
+    // With streams, a slot may have a token in a batch only to fill a gap, and none is spare: no state is copied out.
+    const int32_t sequences = options.has_streams ? slots : std::min(slots + 1, kSlotsMax);
+    const int32_t fillers = options.has_streams ? slots : 0;
+    params.n_ctx = static_cast<uint32_t>(
+        options.has_streams ? slots * rounded_up(options.context_length, kStreamCells) : options.cells);
+    params.n_batch = static_cast<uint32_t>(options.batch_tokens + fillers);
+    params.n_ubatch = static_cast<uint32_t>(options.tokens_at_once() + fillers);
     params.offload_kqv = options.offloads_kv;
     apply(options.rope, params);
-    params.n_seq_max = static_cast<uint32_t>(std::min(slots + 1, kSlotsMax));
+    params.n_seq_max = static_cast<uint32_t>(sequences);
     // Room for one token's logits of every sequence: outputs_max().
     params.n_outputs_max = params.n_seq_max;
     params.n_threads = options.threads;
@@ -51,8 +62,7 @@ llama_context_params to_params(const ContextOptions& options, KvTypes types, int
     params.type_k = types.k;
     params.type_v = types.v;
     params.flash_attn_type = flash_attention_type(options.flash_attention);
-    // All sequences share one pool of cells: long ones can use what short ones leave, and prefixes can be shared.
-    params.kv_unified = true;
+    params.kv_unified = !options.has_streams;
     params.no_perf = true;
     return params;
 }

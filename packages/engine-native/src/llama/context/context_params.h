@@ -53,7 +53,7 @@ constexpr auto fields_of(const RopeOptions*) {
 struct ContextOptions {
     /// Most tokens of one sequence.
     int32_t context_length;
-    /// KV cells that all sequences share.
+    /// KV cells of all sequences together.
     int32_t cells;
     /// Sequences that run at the same time.
     int32_t sequences;
@@ -71,6 +71,11 @@ struct ContextOptions {
     bool offloads_kv = true;
     RopeOptions rope = {};
     ThreadPlacement placement = {};
+    /// Whether all sequences share one pool of cells: "auto", "on" or "off".
+    std::string kv_unified = "on";
+    /// Each sequence has a stream of `context_length` cells instead. Decided from `kv_unified` when a context is planned
+    /// (engine/limits.h).
+    bool has_streams = false;
 
     int32_t tokens_at_once() const {
         return ubatch_tokens > 0 ? std::min(ubatch_tokens, batch_tokens) : batch_tokens;
@@ -90,7 +95,8 @@ constexpr auto fields_of(const ContextOptions*) {
         base::field("kvTypeV", &ContextOptions::kv_type_v),
         base::field("flashAttention", &ContextOptions::flash_attention),
         base::field("ubatchTokens", &ContextOptions::ubatch_tokens, {.min = 0, .max = 1 << 20}),
-        base::field("kvOffload", &ContextOptions::offloads_kv), base::inlined(&ContextOptions::rope),
+        base::field("kvOffload", &ContextOptions::offloads_kv),
+        base::field("kvUnified", &ContextOptions::kv_unified), base::inlined(&ContextOptions::rope),
         base::inlined(&ContextOptions::placement));
 }
 

@@ -50,6 +50,9 @@ public:
         });
     }
 
+    /// Whether each of a sequence's tokens has a position of its own.
+    bool are_plain(base::Slot slot) const { return at(slot).empty(); }
+
     /// Records that a sequence got an image; does nothing if it is already recorded.
     void add(base::Slot slot, const Leap& leap) {
         std::vector<Leap>& leaps = at(slot);

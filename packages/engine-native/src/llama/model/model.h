@@ -147,6 +147,9 @@ public:
     const common_chat_templates* templates() const { return templates_.get(); }
     const llama_vocab* vocab() const { return llama_model_get_vocab(model_.get()); }
 
+    /// Whether all layers are on GPUs of this machine.
+    bool is_on_gpu() const;
+
     /// Machines that hold layers of this model.
     const WorkerConnections& workers() const { return workers_; }
 

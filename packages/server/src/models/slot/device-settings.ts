@@ -33,6 +33,7 @@ const engineNames = {
   yarn_beta_fast: "yarnBetaFast",
   yarn_beta_slow: "yarnBetaSlow",
   kv_offload: "kvOffload",
+  kv_unified: "kvUnified",
   override_kv: "overrideKv",
   check_tensors: "checkTensors",
   checkpoint_ram: "checkpointRamMiB",
@@ -54,17 +55,18 @@ export function deviceSettingsOf(request: LoadRequest): DeviceSettings | undefin
   return settings.length === 0 ? undefined : Object.fromEntries(settings);
 }
 
-/** Those of the engine's options that the server was started with, if there are any; the flags `--no-mmap` and `--no-kv-offload` are their opposites. */
+/** Those of the engine's options that the server was started with, if there are any; flags such as `--no-mmap` are their opposites. */
 export function usualDeviceSettings(
-  engine: DeviceSettings & { noMmap?: boolean; noKvOffload?: boolean },
+  engine: DeviceSettings & { noMmap?: boolean; noKvOffload?: boolean; noKvUnified?: boolean },
 ): DeviceSettings | undefined {
   const names: readonly string[] = Object.values(engineNames);
   const given = Object.entries(engine).filter(([name, value]) => names.includes(name) && value !== undefined);
-  const { noMmap, noKvOffload } = engine;
+  const { noMmap, noKvOffload, noKvUnified } = engine;
   const settings = {
     ...Object.fromEntries(given),
     ...(noMmap === true ? { mmap: false } : {}),
     ...(noKvOffload === true ? { kvOffload: false } : {}),
+    ...(noKvUnified === true ? { kvUnified: false } : {}),
   };
   return Object.keys(settings).length === 0 ? undefined : settings;
 }

@@ -1,0 +1,19 @@
+#include "../src/llama-model.h" // no public header has the devices of layers
+#include "llama/model/model.h"
+
+#include <algorithm>
+#include <ranges>
+
+namespace llama_rt {
+
+bool Model::is_on_gpu() const {
+    const auto is_gpu = [this](int32_t layer) {
+        ggml_backend_device* device = model_->dev_layer(layer);
+        if (device == nullptr) return false;
+        const enum ggml_backend_dev_type type = ggml_backend_dev_type(device);
+        return type == GGML_BACKEND_DEVICE_TYPE_GPU || type == GGML_BACKEND_DEVICE_TYPE_IGPU;
+    };
+    return workers_.empty() && std::ranges::all_of(std::views::iota(0, info_.layers), is_gpu);
+}
+
+} // namespace llama_rt
