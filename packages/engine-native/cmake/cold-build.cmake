@@ -37,14 +37,28 @@ function(ingle_compile_cold TARGET REGEX)
     target_sources(${TARGET} PRIVATE $<TARGET_OBJECTS:${TARGET}-cold>)
 endfunction()
 
-# Loading, converting and graphs that are built once for each shape. llama.cpp's own sampler and grammars are not used.
-ingle_compile_cold(
-    llama "(models/[^/]+|llama-(adapter|arch|chat|grammar|hparams|model|model-loader|model-saver|quant|sampler))\\.cpp$"
+# Loading, converting, graphs that are built once for each shape, and the caches of single architectures, which pass most of their
+# work on. llama.cpp's own sampler and grammars are not used.
+string(
+    JOIN
+    "|"
+    cold
+    "models/[^/]+"
+    "unicode-data"
+    "llama(-adapter|-arch|-chat|-cparams|-grammar|-hparams|-impl|-io|-mmap|-model|-model-loader|-model-saver|-quant|-sampler)?"
+    "llama-(memory|kv-cache-)[^/]*"
 )
-ingle_compile_cold(
-    llama-common
-    "(^|/)(parsers/[^/]+|chat-(auto|diff)[^/]*|common|fit|imatrix-loader|llguidance|log|ngram-[a-z]+|sampling|speculative)\\.cpp$"
+ingle_compile_cold(llama "(^|/)(${cold})\\.cpp$")
+# What is done once for a request or a template. Rendering templates (jinja) and parsing replies (peg-parser) are hot.
+string(
+    JOIN
+    "|"
+    cold
+    "parsers/[^/]+"
+    "(chat|json)[^/]*"
+    "common|fit|imatrix-loader|llguidance|log|ngram-[a-z]+|reasoning-budget|sampling|speculative"
 )
+ingle_compile_cold(llama-common "(^|/)(${cold})\\.cpp$")
 ingle_compile_cold(mtmd "(models/[^/]+|clip|mtmd-helper|mtmd-helper-gen)\\.cpp$")
 
 # Files that cannot share a translation unit with their neighbours: they define the same names.

@@ -1,5 +1,5 @@
 # ingle_layer(NAME SOURCES … [SEES target…]): the object library ingle_NAME of src/NAME. It compiles with our warnings
-# as errors, and sees the headers of the given targets without linking them: only the addon links. Files of one folder share a
+# as errors, and sees the headers of the given targets without linking them: only the addon links. Up to 20 files share a
 # translation unit, except with a sanitizer, so that a missing #include is noticed.
 set(INGLE_UNITY ON)
 if(INGLE_SANITIZE)
@@ -19,12 +19,8 @@ function(ingle_layer NAME)
     target_compile_features(ingle_${NAME} PRIVATE cxx_std_23)
     target_compile_options(ingle_${NAME} PRIVATE ${INGLE_WARNINGS})
     set_target_properties(
-        ingle_${NAME} PROPERTIES CXX_VISIBILITY_PRESET hidden CXX_EXTENSIONS OFF UNITY_BUILD ${INGLE_UNITY} UNITY_BUILD_MODE GROUP
+        ingle_${NAME} PROPERTIES CXX_VISIBILITY_PRESET hidden CXX_EXTENSIONS OFF UNITY_BUILD ${INGLE_UNITY} UNITY_BUILD_BATCH_SIZE 20
     )
-    foreach(source ${LAYER_SOURCES})
-        get_filename_component(folder ${source} DIRECTORY)
-        set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder})
-    endforeach()
     target_include_directories(ingle_${NAME} PRIVATE src)
     foreach(seen ${LAYER_SEES})
         # SYSTEM: our warnings do not apply to upstream's headers.

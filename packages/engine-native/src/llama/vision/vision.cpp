@@ -27,7 +27,7 @@ constexpr size_t kIdsMax = 65'536;
 constexpr int64_t kPreparedMax = 32'768;
 
 /// The last message that mtmd logged, without its function names and line ends.
-std::string reason_of(std::string lines) {
+std::string last_message(std::string lines) {
     while (lines.ends_with('\n')) lines.pop_back();
     const size_t hint = lines.find("\nhint");
     if (hint != std::string::npos) lines.resize(hint);
@@ -48,14 +48,14 @@ base::Error load_error(const std::string& path, const std::string& lines) {
     }
     if (says("unknown projector type") || says("unsupported")) {
         return {.code = Code::model_unsupported,
-                .message = path + " cannot be used: " + reason_of(lines) + "."};
+                .message = path + " cannot be used: " + last_message(lines) + "."};
     }
     if (is_out_of_memory(lines)) {
         return {.code = Code::out_of_memory,
                 .message = "There is not enough memory for the projector " + path + "."};
     }
     return {.code = Code::model_invalid,
-            .message = path + " cannot be read as a projector: " + reason_of(lines) +
+            .message = path + " cannot be read as a projector: " + last_message(lines) +
                        ". The file may be incomplete or damaged; download it again."};
 }
 
@@ -215,7 +215,7 @@ base::Result<Vision::Prompt> Vision::tokenize_pieces(const std::vector<std::stri
     if (mtmd_tokenize_from_parts(context_.get(), chunks.ptr.get(), pointers.data(), pointers.size(), true) !=
         0)
         return base::fail(Code::invalid_argument,
-                          "An image could not be read: " + reason_of(errors.text()) + ".");
+                          "An image could not be read: " + last_message(errors.text()) + ".");
     return collect(chunks.ptr.get());
 }
 
@@ -302,7 +302,7 @@ base::Result<std::vector<float>> Vision::encode(const ImagePart& part, const std
     if (is_ended_) return base::fail(Code::aborted, "Encoding the image was aborted.");
     if (code != 0) {
         const Code why = is_out_of_memory(errors.text()) ? Code::out_of_memory : Code::engine_failed;
-        return base::fail(why, "The image could not be encoded: " + reason_of(errors.text()) + ".");
+        return base::fail(why, "The image could not be encoded: " + last_message(errors.text()) + ".");
     }
     const float* numbers = mtmd_get_output_embd(context_.get());
     const auto size = static_cast<size_t>(part.tokens()) * static_cast<size_t>(embedding_size_);
