@@ -130,6 +130,20 @@ describe("ingle", () => {
     expect(reply.trim()).not.toBe("");
   });
 
+  // Yarn 1 refuses a package whose dependencies ask for a newer Node.
+  it("is a command after yarn 1 add", async () => {
+    await user.write("package.json", "{}");
+    await user.run("npx", "--yes", "yarn@1", "add", "ingle");
+    const reply = await user.run(
+      user.program("ingle"),
+      "run",
+      "--max-tokens",
+      "8",
+      "What is the capital of France?",
+    );
+    expect(reply.trim()).not.toBe("");
+  });
+
   it("is a command and a server after npm install --global", async () => {
     const prefix = path.join(user.path, "global");
     await user.run("npm", "install", "--global", "--prefix", prefix, "ingle");
