@@ -56,9 +56,10 @@ async function modelFiles({
 
 const templates = path.join(import.meta.dirname, "../../../vendor/llama.cpp/source/models/templates");
 
-/** One of llama.cpp's chat templates, by its file name. */
-export function chatTemplate(name: string): Promise<string> {
-  return readFile(path.join(templates, `${name}.jinja`), "utf8");
+/** One of llama.cpp's chat templates, by its file name. Its date stands still: what random weights reply depends on every token. */
+export async function chatTemplate(name: string): Promise<string> {
+  const template = await readFile(path.join(templates, `${name}.jinja`), "utf8");
+  return template.replaceAll(/strftime_now\([^)]*\)/g, '"2026-11-23"');
 }
 
 export const user = (content: string): { role: "user"; content: string }[] => [{ role: "user", content }];
