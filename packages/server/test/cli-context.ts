@@ -15,6 +15,7 @@ export const installedTiny: realEngine.InstalledModel = {
   id: "acme/tiny-GGUF:Q4_0",
   path: "/models/tiny.gguf",
   format: "gguf",
+  sha256: null,
   quantization: "Q4_0",
   sizeBytes: 700,
   files: ["/models/tiny.gguf"],

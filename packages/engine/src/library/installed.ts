@@ -22,6 +22,8 @@ export interface InstalledModel {
   path: string;
   /** `mlx`: converted from such a build; `path` is the resulting GGUF file. */
   format: "gguf" | "mlx";
+  /** Of `path`, in hexadecimal, as it was when it was downloaded; null for files that other programs or the user brought. */
+  sha256: string | null;
   quantization: string | null;
   /** The total size of all files, with the projector. */
   sizeBytes: number;
@@ -125,6 +127,7 @@ async function fromManifest(
       id: model.id,
       place: isElsewhere ? "import" : "ingle",
       format: model.source.kind === "mlx" ? "mlx" : "gguf",
+      sha256: model.files[0]?.sha256 ?? null,
       quantization: model.quantization ?? undefined,
       files: model.files.map((file) => ({ ...file, path: absolutePath(file, folders) })),
       mmproj:
@@ -136,7 +139,7 @@ async function fromManifest(
 }
 
 function fromScan(found: FoundModel, manifest: Manifest): InstalledModel {
-  return toInstalled({ ...found, format: "gguf" }, manifest, null);
+  return toInstalled({ ...found, format: "gguf", sha256: null }, manifest, null);
 }
 
 function toInstalled(
@@ -144,10 +147,11 @@ function toInstalled(
     id,
     place,
     format,
+    sha256,
     quantization,
     files,
     mmproj,
-  }: Omit<FoundModel, "place"> & Pick<InstalledModel, "place" | "format">,
+  }: Omit<FoundModel, "place"> & Pick<InstalledModel, "place" | "format" | "sha256">,
   { aliases, lastUsed }: Manifest,
   addedAt: Date | null,
 ): InstalledModel {
@@ -157,6 +161,7 @@ function toInstalled(
     id,
     path: files[0]?.path ?? "",
     format,
+    sha256,
     quantization: quantization ?? null,
     sizeBytes: all.reduce((sum, file) => sum + file.sizeBytes, 0),
     files: all.map((file) => file.path),

@@ -86,7 +86,7 @@ const modelFields = {
   name: z.string(),
   model: z.string(),
   size: z.int().describe("Bytes."),
-  digest: z.string().describe("The file's SHA-256; empty where it is not known."),
+  digest: z.string().describe("The file's SHA-256; one of the name where it is not known."),
   details,
 };
 
@@ -122,6 +122,7 @@ export type OllamaModelInfo = z.infer<typeof OllamaModelInfo>;
 
 export const OllamaProgress = responseObject("OllamaProgress", {
   status: z.string().describe("success at the end."),
+  digest: z.string().optional().describe("Names the phase, for progress bars; it is no checksum."),
   total: z.int().optional().describe("Bytes of this phase."),
   completed: z.int().optional().describe("Bytes done."),
 });

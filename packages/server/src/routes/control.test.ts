@@ -35,7 +35,13 @@ describe("GET /api/v1/models", () => {
 
   it("shows what the library and a file's header tell about a model before it is loaded", async () => {
     const traits = { architecture: "lfm2", knowsTools: true, knowsThinking: true, isEmbedder: false };
-    const listed = { format: "mlx", lastUsedAt: new Date(7_900), isRemovable: true, traits } as const;
+    const listed = {
+      format: "mlx",
+      sha256: null,
+      lastUsedAt: new Date(7_900),
+      isRemovable: true,
+      traits,
+    } as const;
     const a = { ...scriptedKnown("a"), about: { readsImages: true }, listed };
     const source = { known: async () => [a, scriptedKnown("b")] };
     const server = await registryWith([], { source, now: () => new Date(9_000) });

@@ -1,4 +1,5 @@
 // The ollama package with a real server over a real socket: chat, generate, tools, schemas, embeddings, models in memory, errors.
+import { drawImage, encodePng } from "@ingle/fixtures";
 import { Ollama, type ChatResponse, type Message } from "ollama";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { modelId, realServer, type RealServer } from "../real-server.ts";
@@ -206,6 +207,66 @@ describe("tools with the ollama package", () => {
     expect(reply.done).toBe(true);
     expect(reply.prompt_eval_count).toBeGreaterThan(without.prompt_eval_count + 10);
   });
+});
+
+it("calls that the model writes come whole, the same streamed as in one piece", async () => {
+  await using server = await foreignServer("meta-llama-Llama-3.1-8B-Instruct", { flags });
+  const ollama = ollamaOf(server);
+  // Next to a text of two letters, random weights soon choose calls.
+  const request = { model: modelId, messages, tools: [tool], format: { enum: ["no"] } };
+  const options = (seed: number) => ({
+    seed,
+    temperature: 10,
+    top_k: 0,
+    top_p: 1,
+    min_p: 0,
+    num_predict: 400,
+  });
+  let seed = 0;
+  let calls: Message["tool_calls"];
+  while (calls === undefined && (seed += 1) < 40)
+    calls = (await ollama.chat({ ...request, options: options(seed) })).message.tool_calls;
+  expect(calls?.[0]?.function).toMatchObject({
+    name: "weather",
+    arguments: { city: expect.toBeOneOf([...cities]) },
+  });
+  const parts: ChatResponse[] = [];
+  for await (const part of await ollama.chat({ ...request, options: options(seed), stream: true }))
+    parts.push(part);
+  const functions = (from: Message["tool_calls"]) => from?.map((call) => call.function);
+  expect(functions(parts.at(-2)?.message.tool_calls)).toEqual(functions(calls));
+  expect(parts.map(({ message }) => message.content).join("")).toBe("");
+  expect(parts.at(-1)).toMatchObject({ done: true });
+});
+
+it("a chat and a prompt see their images", async () => {
+  await using server = await realServer({ vision: "lfm2", load: { contextLength: 2048 }, flags });
+  const ollama = ollamaOf(server);
+  const [disc, checks] = await Promise.all(
+    (["disc", "checks"] as const).map(async (shape) => encodePng(drawImage(shape, 96, 64))),
+  );
+  const seeing = async (image: Uint8Array): Promise<ChatResponse> =>
+    ollama.chat({
+      model: modelId,
+      messages: [{ role: "user", content: "What is this?", images: [image] }],
+      options: greedy,
+    });
+  const reply = await seeing(disc!);
+  const blind = await ollama.chat({
+    model: modelId,
+    messages: [{ role: "user", content: "What is this?" }],
+    options: greedy,
+  });
+  expect(reply.prompt_eval_count).toBeGreaterThanOrEqual(blind.prompt_eval_count + 64); // LFM2-VL's minimum for one image
+  expect((await seeing(checks!)).message.content).not.toBe(reply.message.content);
+  const base64 = Buffer.from(disc!).toString("base64");
+  const generated = await ollama.generate({
+    model: modelId,
+    prompt: "What is this?",
+    images: [base64],
+    options: greedy,
+  });
+  expect(generated.response).toBe(reply.message.content);
 });
 
 describe("num_ctx", () => {

@@ -38,7 +38,7 @@ describe("installed models", () => {
     const traits = { architecture: "lfm2", knowsTools: true, knowsThinking: false, isEmbedder: false };
     const lastUsedAt = new Date(7_000);
     const models = [
-      { ...tiny, lastUsedAt },
+      { ...tiny, sha256: "ab12", lastUsedAt },
       { ...tiny, id: "other", path: "/hub/other.gguf", place: "huggingface", format: "mlx" } as const,
     ];
     const overrides: Partial<Engine> = {
@@ -48,8 +48,8 @@ describe("installed models", () => {
     const { context } = testWorld({ engine: scriptedEngine({}, overrides) });
     const known = await installedModels(context, () => resolveConfig({ flags: {}, env: {} }).engine).known();
     expect(known.map(({ listed }) => listed)).toEqual([
-      { format: "gguf", lastUsedAt, isRemovable: true, traits },
-      { format: "mlx", lastUsedAt: null, isRemovable: false, traits: undefined },
+      { format: "gguf", sha256: "ab12", lastUsedAt, isRemovable: true, traits },
+      { format: "mlx", sha256: null, lastUsedAt: null, isRemovable: false, traits: undefined },
     ]);
   });
 

@@ -22,7 +22,7 @@ export function installedModels(
     const ofOneModel = { draftModel: undefined, mmproj: undefined };
     const bounds = { imageMinTokens: undefined, imageMaxTokens: undefined };
     const settings = { ...engineSettings(), ...ofOneModel, ...bounds };
-    const { id, path, aliases, format, lastUsedAt } = installed;
+    const { id, path, aliases, format, sha256, lastUsedAt } = installed;
     const about = aboutInstalled(installed);
     const located = { kind: "file", id, path, isListed: true } as const;
     const withContext = (contextLength: number | undefined): LocatedKnownModel =>
@@ -49,7 +49,7 @@ export function installedModels(
     };
     return {
       ...usual,
-      listed: { format, lastUsedAt, isRemovable: isRemovable(installed), traits },
+      listed: { format, sha256, lastUsedAt, isRemovable: isRemovable(installed), traits },
       prepare: (request) => orShorter(request, (known) => known.prepare(request)),
       forecast: (request) => orShorter(request, (known) => known.forecast(request)),
     };

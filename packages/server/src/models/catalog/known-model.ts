@@ -21,6 +21,8 @@ export interface PreparedModel {
 /** A model's entry in the library. */
 export interface ListedModel {
   format: ManagedModel["format"];
+  /** Of its file, or of the first part; null where the library does not have it. */
+  sha256: string | null;
   lastUsedAt: Date | null;
   isRemovable: boolean;
   /** Absent until its file is read. */

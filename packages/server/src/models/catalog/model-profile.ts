@@ -9,7 +9,10 @@ export class ModelProfile {
   #entry: ModelEntry;
   #aliases: readonly string[] = [];
   #listed: ListedModel | undefined;
+  /** What its file says. */
   #traits: ModelTraits | undefined;
+  /** What its last load has told, for a model whose file was not read. */
+  #ofLoad: Pick<ModelTraits, "architecture" | "knowsTools"> | undefined;
   #lastUse: Date | undefined;
 
   constructor(known: KnownModel) {
@@ -42,8 +45,7 @@ export class ModelProfile {
   loaded(model: Model, loadedAt: Date): void {
     this.#entry = entryOfLoaded({ id: this.#known.id, model, loadedAt });
     const { architecture, chatTemplate } = model.info;
-    const knowsTools = chatTemplate.writesTools || chatTemplate.isLfm2;
-    this.#traits ??= { architecture, knowsTools, knowsThinking: false, isEmbedder: false };
+    this.#ofLoad = { architecture, knowsTools: chatTemplate.writesTools || chatTemplate.isLfm2 };
   }
 
   /** Forgets what the last load has told: the next one may have other settings. */
@@ -72,18 +74,23 @@ export class ModelProfile {
 
   /** Null until its file is read. */
   get architecture(): string | null {
-    return this.#traits?.architecture ?? null;
+    return (this.#traits ?? this.#ofLoad)?.architecture ?? null;
   }
 
   get capabilities(): ModelCapability[] {
     const traits = this.#traits;
     const canDo: Record<ModelCapability, boolean> = {
       vision: this.#entry.input_modalities.includes("image"),
-      tools: traits?.knowsTools === true,
+      tools: (traits ?? this.#ofLoad)?.knowsTools === true,
       thinking: traits?.knowsThinking === true,
       embeddings: traits?.isEmbedder === true,
     };
     return allCapabilities.filter((each) => canDo[each]);
+  }
+
+  /** Whether its file says so: of a file that was not read, nobody knows. */
+  get cannotThink(): boolean {
+    return this.#traits?.knowsThinking === false;
   }
 
   /** Its last use by this server or any other program with the same library; null if there was none. */

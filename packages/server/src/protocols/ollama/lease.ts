@@ -1,6 +1,6 @@
 // The model of an Ollama request: leased with the context that it asks for, and kept in memory for as long as it says.
 import { EngineError } from "@ingle/engine";
-import type { OllamaOptions } from "@ingle/protocol";
+import type { OllamaChatRequest, OllamaOptions } from "@ingle/protocol";
 import type { FastifyRequest } from "fastify";
 import { includes } from "../../access/rights.ts";
 import type { Lease } from "../../models/registry.ts";
@@ -15,16 +15,23 @@ export interface OllamaModelFields {
   model?: string | undefined;
   options?: OllamaOptions | undefined;
   keep_alive?: number | string | undefined;
+  think?: OllamaChatRequest["think"];
 }
 
 type LeaseOptions = Pick<InferenceOptions, "registry" | "variant">;
 
 /**
- * Throws what `leaseModel` throws, and `invalid_request` if the model's context is smaller than `num_ctx`. Only a request that may
- * manage models loads one with a context of its own, and decides how long it stays.
+ * Throws what `leaseModel` throws, and `invalid_request` if the model's context is smaller than `num_ctx`, or if the request wants
+ * thoughts of a model that cannot think. Only a request that may manage models loads one with a context of its own, and decides how
+ * long it stays.
  */
 export async function leaseOllamaModel(
-  { model, options: { num_ctx: contextLength } = {}, keep_alive: keepAlive }: OllamaModelFields,
+  {
+    model,
+    options: { num_ctx: contextLength } = {},
+    keep_alive: keepAlive,
+    think = false,
+  }: OllamaModelFields,
   request: FastifyRequest,
   options: LeaseOptions & { places: number },
 ): Promise<Lease> {
@@ -42,6 +49,10 @@ export async function leaseOllamaModel(
         "unload it first, or start the server with a larger --ctx",
       { param: "options.num_ctx" },
     );
+  if (think !== false && (await registry.known(lease.id)).profile.cannotThink)
+    throw new WireError("invalid_request", `"${model ?? lease.id}" does not support thinking`, {
+      param: "think",
+    });
   if (keepAlive !== undefined) {
     if (mayManage) (await registry.known(lease.id)).idle.choose(keepAliveMs(keepAlive));
     else request.ignore(["keep_alive"]);

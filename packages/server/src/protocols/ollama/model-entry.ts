@@ -2,15 +2,15 @@
 import { hostMemory, totalOf } from "@ingle/engine";
 import type { OllamaDetails, OllamaModelInfo, OllamaModels, OllamaRunningModels } from "@ingle/protocol";
 import type { ModelSlot } from "../../models/slot/model-slot.ts";
+import { digestOfModel } from "./digest.ts";
 
 /** Stands for "never": clients show a time that is more than twenty years away as for ever. */
 const yearsOfNever = 100;
 
 export function toOllamaModel(slot: ModelSlot): OllamaModels["models"][number] {
-  const { created } = slot.entry;
   return {
     ...commonFields(slot),
-    modified_at: new Date(created * 1000).toISOString(),
+    modified_at: modifiedAt(slot),
     capabilities: capabilitiesOf(slot),
   };
 }
@@ -47,13 +47,20 @@ export function toModelInfo(slot: ModelSlot): OllamaModelInfo {
     details: detailsOf(slot),
     model_info: Object.fromEntries(Object.entries(known).filter(([, value]) => value !== null)),
     capabilities: capabilitiesOf(slot),
-    modified_at: new Date(entry.created * 1000).toISOString(),
+    modified_at: modifiedAt(slot),
   };
 }
 
 function commonFields(slot: ModelSlot) {
-  const { id, entry } = slot;
-  return { name: id, model: id, size: entry.size_bytes ?? 0, digest: "", details: detailsOf(slot) };
+  const { id, entry, known } = slot;
+  // Of the file: the entry of a loaded model has the size of its weights.
+  const size = known.about?.size_bytes ?? entry.size_bytes ?? 0;
+  return { name: id, model: id, size, digest: digestOfModel(slot), details: detailsOf(slot) };
+}
+
+/** Of the file: the entry of a loaded model has the time of its load. */
+function modifiedAt({ entry, known }: ModelSlot): string {
+  return new Date((known.about?.created ?? entry.created) * 1000).toISOString();
 }
 
 function detailsOf({ entry, profile }: ModelSlot): OllamaDetails {

@@ -4,6 +4,7 @@ import type { Job, OllamaProgress } from "@ingle/protocol";
 import { jsonLine } from "../../http/event-stream.ts";
 import type { JobRunner } from "../../jobs/job-runner.ts";
 import { WireError } from "../../wire-error.ts";
+import { digestOfPhase } from "./digest.ts";
 
 /** Milliseconds between two looks at the job: people see progress, and a client gets few lines. */
 const lookEveryMs = 250;
@@ -57,5 +58,6 @@ function isUnderWay({ status }: Job): boolean {
 
 function toProgress({ phase, model, bytes, total_bytes: total }: Job): OllamaProgress {
   const what = phase === null || phase === "download" ? "pulling" : `${phase}:`;
-  return { status: `${what} ${model}`, total, completed: bytes };
+  const digest = digestOfPhase(model, phase ?? "download");
+  return { status: `${what} ${model}`, digest, total, completed: bytes };
 }
