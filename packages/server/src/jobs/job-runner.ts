@@ -6,7 +6,7 @@ import type { ModelLibrary } from "../models/library/model-library.ts";
 import { shuttingDown } from "../models/model-errors.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import { WireError } from "../wire-error.ts";
-import { KeptJob, type JobProgress, type Stop } from "./kept-job.ts";
+import { isUnderWay, KeptJob, type JobProgress, type Stop } from "./kept-job.ts";
 
 /** Downloads at the same time: one rarely uses all bandwidth, and many are no faster together. */
 export const pullsMax = 3;
@@ -85,7 +85,7 @@ export class JobRunner implements AsyncDisposable {
     if (this.#isClosed) throw shuttingDown();
     const job = this.#known(id);
     if (job.canResume) this.#enqueue(job);
-    else if (job.status !== "waiting" && job.status !== "running") throw refused(job, "resumed");
+    else if (!isUnderWay(job)) throw refused(job, "resumed");
     return job.toJob();
   }
 

@@ -67,8 +67,7 @@ export class KeptJob {
 
   /** Only downloads can be paused: a conversion would start over. */
   get canPause(): boolean {
-    const isUnderWay = this.#status === "waiting" || this.#status === "running";
-    return this.kind === "pull" && isUnderWay && this.#progress?.phase !== "convert";
+    return this.kind === "pull" && isUnderWay(this) && this.#progress?.phase !== "convert";
   }
 
   get canResume(): boolean {
@@ -128,4 +127,9 @@ export class KeptJob {
       created_at: Math.floor(this.#createdAt / 1000),
     };
   }
+}
+
+/** Whether a job runs or will. */
+export function isUnderWay({ status }: Pick<Job, "status">): boolean {
+  return status === "waiting" || status === "running";
 }

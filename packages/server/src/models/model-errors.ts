@@ -15,6 +15,11 @@ export function modelNotFound(id: string | undefined): WireError {
   return new WireError("model_not_found", `${what}; GET /v1/models lists what is.`, { param: "model" });
 }
 
+/** For a server that manages no library. */
+export function noLibrary(): WireError {
+  return new WireError("not_found", "This server has no model library.");
+}
+
 /** `progress` is 0 … 1. */
 export function modelLoading({ id, progress }: { id: string; progress: number }): WireError {
   const percent = Math.floor(progress * 100);

@@ -189,9 +189,14 @@ export class ModelRegistry implements AsyncDisposable {
     throw modelNotFound(id);
   }
 
+  /** The slot of a model by id or alias, if there is one. */
+  async find(name: string): Promise<ModelSlot | undefined> {
+    return await this.#catalog.find(name);
+  }
+
   /** The slot of a model by id or alias. Throws `model_not_found`. */
   async known(name: string): Promise<ModelSlot> {
-    const slot = await this.#catalog.find(name);
+    const slot = await this.find(name);
     if (slot === undefined) throw modelNotFound(name);
     return slot;
   }
@@ -248,7 +253,7 @@ export class ModelRegistry implements AsyncDisposable {
 
   /** The model that a request means. Throws `model_not_found`. */
   async #resolve(requestedId: string | undefined, variant: VariantName): Promise<ModelSlot> {
-    const named = requestedId === undefined ? undefined : await this.#catalog.find(requestedId);
+    const named = requestedId === undefined ? undefined : await this.find(requestedId);
     if (named !== undefined) return named;
     const acceptsAny = requestedId === undefined || variants[variant].modelRule === "any";
     const lastUsed = acceptsAny ? this.#lastUsed() : undefined;

@@ -2,6 +2,7 @@
 import { Job, JobList, JobActionRequest, JobRequest } from "@ingle/protocol";
 import type { FastifyInstance } from "fastify";
 import type { JobRunner } from "../jobs/job-runner.ts";
+import { noLibrary } from "../models/model-errors.ts";
 import { WireError } from "../wire-error.ts";
 import { addRoute, type Route } from "./add-route.ts";
 
@@ -50,7 +51,7 @@ export interface JobsOptions {
 export async function jobRoutes(app: FastifyInstance, options: JobsOptions): Promise<void> {
   const jobs = (): JobRunner => {
     if (options.jobs !== undefined) return options.jobs;
-    throw new WireError("not_found", "This server has no model library.");
+    throw noLibrary();
   };
 
   addRoute(app, list, async (): Promise<JobList> => ({ object: "list", data: jobs().list() }));

@@ -17,6 +17,7 @@ import {
 import type { LibraryProgress } from "@ingle/engine";
 import type { FastifyInstance } from "fastify";
 import { dataEvent, doneEvent, sendEvents } from "../http/event-stream.ts";
+import { noLibrary } from "../models/model-errors.ts";
 import type { ModelLibrary, NamedModel } from "../models/library/model-library.ts";
 import { takesMemory } from "../models/slot/model-state.ts";
 import { toOfferedRepository, toRecommendedModel } from "../models/library/library-responses.ts";
@@ -93,7 +94,7 @@ export async function libraryRoutes(app: FastifyInstance, options: LibraryRouteO
   const { registry, keepAliveMs } = options;
   const library = (): ModelLibrary => {
     if (options.library !== undefined) return options.library;
-    throw new WireError("not_found", "This server has no model library.");
+    throw noLibrary();
   };
   const aliasesOf = async ({ id, aliases }: NamedModel): Promise<ModelAliases> => {
     await registry.refresh({ isNeeded: true });

@@ -14,6 +14,7 @@ import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import { sendEvents } from "../http/event-stream.ts";
 import type { JobRunner } from "../jobs/job-runner.ts";
+import { noLibrary } from "../models/model-errors.ts";
 import { isInMemory, takesMemory } from "../models/slot/model-state.ts";
 import type { ModelLibrary } from "../models/library/model-library.ts";
 import { ollamaConventions, ollamaErrorLine, ollamaStreaming } from "../protocols/ollama/conventions.ts";
@@ -21,7 +22,6 @@ import { toModelInfo, toOllamaModel, toRunningModel } from "../protocols/ollama/
 import { toModelName } from "../protocols/ollama/model-name.ts";
 import { progressLines, progressOfJob } from "../protocols/ollama/pull.ts";
 import type { InferenceOptions } from "../protocols/inference.ts";
-import { WireError } from "../wire-error.ts";
 import { addRoute, type Route } from "./add-route.ts";
 
 /** The version of Ollama whose API this is: clients require one of at least a certain version. */
@@ -130,8 +130,4 @@ export async function ollamaModelRoutes(app: FastifyInstance, options: OllamaMod
 
 function nameIn({ model, name }: Pick<OllamaShowRequest, "model" | "name">): string {
   return toModelName(model ?? name ?? "");
-}
-
-function noLibrary(): WireError {
-  return new WireError("not_found", "This server has no model library.");
 }

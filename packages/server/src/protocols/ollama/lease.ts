@@ -49,12 +49,13 @@ export async function leaseOllamaModel(
         "unload it first, or start the server with a larger --ctx",
       { param: "options.num_ctx" },
     );
-  if (think !== false && (await registry.known(lease.id)).profile.cannotThink)
+  const { profile, idle } = await registry.known(lease.id);
+  if (think !== false && profile.cannotThink)
     throw new WireError("invalid_request", `"${model ?? lease.id}" does not support thinking`, {
       param: "think",
     });
   if (keepAlive !== undefined) {
-    if (mayManage) (await registry.known(lease.id)).idle.choose(keepAliveMs(keepAlive));
+    if (mayManage) idle.choose(keepAliveMs(keepAlive));
     else request.ignore(["keep_alive"]);
   }
   return lease;
@@ -67,8 +68,7 @@ async function loadWithContext(
   { clientSignal: signal }: FastifyRequest,
   { registry }: LeaseOptions,
 ): Promise<void> {
-  await registry.refresh();
-  const slot = registry.slots.find((each) => each.id === name || each.profile.aliases.includes(name));
+  const slot = await registry.find(name);
   const usual = slot?.known.settings;
   if (slot === undefined || usual === undefined || areSettingsInUse(slot.state)) return;
   if (usual.contextLength !== undefined && usual.contextLength >= contextLength) return;

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Job, OllamaProgress } from "@ingle/protocol";
 import { jsonLine } from "../../http/event-stream.ts";
 import type { JobRunner } from "../../jobs/job-runner.ts";
+import { isUnderWay } from "../../jobs/kept-job.ts";
 import { WireError } from "../../wire-error.ts";
 import { digestOfPhase } from "./digest.ts";
 
@@ -50,10 +51,6 @@ export async function* progressLines(
   progress: AsyncIterable<OllamaProgress>,
 ): AsyncGenerator<string, void, undefined> {
   for await (const each of progress) yield jsonLine(each);
-}
-
-function isUnderWay({ status }: Job): boolean {
-  return status === "waiting" || status === "running";
 }
 
 function toProgress({ phase, model, bytes, total_bytes: total }: Job): OllamaProgress {
