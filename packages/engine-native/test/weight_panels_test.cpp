@@ -2,12 +2,12 @@
 // value in every batch, with every number of threads and for every way to choose experts.
 #include "check.h"
 #include "random.h"
+#include "weight_values.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,31 +15,16 @@
 #include "ggml-cpu.h"
 #include "ggml.h"
 
+using test::Owned;
 using test::Random;
+using test::random_values;
+using test::Values;
 
 namespace {
-
-using Values = std::vector<float>;
 
 constexpr ggml_type kTypes[] = {
     GGML_TYPE_Q5_0, GGML_TYPE_Q8_0, GGML_TYPE_Q3_K, GGML_TYPE_Q4_K, GGML_TYPE_Q5_K, GGML_TYPE_Q6_K,
 };
-
-struct Free {
-    void operator()(ggml_context* context) const { ggml_free(context); }
-    void operator()(ggml_backend* backend) const { ggml_backend_free(backend); }
-    void operator()(ggml_backend_buffer* buffer) const { ggml_backend_buffer_free(buffer); }
-};
-template <class T>
-using Owned = std::unique_ptr<T, Free>;
-
-Values random_values(Random& random, int64_t count) {
-    constexpr uint64_t kSteps = 1 << 20;
-    Values values(static_cast<size_t>(count));
-    for (float& value : values)
-        value = static_cast<float>(random.below(2 * kSteps)) / static_cast<float>(kSteps) - 1;
-    return values;
-}
 
 /// One or several matrices of equal size, one after the other.
 struct Weights {

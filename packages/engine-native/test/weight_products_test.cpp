@@ -2,11 +2,11 @@
 // instructions (AMX, panels of rows). A model gets the layout that its machine has, so each machine tests its own.
 #include "check.h"
 #include "random.h"
+#include "weight_values.h"
 
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,11 +14,12 @@
 #include "ggml-cpu.h"
 #include "ggml.h"
 
+using test::Owned;
 using test::Random;
+using test::random_values;
+using test::Values;
 
 namespace {
-
-using Values = std::vector<float>;
 
 constexpr int64_t kColumns = 512; // a multiple of every block
 constexpr int64_t kRows = 96;     // a multiple of every panel
@@ -28,22 +29,6 @@ constexpr ggml_type kTypes[] = {
     GGML_TYPE_Q5_1, GGML_TYPE_Q8_0,  GGML_TYPE_Q2_K,  GGML_TYPE_Q3_K,   GGML_TYPE_Q4_K,   GGML_TYPE_Q5_K,
     GGML_TYPE_Q6_K, GGML_TYPE_TQ1_0, GGML_TYPE_TQ2_0, GGML_TYPE_IQ4_NL, GGML_TYPE_IQ4_XS, GGML_TYPE_MXFP4,
 };
-
-struct Free {
-    void operator()(ggml_context* context) const { ggml_free(context); }
-    void operator()(ggml_backend* backend) const { ggml_backend_free(backend); }
-    void operator()(ggml_backend_buffer* buffer) const { ggml_backend_buffer_free(buffer); }
-};
-template <class T>
-using Owned = std::unique_ptr<T, Free>;
-
-Values values_of(Random& random, int64_t count) {
-    constexpr uint64_t kSteps = 1 << 20;
-    Values values(static_cast<size_t>(count));
-    for (float& value : values)
-        value = static_cast<float>(random.below(2 * kSteps)) / static_cast<float>(kSteps) - 1;
-    return values;
-}
 
 std::vector<uint8_t> encode(ggml_type type, const Values& values) {
     std::vector<uint8_t> bytes(ggml_row_size(type, kColumns) * kRows);
@@ -131,12 +116,12 @@ TEST_CASE("weights: every layout of this processor gives the products of the dec
     for (ggml_backend_buffer_type_t layout : layouts(ggml_backend_get_device(backend.get()))) {
         const std::string name = ggml_backend_buft_name(layout);
         for (const ggml_type type : kTypes) {
-            const std::vector<uint8_t> weights = encode(type, values_of(random, kRows * kColumns));
+            const std::vector<uint8_t> weights = encode(type, random_values(random, kRows * kColumns));
             const Values decoded = decode(type, weights);
             for (const int64_t columns : {1, 2, 3, 4, 7, 16, 33, 64}) {
                 for (const int threads : {1, 3}) {
                     ggml_backend_cpu_set_n_threads(backend.get(), threads);
-                    const Values inputs = values_of(random, columns * kColumns);
+                    const Values inputs = random_values(random, columns * kColumns);
                     const Values products = product(backend.get(), layout, type, weights, inputs);
                     if (products.empty()) continue;
                     const std::string type_name = ggml_type_name(type);
