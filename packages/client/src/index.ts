@@ -81,6 +81,7 @@ export type {
   ManagedModelList,
   MemoryEstimate,
   ModelAliases,
+  ModelCapability,
   ModelEntry,
   ModelList,
   NewServerKey,

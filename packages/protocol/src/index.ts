@@ -81,6 +81,7 @@ export type { DetokenizeBody, TokenizeBody } from "./tokenize.ts";
 export {
   AnthropicModel,
   AnthropicModelList,
+  ModelCapability,
   ModelEntry,
   ModelList,
   modelsPageMax,
@@ -160,7 +161,6 @@ export {
   ManagedModelList,
   ManagedModelStatus,
   MemoryEstimate,
-  ModelCapability,
   ModelMemory,
   PinRequest,
   UnloadRequest,

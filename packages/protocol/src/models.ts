@@ -4,6 +4,15 @@ import { z } from "zod";
 import { integerParameter, optionalField, responseObject, stringField } from "./fields/field.ts";
 import { modelLengthMax } from "./fields/request-fields.ts";
 
+/**
+ * What a model can do besides generating text. `embeddings`: it computes vectors and generates no text. `tools` and `thinking`:
+ * its chat template supports them.
+ */
+export const ModelCapability = z
+  .enum(["vision", "tools", "thinking", "embeddings"])
+  .meta({ id: "ModelCapability" });
+export type ModelCapability = z.infer<typeof ModelCapability>;
+
 /** One model. Sizes are `null` if they are not known before the model is loaded. */
 export const ModelEntry = responseObject("ModelEntry", {
   id: z.string().describe("The value for a request's `model`."),
@@ -15,7 +24,12 @@ export const ModelEntry = responseObject("ModelEntry", {
     .int()
     .nullable()
     .describe("The same as context_length, under the name that other servers use."),
+  context_length_train: z
+    .int()
+    .nullable()
+    .describe("The most tokens that the model was trained for; context_length may be less."),
   input_modalities: z.array(z.enum(["text", "image"])),
+  capabilities: z.array(ModelCapability).describe("As far as its file tells, also before it is loaded."),
   quantization: z.string().nullable().describe("For example Q4_K_M."),
   size_bytes: z.int().nullable().describe("Bytes of the weights."),
   n_params: z.int().nullable().describe("The number of parameters."),

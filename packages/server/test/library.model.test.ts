@@ -8,6 +8,7 @@ import { tinyModel } from "@ingle/fixtures";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { main } from "../src/cli/main.ts";
 import { testWorld } from "./cli-context.ts";
+import { chatTemplate } from "./real-server.ts";
 
 const id = "acme/other-GGUF:F32";
 let user = "";
@@ -15,7 +16,9 @@ let hub: FakeHub;
 
 beforeAll(async () => {
   user = await mkdtemp(path.join(tmpdir(), "ingle-server-library-"));
-  const other = await readFile(await tinyModel({ seed: 7 }));
+  const other = await readFile(
+    await tinyModel({ seed: 7, chatTemplate: await chatTemplate("Qwen-Qwen3-0.6B") }),
+  );
   hub = await FakeHub.start({ repo: "acme/other-GGUF", files: { "other-F32.gguf": other } });
 });
 afterAll(async () => {
@@ -53,6 +56,9 @@ it("the next request can use a downloaded model, and it can be removed when it i
   expect((await post("/v1/chat/completions", chat)).status).toBe(404);
   const pulled = await post("/api/v1/models/pull", { model: "acme/other-GGUF" });
   expect(pulled.text).toMatch(/"status":"download"[^]*"status":"done","model":"acme\/other-GGUF:F32"/);
+  const unread = await new Ingle({ baseUrl: url }).models.retrieve(id);
+  expect(unread).toMatchObject({ status: "available", context_length: null, context_length_train: 2048 });
+  expect(unread.capabilities).toEqual(["tools", "thinking"]);
   expect(JSON.parse((await post("/v1/chat/completions", chat)).text)).toMatchObject({ model: id });
   const { data } = await (await fetch(`${url}/api/v1/models`)).json();
   expect(data).toMatchObject([{ status: "loaded" }, { id, status: "loaded", context_length: 256 }]);

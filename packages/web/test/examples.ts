@@ -33,6 +33,7 @@ export function exampleModel(changes: Partial<ManagedModel> = {}): ManagedModel 
     running: 0,
     waiting: 0,
     context_length: 4096,
+    context_length_train: 8192,
     quantization: "Q4_K_M",
     format: "gguf",
     architecture: "lfm2",

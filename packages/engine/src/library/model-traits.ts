@@ -13,6 +13,8 @@ export interface ModelTraits {
   knowsThinking: boolean;
   /** Whether it computes embeddings instead of generating text. */
   isEmbedder: boolean;
+  /** Tokens that it was trained for; absent if the file does not tell. A load may choose fewer. */
+  contextLengthTrain?: number | undefined;
 }
 
 /** Cached files: far more than any user has. */
@@ -55,13 +57,14 @@ const templateKey = "tokenizer.chat_template";
 
 /** Throws `model_invalid` for metadata without a valid architecture. */
 export function traitsIn(what: string, metadata: GgufMetadata): ModelTraits {
-  const { architecture, isEmbedder, name = "" } = factsOf(what, metadata);
+  const { architecture, contextLength, isEmbedder, name = "" } = factsOf(what, metadata);
   const template = isEmbedder ? "" : (textIn(metadata, templateKey) ?? "");
   return {
     architecture,
     isEmbedder,
     knowsTools: /\btools\b/.test(codeOf(template)),
     knowsThinking: switchesThinking(template) || (template !== "" && isNamedForThinking.test(name)),
+    contextLengthTrain: contextLength,
   };
 }
 

@@ -2,6 +2,7 @@
 import { z } from "zod";
 
 import { flag, integerField, optionalField, requestObject, responseObject } from "../fields/field.ts";
+import { ModelCapability } from "../models.ts";
 import { modelField } from "../fields/request-fields.ts";
 import { KvBits, kvBitsRule } from "../kv-bits.ts";
 import { deviceFields } from "./device-fields.ts";
@@ -22,15 +23,6 @@ export const ManagedModelStatus = z
   .meta({ id: "ManagedModelStatus" });
 export type ManagedModelStatus = z.infer<typeof ManagedModelStatus>;
 
-/**
- * What a model can do besides generating text. `embeddings`: it computes vectors and generates no text. `tools` and `thinking`:
- * its chat template supports them.
- */
-export const ModelCapability = z
-  .enum(["vision", "tools", "thinking", "embeddings"])
-  .meta({ id: "ModelCapability" });
-export type ModelCapability = z.infer<typeof ModelCapability>;
-
 /** One model that the server knows. Unknown values are `null`. */
 export const ManagedModel = responseObject("ManagedModel", {
   id: z.string().describe("The value for a request's `model`."),
@@ -41,13 +33,17 @@ export const ManagedModel = responseObject("ManagedModel", {
   running: z.int().describe("Requests that use it now."),
   waiting: z.int().describe("Requests that wait until it is loaded."),
   context_length: z.int().nullable().describe("The most tokens of one request."),
+  context_length_train: z
+    .int()
+    .nullable()
+    .describe("The most tokens that the model was trained for; context_length may be less."),
   quantization: z.string().nullable().describe("For example Q4_K_M."),
   format: z
     .enum(["gguf", "mlx"])
     .nullable()
     .describe("`mlx`: its GGUF file was converted from an MLX build."),
   architecture: z.string().nullable().describe("For example lfm2."),
-  capabilities: z.array(ModelCapability).describe("As far as they are known."),
+  capabilities: z.array(ModelCapability).describe("As far as its file tells, also before it is loaded."),
   size_bytes: z.int().nullable().describe("Bytes of the weights."),
   memory_bytes: z
     .int()

@@ -73,7 +73,8 @@ export const listFlags = [
     ...json,
     details:
       "An array of objects with `id`, `path`, `format`, `quantization` (or `null`), `size_bytes`, `loaded` (whether a server of " +
-      "this user has it in memory), `aliases` and `last_used` (an ISO date, or `null`).",
+      "this user has it in memory), `aliases`, `last_used` (an ISO date, or `null`), `context_length_train` (or `null`) and " +
+      "`capabilities` (of `vision`, `tools`, `thinking` and `embeddings`).",
   },
 ] as const;
 

@@ -8,7 +8,7 @@ import { toUnixSeconds } from "../unix-seconds.ts";
 
 export function toManagedModel(slot: ModelSlot): ManagedModel {
   const { id, state, isPinned, leases, waiting, entry, byMemory, kvBytesPerToken, settings } = slot;
-  const { aliases, architecture, capabilities, lastUsedAt, listed } = slot.profile;
+  const { aliases, architecture, lastUsedAt, listed } = slot.profile;
   const memoryBytes = totalOf(byMemory);
   const isLoaded = state.kind === "loaded" || state.kind === "draining";
   return {
@@ -20,10 +20,11 @@ export function toManagedModel(slot: ModelSlot): ManagedModel {
     running: leases,
     waiting,
     context_length: entry.context_length,
+    context_length_train: entry.context_length_train,
     quantization: entry.quantization,
     format: listed?.format ?? null,
     architecture,
-    capabilities,
+    capabilities: entry.capabilities,
     size_bytes: entry.size_bytes,
     memory_bytes: takesMemory(state) && memoryBytes > 0 ? memoryBytes : null,
     kv_bytes_per_token: kvBytesPerToken ?? null,

@@ -35,12 +35,13 @@ describe("GET /api/v1/models", () => {
 
   it("shows what the library and a file's header tell about a model before it is loaded", async () => {
     const traits = { architecture: "lfm2", knowsTools: true, knowsThinking: true, isEmbedder: false };
+    const contextLengthTrain = 128_000;
     const listed = {
       format: "mlx",
       sha256: null,
       lastUsedAt: new Date(7_900),
       isRemovable: true,
-      traits,
+      traits: { ...traits, contextLengthTrain },
     } as const;
     const a = { ...scriptedKnown("a"), about: { readsImages: true }, listed };
     const source = { known: async () => [a, scriptedKnown("b")] };
@@ -49,6 +50,7 @@ describe("GET /api/v1/models", () => {
       {
         format: "mlx",
         architecture: "lfm2",
+        context_length_train: 128_000,
         capabilities: ["vision", "tools", "thinking"],
         last_used_at: 7,
         removable: true,

@@ -2,6 +2,7 @@
 import type { InstalledModel, OfferedRepository } from "@ingle/engine";
 import type { CommandContext } from "../context.ts";
 import { exitCodes } from "../errors.ts";
+import { capabilitiesOf } from "../../models/catalog/model-capabilities.ts";
 import { loadedModels } from "../remote/running-servers.ts";
 import { formatBytes, formatTable } from "../text.ts";
 import type { FlagsIn, listFlags, searchFlags } from "../command-flags.ts";
@@ -19,14 +20,21 @@ export async function listCommand(
   flags: FlagsIn<typeof listFlags>,
   context: CommandContext,
 ): Promise<number> {
-  const { libraryPaths, listModels } = await context.engine();
+  const { libraryPaths, listModels, modelTraits } = await context.engine();
   const { env, shutdown, stdout, stderr } = context;
   const [models, loaded] = await Promise.all([
     listModels({ env, signal: shutdown.signal }),
     loadedModels(libraryPaths(env)),
   ]);
+  // A few milliseconds each.
+  const traits = await Promise.all(models.map(({ path }) => modelTraits(path)));
+  const canDo = models.map(({ mmproj }, at) => capabilitiesOf(traits[at], { readsImages: mmproj !== null }));
   if (flags.json === true) {
-    const entries = models.map((model) => toEntry(model, loaded.has(model.id)));
+    const entries = models.map((model, at) => ({
+      ...toEntry(model, loaded.has(model.id)),
+      context_length_train: traits[at]?.contextLengthTrain ?? null,
+      capabilities: canDo[at],
+    }));
     stdout.write(`${JSON.stringify(entries, undefined, 2)}\n`);
     return exitCodes.ok;
   }
@@ -34,14 +42,15 @@ export async function listCommand(
     stderr.write("No models yet. `ingle search` finds some; `ingle pull` downloads one.\n");
     return exitCodes.ok;
   }
-  const rows = models.map((model) => [
+  const rows = models.map((model, at) => [
     [model.id, ...model.aliases].join(", "),
     model.quantization ?? "",
     formatBytes(model.sizeBytes),
+    canDo[at]?.join(", ") ?? "",
     loaded.has(model.id) ? "loaded" : lastUse(model),
     places[model.place],
   ]);
-  stdout.write(formatTable([["MODEL", "QUANTIZATION", "SIZE", "LAST USE", ""], ...rows]));
+  stdout.write(formatTable([["MODEL", "QUANTIZATION", "SIZE", "CAPABILITIES", "LAST USE", ""], ...rows]));
   return exitCodes.ok;
 }
 

@@ -147,8 +147,18 @@ describe("ingle list", () => {
         loaded: false,
         aliases: [],
         last_used: null,
+        context_length_train: 128_000,
+        capabilities: [],
       },
     ]);
+  });
+
+  it("tells what models can do", async () => {
+    const file = path.join(user, "vectors.gguf");
+    await writeFile(file, fakeGguf({ poolingType: 1 }));
+    await run("import", file);
+    expect((await run("list")).out).toMatch(/^vectors .* embeddings +never +imported$/m);
+    expect(JSON.parse((await run("list", "--json")).out)).toMatchObject([{ capabilities: ["embeddings"] }]);
   });
 
   it("also lists other programs' models", async () => {

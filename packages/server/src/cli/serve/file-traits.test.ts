@@ -11,6 +11,12 @@ it("returns the files that could be read, and forgets those no longer requested"
   expect([...(await files.of(["/b"])).keys()]).toEqual(["/b"]);
 });
 
+it("reads the first files of a library that was empty", async () => {
+  const files = new FileTraits(async () => traits);
+  expect((await files.of([])).size).toBe(0);
+  expect((await files.of(["/a"])).size).toBe(1);
+});
+
 it("does not wait for a slow disk, and reads it once", async () => {
   const slow = gate();
   const asked: string[] = [];

@@ -19,7 +19,10 @@ export class FileTraits {
    * Traits by path, of the files that are read in time. The others are still read, one after another, for the next call.
    */
   async of(paths: readonly string[]): Promise<ReadonlyMap<string, ModelTraits>> {
-    this.#reading ??= this.#readAll(paths);
+    // Forgotten here, not at the end of the reading: without files it ends before it is assigned.
+    this.#reading ??= this.#readAll(paths).finally(() => {
+      this.#reading = undefined;
+    });
     const enough = new AbortController();
     try {
       const late = setTimeout(waitMs, undefined, { ref: false, signal: enough.signal });
@@ -32,16 +35,12 @@ export class FileTraits {
 
   async #readAll(paths: readonly string[]): Promise<void> {
     const gone = new Set(this.#found.keys());
-    try {
-      for (const path of paths) {
-        const traits = await this.#read(path);
-        if (traits === undefined) continue;
-        this.#found.set(path, traits);
-        gone.delete(path);
-      }
-      for (const path of gone) this.#found.delete(path);
-    } finally {
-      this.#reading = undefined;
+    for (const path of paths) {
+      const traits = await this.#read(path);
+      if (traits === undefined) continue;
+      this.#found.set(path, traits);
+      gone.delete(path);
     }
+    for (const path of gone) this.#found.delete(path);
   }
 }

@@ -1,12 +1,16 @@
 // What is known of one model: from the library, from its file, and from its last load.
 import type { Model, ModelTraits } from "@ingle/engine";
 import type { ModelCapability, ModelEntry } from "@ingle/protocol";
+import { capabilitiesOf } from "./model-capabilities.ts";
 import type { KnownModel, ListedModel } from "./known-model.ts";
 import { toUnixSeconds } from "../../unix-seconds.ts";
 
+/** A model's entry but for what its file says. */
+type EntryOfLoad = Omit<ModelEntry, "capabilities" | "context_length_train">;
+
 export class ModelProfile {
   #known: KnownModel;
-  #entry: ModelEntry;
+  #entry: EntryOfLoad;
   #aliases: readonly string[] = [];
   #listed: ListedModel | undefined;
   /** What its file says. */
@@ -59,7 +63,8 @@ export class ModelProfile {
 
   /** Its status is the slot's to add. */
   get entry(): ModelEntry {
-    return this.#entry;
+    const { capabilities, contextLengthTrain } = this;
+    return { ...this.#entry, context_length_train: contextLengthTrain, capabilities };
   }
 
   /** The user's aliases in the library. */
@@ -78,14 +83,13 @@ export class ModelProfile {
   }
 
   get capabilities(): ModelCapability[] {
-    const traits = this.#traits;
-    const canDo: Record<ModelCapability, boolean> = {
-      vision: this.#entry.input_modalities.includes("image"),
-      tools: (traits ?? this.#ofLoad)?.knowsTools === true,
-      thinking: traits?.knowsThinking === true,
-      embeddings: traits?.isEmbedder === true,
-    };
-    return allCapabilities.filter((each) => canDo[each]);
+    const readsImages = this.#entry.input_modalities.includes("image");
+    return capabilitiesOf(this.#traits ?? this.#ofLoad, { readsImages });
+  }
+
+  /** Null until its file is read. */
+  get contextLengthTrain(): number | null {
+    return this.#traits?.contextLengthTrain ?? null;
   }
 
   /** Whether its file says so: of a file that was not read, nobody knows. */
@@ -99,9 +103,7 @@ export class ModelProfile {
   }
 }
 
-const allCapabilities: readonly ModelCapability[] = ["vision", "tools", "thinking", "embeddings"];
-
-function entryOfKnown({ id, about }: KnownModel): ModelEntry {
+function entryOfKnown({ id, about }: KnownModel): EntryOfLoad {
   const contextLength = about?.context_length ?? null;
   return {
     id,
@@ -118,7 +120,7 @@ function entryOfKnown({ id, about }: KnownModel): ModelEntry {
   };
 }
 
-function entryOfLoaded(loaded: { id: string; model: Model; loadedAt: Date }): ModelEntry {
+function entryOfLoaded(loaded: { id: string; model: Model; loadedAt: Date }): EntryOfLoad {
   const { info } = loaded.model;
   return {
     id: loaded.id,

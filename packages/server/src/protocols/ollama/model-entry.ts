@@ -11,7 +11,7 @@ export function toOllamaModel(slot: ModelSlot): OllamaModels["models"][number] {
   return {
     ...commonFields(slot),
     modified_at: modifiedAt(slot),
-    capabilities: capabilitiesOf(slot),
+    capabilities: toCapabilities(slot),
   };
 }
 
@@ -33,10 +33,11 @@ export function toRunningModel(slot: ModelSlot, now: Date): OllamaRunningModels[
 export function toModelInfo(slot: ModelSlot): OllamaModelInfo {
   const { entry } = slot;
   const { architecture } = slot.profile;
+  const contextLength = entry.context_length ?? entry.context_length_train;
   const known = {
     "general.architecture": architecture,
     "general.parameter_count": entry.n_params,
-    ...(architecture === null ? {} : { [`${architecture}.context_length`]: entry.context_length }),
+    ...(architecture === null ? {} : { [`${architecture}.context_length`]: contextLength }),
   };
   return {
     license: "",
@@ -46,7 +47,7 @@ export function toModelInfo(slot: ModelSlot): OllamaModelInfo {
     system: "",
     details: detailsOf(slot),
     model_info: Object.fromEntries(Object.entries(known).filter(([, value]) => value !== null)),
-    capabilities: capabilitiesOf(slot),
+    capabilities: toCapabilities(slot),
     modified_at: modifiedAt(slot),
   };
 }
@@ -77,8 +78,7 @@ function detailsOf({ entry, profile }: ModelSlot): OllamaDetails {
 }
 
 /** `completion` is what a model does that is no embedder. */
-function capabilitiesOf({ profile }: ModelSlot): string[] {
-  const { capabilities } = profile;
+function toCapabilities({ entry: { capabilities } }: ModelSlot): string[] {
   if (capabilities.includes("embeddings")) return ["embedding"];
   return ["completion", ...capabilities];
 }
