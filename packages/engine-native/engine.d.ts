@@ -215,8 +215,9 @@ export interface NativeTextEvent {
   logprobs?: NativeTokenLogprobs[];
 }
 
-/** A token's bytes, which may be a part of a character, and the natural logarithm of its probability. */
+/** A token with its bytes, which may be a part of a character, and the natural logarithm of its probability. */
 export interface NativeTokenLogprob {
+  id: number;
   bytes: Uint8Array;
   logprob: number;
 }

@@ -163,11 +163,12 @@ export interface NativeModelInfo {
   /** Stands for an image in the texts that `applyChatTemplate` returns and `prepareImages` takes. */
   imageMarker: string;
   /**
-   * What the chat template supports. `writesTools` and `writesToolCalls`: it renders tools and earlier calls into the prompt.
-   * `isLfm2`: calls have LFM2's syntax. `holdsFormOrCalls`: a grammar in its syntax can require either content in a given form
-   * or calls that match their tools' schemas.
+   * The chat template, or the default one of a file without any, and what it supports. `writesTools` and `writesToolCalls`: it
+   * renders tools and earlier calls into the prompt. `isLfm2`: calls have LFM2's syntax. `holdsFormOrCalls`: a grammar in its
+   * syntax can require either content in a given form or calls that match their tools' schemas.
    */
   chatTemplate: {
+    source: string;
     writesTools: boolean;
     writesToolCalls: boolean;
     isLfm2: boolean;
@@ -175,7 +176,7 @@ export interface NativeModelInfo {
   };
   /** Whether it has convolution or state-space layers, so that a sequence's state cannot be cut at any token. */
   isRecurrent: boolean;
-  /** Ids of special tokens; -1 if the vocabulary has none. The last three are for fill-in-the-middle. */
+  /** Ids of special tokens; -1 if the vocabulary has none. The `infill` ones are for fill-in-the-middle. */
   tokens: {
     bos: number;
     eos: number;
@@ -183,6 +184,9 @@ export interface NativeModelInfo {
     infillPrefix: number;
     infillSuffix: number;
     infillMiddle: number;
+    /** They precede the name of a project, and the name of each of its files. */
+    infillProject: number;
+    infillFile: number;
   };
   /** Whether texts begin with `bos`. */
   addsBos: boolean;

@@ -30,7 +30,7 @@ type ChatRequest = Extract<CheckedGenerationRequest, { messages: unknown }>;
 /** Throws `invalid_request`. */
 export function prepareForTemplate(
   request: ChatRequest,
-  template: NativeModelInfo["chatTemplate"],
+  template: Omit<NativeModelInfo["chatTemplate"], "source">,
 ): ChatPreparation {
   const tools = toolsFor(request);
   const named = withNames(request.messages);

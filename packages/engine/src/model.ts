@@ -1,5 +1,4 @@
 // A loaded model with its engine: prepares prompts, submits requests, and passes the engine's events to them.
-import { randomInt } from "node:crypto";
 import {
   abortedWith,
   fromNative,
@@ -14,7 +13,7 @@ import {
   type NativeModelInfo,
   type NativeStats,
 } from "./native.ts";
-import { EngineError, isCrash } from "./errors.ts";
+import { EngineError, invalidRequest, isCrash } from "./errors.ts";
 import { prepareForTemplate } from "./chat-preparation.ts";
 import {
   checkEmbeddingRequest,
@@ -33,6 +32,7 @@ import { imagePrompt, imageNotSupported } from "./image-prompt.ts";
 import { KvBlockReports, type KvBlockFollower, type KvBlockReport } from "./kv-blocks.ts";
 import { countImages } from "./messages.ts";
 import { Processor } from "./processor.ts";
+import { toNativeSampling } from "./native-sampling.ts";
 import { readContent, type ReadReply } from "./reply-reader.ts";
 import { wholeGrammar } from "./response-format.ts";
 import { Tokenizer } from "./tokenizer.ts";
@@ -51,6 +51,8 @@ export interface ModelInfo extends NativeModelInfo {
   /** Whether it was loaded with `kvBlockSalt`, so that `followKvBlocks()` works. */
   reportsKvBlocks: boolean;
 }
+
+type ChatRequest = Extract<GenerationRequest, { messages: unknown }>;
 
 export interface GenerateOptions {
   /** Aborting it cancels the generation, which rejects with the signal's reason. */
@@ -158,6 +160,16 @@ export class Model implements AsyncDisposable {
     const { tokens } = await againAfterCrash(() => this.#prepare(checked, signal));
     signal?.throwIfAborted();
     return tokens;
+  }
+
+  /** The text that the chat template makes of a request's messages. Rejects with the errors that `generate()` would. */
+  async promptText(request: ChatRequest, { addGenerationPrompt = true } = {}): Promise<string> {
+    const checked = checkGenerationRequest(request);
+    this.#assertUsable();
+    if (checked.messages === undefined) throw invalidRequest("messages", "they are missing.");
+    const { chat } = prepareForTemplate(checked, this.#native.info.chatTemplate);
+    const asked = { ...chat, addGenerationPrompt: chat.addGenerationPrompt && addGenerationPrompt };
+    return (await fromNative(this.#native.applyChatTemplate(asked))).prompt;
   }
 
   /**
@@ -277,18 +289,7 @@ export class Model implements AsyncDisposable {
       engine.submit({
         tokens: prompt.tokens,
         images: prompt.images,
-        sampling: {
-          temperature: request.temperature,
-          topK: Math.max(0, request.topK),
-          topP: request.topP,
-          minP: request.minP,
-          repeatPenalty: request.repetitionPenalty,
-          repeatLastN: request.repeatLastN,
-          presencePenalty: request.presencePenalty,
-          frequencyPenalty: request.frequencyPenalty,
-          seed: foldSeed(request.seed),
-          logitBias: flatBias(request.logitBias),
-        },
+        sampling: toNativeSampling(request),
         maxTokens: request.maxTokens ?? -1,
         stops: [...request.stop, ...prompt.stops],
         ignoreEos: request.ignoreEos,
@@ -370,22 +371,4 @@ function deliver(
     if (event.type !== "text") listeners.delete(event.id);
     listener?.(event);
   }
-}
-
-/** Folds any safe integer into the sampler's 32 bits; both halves count, so that large seeds differ too. */
-function foldSeed(seed: number | undefined): number {
-  if (seed === undefined) return randomInt(0x1_0000_0000);
-  const high = Math.floor(seed / 0x1_0000_0000);
-  return ((seed % 0x1_0000_0000) ^ high) >>> 0;
-}
-
-/** A bias of -100 bans a token, as in OpenAI's API. */
-function flatBias(bias: Record<string, number> | undefined): Float64Array {
-  const entries = Object.entries(bias ?? {});
-  const flat = new Float64Array(entries.length * 2);
-  for (const [index, [token, value]] of entries.entries()) {
-    flat[index * 2] = Number(token);
-    flat[index * 2 + 1] = value <= -100 ? -Infinity : value;
-  }
-  return flat;
 }

@@ -34,6 +34,7 @@ export type {
   NativeReply,
   NativeReplyParser,
   NativeRequest,
+  NativeSampling,
   NativeStats,
   NativeStepReport,
   NativeStoredBlocks,

@@ -88,6 +88,27 @@ export {
   ModelsQuery,
 } from "./models.ts";
 export {
+  LlamaServerCompletionRequest,
+  LlamaServerEmbeddingRequest,
+  LlamaServerInfillRequest,
+  LlamaServerTemplateRequest,
+  LlamaServerTokenizeRequest,
+} from "./llama-server/request.ts";
+export type { LlamaServerGeneration } from "./llama-server/request.ts";
+export type { LlamaServerPrompt } from "./llama-server/prompt.ts";
+export {
+  LlamaServerChunk,
+  LlamaServerCompletion,
+  LlamaServerEmbeddings,
+  LlamaServerError,
+  LlamaServerModels,
+  LlamaServerProps,
+  LlamaServerSettings,
+  LlamaServerSlots,
+  LlamaServerTemplate,
+} from "./llama-server/response.ts";
+export type { LlamaServerProbability, LlamaServerTimings } from "./llama-server/response.ts";
+export {
   imageUrlLengthMax,
   messagesMax,
   nameLengthMax,

@@ -39,6 +39,8 @@ import { routeList } from "./plugins/route-list.ts";
 import { chatCompletions } from "./protocols/chat/protocol.ts";
 import { completions } from "./protocols/completions/protocol.ts";
 import { generationRoute } from "./protocols/generation-route.ts";
+import { llamaServerCompletion } from "./protocols/llama-server/completion.ts";
+import { llamaServerInfill } from "./protocols/llama-server/infill.ts";
 import { messages } from "./protocols/messages/protocol.ts";
 import { ollamaChat } from "./protocols/ollama/chat.ts";
 import { ollamaGenerate } from "./protocols/ollama/generate.ts";
@@ -51,6 +53,8 @@ import { jobRoutes } from "./routes/jobs.ts";
 import { libraryRoutes } from "./routes/library.ts";
 import { monitoringRoutes } from "./routes/monitoring.ts";
 import { modelRoutes } from "./routes/models.ts";
+import { llamaServerEmbeddingRoutes } from "./routes/llama-server-embeddings.ts";
+import { llamaServerRoutes } from "./routes/llama-server.ts";
 import { ollamaEmbeddingRoutes } from "./routes/ollama-embeddings.ts";
 import { ollamaModelRoutes } from "./routes/ollama-models.ts";
 import { pageRoutes } from "./routes/page.ts";
@@ -184,6 +188,7 @@ async function addRoutes(
   await app.register(generationRoute(messages), inference);
   await app.register(generationRoute(responses), inference);
   if (config.ollamaApi) await addOllamaRoutes(app, inference, dependencies);
+  if (config.llamaServerApi) await addLlamaServerRoutes(app, inference);
   await app.register(controlRoutes, { ...inference, machine: dependencies.machine });
   await app.register(eventRoutes, { ...inference, view, board, logRing, jobs: dependencies.jobs });
   await app.register(requestRoutes, { board });
@@ -209,6 +214,17 @@ async function addOllamaRoutes(
   await app.register(generationRoute(ollamaGenerate), inference);
   await app.register(ollamaEmbeddingRoutes, inference);
   await app.register(ollamaModelRoutes, { ...inference, library, jobs });
+}
+
+/** llama-server's API: its own routes, and those of /v1 without the /v1. */
+async function addLlamaServerRoutes(app: FastifyInstance, inference: InferenceOptions): Promise<void> {
+  await app.register(generationRoute(llamaServerCompletion), inference);
+  await app.register(generationRoute({ ...llamaServerCompletion, path: "/completions" }), inference);
+  await app.register(generationRoute(llamaServerInfill), inference);
+  await app.register(generationRoute({ ...chatCompletions, path: "/chat/completions" }), inference);
+  await app.register(generationRoute({ ...responses, path: "/responses" }), inference);
+  await app.register(llamaServerRoutes, inference);
+  await app.register(llamaServerEmbeddingRoutes, inference);
 }
 
 function inferenceOptions(config: ServerConfig, dependencies: AppDependencies): InferenceOptions {

@@ -93,23 +93,38 @@ it("docs/http-api.md and docs/errors.md name every field inside requests and ans
     ).toEqual([]);
 });
 
-it("docs/ollama.md names every route of Ollama's API, and every field of its requests", async () => {
+it.each([
+  {
+    name: "ollama.md",
+    flags: { ollamaApi: true },
+    isOwn: /^Ollama(?:\w+Request|Message|Options)$/,
+    requests: 7,
+    shared: ["role"],
+  },
+  {
+    name: "llama-server.md",
+    flags: { llamaServerApi: true },
+    isOwn: /^LlamaServer\w+Request$/,
+    requests: 4,
+    shared: [],
+  },
+])("docs/$name names every route of the API, and every field of its requests", async (api) => {
   await using without = await scriptedApp();
-  await using server = await scriptedApp({ flags: { ollamaApi: true } });
+  await using server = await scriptedApp({ flags: api.flags });
   const others = new Set(routesOf(without.app.printRoutes()));
   const routes = routesOf(server.app.printRoutes()).filter((route) => !others.has(route));
-  expect(routes).toContain("DELETE /api/delete");
-  const codes = codeOf(await page("ollama.md"));
-  const written = [...codes].filter((code) => /^(GET|POST|DELETE) \/api\/(?!v1)/.test(code));
-  expect(new Set(written)).toEqual(new Set(routes));
-  const { components } = await documentOf(server.app);
-  const requests = Object.entries(components.schemas).filter(([name]) =>
-    /^Ollama(?:\w+Request|Message|Options)$/.test(name),
+  const codes = codeOf(await page(api.name));
+  const written = [...codes].filter((code) =>
+    /^(GET|POST|DELETE) \/(?!api\/v1|v1|health|metrics)/.test(code),
   );
-  expect(requests.length).toBeGreaterThan(7);
+  expect(new Set(written)).toEqual(new Set(routes.map((route) => route.replace("*", "{id}"))));
+  const { components } = await documentOf(server.app);
+  const requests = Object.entries(components.schemas).filter(([name]) => api.isOwn.test(name));
+  expect(requests.length).toBeGreaterThan(api.requests);
+  const known = new Set([...codes, ...api.shared]);
   for (const [name, { properties = {} }] of requests)
     expect(
-      Object.keys(properties).filter((field) => field !== "role" && !codes.has(field)),
+      Object.keys(properties).filter((field) => !known.has(field)),
       name,
     ).toEqual([]);
 });

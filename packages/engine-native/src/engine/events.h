@@ -22,14 +22,16 @@ inline double milliseconds(Clock::time_point from, Clock::time_point to = Clock:
     return std::chrono::duration<double, std::milli>(to - from).count();
 }
 
-/// A token's bytes, which may be a part of a character, and the natural logarithm of its probability.
+/// A token with its bytes, which may be a part of a character, and the natural logarithm of its probability.
 struct TokenLogprob {
+    base::Token id;
     std::string bytes;
     float logprob;
 };
 
 constexpr auto fields_of(const TokenLogprob*) {
-    return std::tuple(base::field("bytes", &TokenLogprob::bytes, {.as = base::As::bytes}),
+    return std::tuple(base::field("id", &TokenLogprob::id),
+                      base::field("bytes", &TokenLogprob::bytes, {.as = base::As::bytes}),
                       base::field("logprob", &TokenLogprob::logprob));
 }
 

@@ -94,7 +94,7 @@ void Generation::note_logprobs(base::Token token, const float* logits, llama_rt:
     const std::span all(logits, static_cast<size_t>(model_.info().vocabulary_size));
     TokenLogprobs noted{.chosen = {}, .top = {}};
     for (const auto& [one, logprob] : llama_rt::logprobs_of(all, token, request_.logprobs, candidates)) {
-        TokenLogprob told{.bytes = {}, .logprob = logprob};
+        TokenLogprob told{.id = one, .bytes = {}, .logprob = logprob};
         append_piece(one, told.bytes);
         noted.top.push_back(std::move(told));
     }

@@ -78,9 +78,24 @@ const scriptedInfo: NativeModelInfo = {
   hasChatTemplate: true,
   readsImages: false,
   imageMarker: "<image>",
-  chatTemplate: { writesTools: true, writesToolCalls: true, isLfm2: false, holdsFormOrCalls: true },
+  chatTemplate: {
+    source: "{{ messages }}",
+    writesTools: true,
+    writesToolCalls: true,
+    isLfm2: false,
+    holdsFormOrCalls: true,
+  },
   isRecurrent: false,
-  tokens: { bos: 1, eos: 2, eot: -1, infillPrefix: -1, infillSuffix: -1, infillMiddle: -1 },
+  tokens: {
+    bos: 1,
+    eos: 2,
+    eot: -1,
+    infillPrefix: -1,
+    infillSuffix: -1,
+    infillMiddle: -1,
+    infillProject: -1,
+    infillFile: -1,
+  },
   addsBos: false,
 };
 

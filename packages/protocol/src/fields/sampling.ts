@@ -132,6 +132,16 @@ export const samplingFields = {
 /** The checked fields. */
 export type SamplingRequest = z.infer<z.ZodObject<typeof samplingFields>>;
 
+/** A sampler that the server does not have: only the values that turn it off are accepted. */
+export function absentSampler(name: string, ...off: readonly [number | boolean, ...(number | boolean)[]]) {
+  const rule = `${name} is not supported; leave it out`;
+  const values = off.join(" or ");
+  return optionalField(
+    z.literal(off, rule),
+    `Refused unless it is ${values}: this sampler is not supported.`,
+  );
+}
+
 /** Adds an issue if both names of the repetition penalty are given with different values. */
 export function refinePenalties(
   request: { repeat_penalty?: number | undefined; repetition_penalty?: number | undefined },

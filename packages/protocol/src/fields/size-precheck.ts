@@ -40,7 +40,7 @@ export function arrayOf<Item extends z.ZodType>(
 export const tokensMax = 1024 * 1024;
 
 /** Token ids are 32-bit in the engine; no vocabulary has more. */
-const tokenIdMax = 0x7fff_ffff;
+export const tokenIdMax = 0x7fff_ffff;
 
 export function isTokenId(value: unknown): boolean {
   return typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= tokenIdMax;

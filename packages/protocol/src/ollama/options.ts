@@ -2,7 +2,7 @@
 import { z } from "zod";
 
 import { integerField, optionalField } from "../fields/field.ts";
-import { repeatLastNMax, samplingFields } from "../fields/sampling.ts";
+import { absentSampler, repeatLastNMax, samplingFields } from "../fields/sampling.ts";
 
 /** Hints about how a model is loaded: they do not change a reply, and the server's own settings decide. */
 export const ollamaLoadHints = [
@@ -25,12 +25,6 @@ export const ollamaLoadHints = [
 function hint(name: (typeof ollamaLoadHints)[number]) {
   const rule = `options.${name} must be a number or true or false`;
   return optionalField(z.union([z.number(), z.boolean()], rule), "Ignored: the server's settings decide.");
-}
-
-/** A sampler that the server does not have: only the value that turns it off is accepted. */
-function absentSampler(name: string, off: number | boolean) {
-  const rule = `options.${name} is not supported; leave it out`;
-  return optionalField(z.literal(off, rule), `Refused unless it is ${off}: this sampler is not supported.`);
 }
 
 const { seed, temperature, top_k, top_p, min_p, repeat_penalty, presence_penalty, frequency_penalty, stop } =
@@ -60,13 +54,13 @@ const fields = {
   presence_penalty,
   frequency_penalty,
   stop,
-  typical_p: absentSampler("typical_p", 1),
-  tfs_z: absentSampler("tfs_z", 1),
-  mirostat: absentSampler("mirostat", 0),
+  typical_p: absentSampler("options.typical_p", 1),
+  tfs_z: absentSampler("options.tfs_z", 1),
+  mirostat: absentSampler("options.mirostat", 0),
   // Without mirostat, its parameters change nothing.
   mirostat_tau: optionalField(z.number("options.mirostat_tau must be a number"), "Only read with mirostat."),
   mirostat_eta: optionalField(z.number("options.mirostat_eta must be a number"), "Only read with mirostat."),
-  penalize_newline: absentSampler("penalize_newline", true),
+  penalize_newline: absentSampler("options.penalize_newline", true),
   numa: hint("numa"),
   num_batch: hint("num_batch"),
   num_gpu: hint("num_gpu"),

@@ -59,6 +59,14 @@ export function* toEmbeddings({ model, result, format }: EmbeddingsResponse): Pi
   yield `],"model":${JSON.stringify(model)},"usage":${JSON.stringify(usage)}}`;
 }
 
+/** `LlamaServerEmbeddings` of the protocol. */
+export function* toEmbeddingList(embeddings: readonly Float32Array[]): Pieces {
+  yield "[";
+  for (const [index, vector] of embeddings.entries())
+    yield (index === 0 ? "" : ",") + JSON.stringify({ index, embedding: [Array.from(vector)] });
+  yield "]";
+}
+
 /** 32-bit floats, the lowest byte first on every machine. */
 function toBase64({ buffer, byteOffset, byteLength }: Float32Array): string {
   const bytes = Buffer.from(buffer, byteOffset, byteLength);

@@ -68,7 +68,7 @@ export async function* choiceChunks(
 export type Speed = Pick<Timings, "predicted_n" | "predicted_ms" | "predicted_per_second">;
 
 /** Counts tokens from the first piece on: the time before it, and that piece itself, belong to the prompt. */
-function speedometer(now: () => number): (tokens: number) => Speed {
+export function speedometer(now: () => number): (tokens: number) => Speed {
   let startedAt: number | undefined;
   let first = 0;
   let count = 0;

@@ -57,11 +57,12 @@ async function run<Body extends GenerationBody>(
     repliesPerPrompt,
     user,
   });
-  const { now, newId } = options;
+  const { now, newId, variant } = options;
   const { id: requestId } = request;
   const { startedAt } = request.outcome;
   const generation = first(generations);
-  return { body, head, model, generations, generation, requestId, startedAt, leasedAt, now, newId };
+  const times = { startedAt, leasedAt, now };
+  return { body, head, model, generations, generation, variant, requestId, newId, ...times };
 }
 
 /** The body of a request to a route that has `protocol.body` as its schema. */
@@ -72,16 +73,20 @@ function checkedBody<Body extends GenerationBody>(
   return body as Body; // oxlint-disable-line typescript/no-unsafe-type-assertion -- plugins/json-body.ts has checked it
 }
 
-/** The prompts with the pixels of their images. Throws what `readImages` throws. */
+/** The prompts with the pixels of their images, and as the model writes them. Throws what `readImages` throws. */
 export async function readPrompts(
   prompts: readonly Prompt[],
   model: Model,
   reading: ImageReading,
 ): Promise<GenerationRequest[]> {
   const read: GenerationRequest[] = [];
-  for (const prompt of prompts)
-    read.push(prompt.messages === undefined ? prompt : await readImages(prompt, model, reading));
+  for (const prompt of prompts) read.push(await readPrompt(prompt, model, reading));
   return read;
+}
+
+async function readPrompt(prompt: Prompt, model: Model, reading: ImageReading): Promise<GenerationRequest> {
+  if (typeof prompt === "function") return await prompt(model);
+  return prompt.messages === undefined ? prompt : await readImages(prompt, model, reading);
 }
 
 function first(generations: readonly Generation[]): Generation {

@@ -84,7 +84,12 @@ export interface EngineRequest {
   readonly ignored?: readonly string[];
 }
 
-export type Prompt = UnreadRequest | Extract<GenerationRequest, { prompt: unknown }>;
+export type Prompt = UnreadRequest | TextRequest | PromptOfModel;
+
+type TextRequest = Extract<GenerationRequest, { prompt: unknown }>;
+
+/** A prompt that only the model can write, with its tokens. */
+export type PromptOfModel = (model: Model) => Promise<TextRequest>;
 
 export interface RunningRequest<Body> {
   readonly body: Body;
@@ -94,6 +99,7 @@ export interface RunningRequest<Body> {
   readonly generations: readonly Generation[];
   /** The first generation: the only one of a protocol that has one prompt and one reply. */
   readonly generation: Generation;
+  readonly variant: VariantName;
   /** Id of the HTTP request. */
   readonly requestId: string;
   /** When the request came and when its model could be used, on `performance.now()`'s clock. */

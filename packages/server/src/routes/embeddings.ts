@@ -1,10 +1,9 @@
 // POST /v1/embeddings: embedding vectors of one or several texts.
-import type { EmbeddingResult } from "@ingle/engine";
+import type { EmbeddingResult, EmbedOptions, Model } from "@ingle/engine";
 import { Embeddings, EmbeddingsRequest } from "@ingle/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { leaseModel, type InferenceOptions } from "../protocols/inference.ts";
 import { sendPieces, toEmbeddings } from "../http/json-pieces.ts";
-import type { Lease } from "../models/registry.ts";
 import { modelErrors } from "../openapi/operation.ts";
 import type { EmbeddingNote } from "../http/request-outcome.ts";
 import { addRoute, type Route } from "./add-route.ts";
@@ -25,24 +24,25 @@ export async function embeddingRoutes(
   options: Pick<InferenceOptions, "registry" | "variant">,
 ): Promise<void> {
   addRoute(app, embeddings, async (request, reply) => {
-    const { model, encoding_format: format } = request.body;
+    const { model, input, dimensions, encoding_format: format } = request.body;
     const lease = await leaseModel(request, options, { model });
-    const result = await embed(request, lease, request.body);
+    const result = await embed(request, lease.model, toInputs(input), { dimensions });
     return sendPieces(reply, toEmbeddings({ model: lease.id, result, format }));
   });
 }
 
 /** Computes the embeddings and records them for the log line and the traces. */
-async function embed(
+export async function embed(
   { clientSignal: signal, outcome, tracked }: FastifyRequest,
-  lease: Lease,
-  { input, dimensions }: EmbeddingsRequest,
+  model: Model,
+  inputs: readonly (string | Int32Array)[],
+  options: Pick<EmbedOptions, "dimensions" | "normalize">,
 ): Promise<EmbeddingResult> {
   const note: EmbeddingNote = { operation: "embeddings", startedAt: performance.now() };
   outcome.generation = note;
   tracked?.embeds();
   try {
-    const result = await lease.model.embed(toInputs(input), { signal, dimensions });
+    const result = await model.embed(inputs, { signal, ...options });
     outcome.promptTokens = result.usage.promptTokens;
     return result;
   } finally {

@@ -8,7 +8,6 @@ import {
   OllamaError,
 } from "@ingle/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { EmbeddingNote } from "../http/request-outcome.ts";
 import { modelErrors } from "../openapi/operation.ts";
 import type { InferenceOptions } from "../protocols/inference.ts";
 import { ollamaConventions } from "../protocols/ollama/conventions.ts";
@@ -16,6 +15,7 @@ import { ignoredOptions } from "../protocols/ollama/engine-request.ts";
 import { leaseOllamaModel } from "../protocols/ollama/lease.ts";
 import { durationsOf } from "../protocols/ollama/response.ts";
 import { addRoute, type Route } from "./add-route.ts";
+import { embed as computed } from "./embeddings.ts";
 
 const conventions = {
   ...ollamaConventions,
@@ -81,26 +81,16 @@ interface Texts {
 }
 
 async function vectorsOf(
-  { clientSignal: signal, outcome, tracked }: FastifyRequest,
+  request: FastifyRequest,
   model: Model,
   { texts, truncate, dimensions }: Texts,
 ): Promise<Pick<EmbeddingResult, "embeddings" | "usage">> {
   if (texts.length === 0) return { embeddings: [], usage: { promptTokens: 0 } };
-  const note: EmbeddingNote = { operation: "embeddings", startedAt: performance.now() };
-  outcome.generation = note;
-  tracked?.embeds();
-  try {
-    const result = await model.embed(texts, { signal, dimensions }).catch(async (error: unknown) =>
-      model.embed(await cutTexts(texts, model, truncate ? limitIn(error) : undefined, error), {
-        signal,
-        dimensions,
-      }),
-    );
-    outcome.promptTokens = result.usage.promptTokens;
-    return result;
-  } finally {
-    note.endedAt = performance.now();
-  }
+  return await computed(request, model, texts, { dimensions }).catch(async (error: unknown) =>
+    computed(request, model, await cutTexts(texts, model, truncate ? limitIn(error) : undefined, error), {
+      dimensions,
+    }),
+  );
 }
 
 /** The most tokens of one text, if that is what the error is about. */

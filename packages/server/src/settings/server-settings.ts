@@ -51,6 +51,13 @@ export const serverSettings = {
   ollamaApi: toggle("--ollama-api", "Also serve Ollama's API, under /api", {
     details: "See [Ollama's API](ollama.md).",
   }),
+  llamaServerApi: toggle(
+    "--llama-server-api",
+    "Also serve llama-server's API, without a path before its routes",
+    {
+      details: "See [llama-server's API](llama-server.md).",
+    },
+  ),
   noUi: toggle("--no-ui", "Serve only the API, without the web page", {
     details: "The [page](app.md) is otherwise served under `/`.",
   }),

@@ -97,7 +97,8 @@ TemplateSkills skills_of(const common_chat_templates& templates) {
     const std::string source = common_chat_templates_source(&templates);
     const auto says = [&](std::string_view text) { return source.find(text) != std::string::npos; };
     const auto can = [&](const char* name) { return caps.contains(name) && caps.at(name); };
-    TemplateSkills skills{.writes_tools = can("supports_tools"),
+    TemplateSkills skills{.source = source,
+                          .writes_tools = can("supports_tools"),
                           .writes_tool_calls = can("supports_tool_calls"),
                           .is_lfm2 = says("<|tool_list_start|>") || says("List of tools: [")};
     try {

@@ -4,6 +4,7 @@
 #include "base/fields.h"
 
 #include <atomic>
+#include <string>
 #include <tuple>
 
 struct common_chat_templates;
@@ -17,6 +18,8 @@ namespace llama_rt {
 struct Chat;
 
 struct TemplateSkills {
+    /// The template itself, or the default one of a file without any.
+    std::string source = {};
     /// Whether it renders the tools into the prompt.
     bool writes_tools = false;
     /// Whether it renders the assistant's earlier calls into the prompt.
@@ -28,7 +31,8 @@ struct TemplateSkills {
 };
 
 constexpr auto fields_of(const TemplateSkills*) {
-    return std::tuple(base::field("writesTools", &TemplateSkills::writes_tools),
+    return std::tuple(base::field("source", &TemplateSkills::source),
+                      base::field("writesTools", &TemplateSkills::writes_tools),
                       base::field("writesToolCalls", &TemplateSkills::writes_tool_calls),
                       base::field("isLfm2", &TemplateSkills::is_lfm2),
                       base::field("holdsFormOrCalls", &TemplateSkills::holds_form_or_calls));

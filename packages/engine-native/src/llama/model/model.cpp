@@ -152,7 +152,9 @@ ModelInfo read_info(const llama_model* model) {
                        .eot = llama_vocab_eot(vocab),
                        .infill_prefix = llama_vocab_fim_pre(vocab),
                        .infill_suffix = llama_vocab_fim_suf(vocab),
-                       .infill_middle = llama_vocab_fim_mid(vocab)},
+                       .infill_middle = llama_vocab_fim_mid(vocab),
+                       .infill_project = llama_vocab_fim_rep(vocab),
+                       .infill_file = llama_vocab_fim_sep(vocab)},
             .adds_bos = llama_vocab_get_add_bos(vocab)};
 }
 

@@ -67,6 +67,9 @@ struct SpecialTokens {
     base::Token infill_prefix;
     base::Token infill_suffix;
     base::Token infill_middle;
+    /// They precede the name of a project, and the name of each of its files.
+    base::Token infill_project;
+    base::Token infill_file;
 };
 
 constexpr auto fields_of(const SpecialTokens*) {
@@ -74,7 +77,9 @@ constexpr auto fields_of(const SpecialTokens*) {
                       base::field("eot", &SpecialTokens::eot),
                       base::field("infillPrefix", &SpecialTokens::infill_prefix),
                       base::field("infillSuffix", &SpecialTokens::infill_suffix),
-                      base::field("infillMiddle", &SpecialTokens::infill_middle));
+                      base::field("infillMiddle", &SpecialTokens::infill_middle),
+                      base::field("infillProject", &SpecialTokens::infill_project),
+                      base::field("infillFile", &SpecialTokens::infill_file));
 }
 
 struct ModelInfo {

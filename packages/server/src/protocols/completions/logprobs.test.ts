@@ -8,9 +8,10 @@ const token = (
   logprob = -1,
   top: { bytes: Uint8Array; logprob: number }[] = [],
 ) => ({
+  id: 0,
   bytes: typeof text === "string" ? bytesOf(text) : text,
   logprob,
-  top,
+  top: top.map((one) => ({ id: 0, ...one })),
 });
 
 describe("the probabilities of a text completion", () => {

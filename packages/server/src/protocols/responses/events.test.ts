@@ -215,7 +215,7 @@ describe("a reply that thinks, speaks and calls", () => {
 
 describe("probabilities", () => {
   const logprobs = [
-    { bytes: Buffer.from("a"), logprob: -0.5, top: [{ bytes: Buffer.from("b"), logprob: -1 }] },
+    { id: 1, bytes: Buffer.from("a"), logprob: -0.5, top: [{ id: 2, bytes: Buffer.from("b"), logprob: -1 }] },
   ];
   const told = [
     {

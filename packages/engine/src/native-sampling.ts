@@ -1,0 +1,37 @@
+// A request's sampling options as the native engine takes them.
+import { randomInt } from "node:crypto";
+import type { NativeSampling } from "./native.ts";
+import type { Sampling } from "./sampling.ts";
+
+export function toNativeSampling(request: Sampling): NativeSampling {
+  return {
+    temperature: request.temperature,
+    topK: Math.max(0, request.topK),
+    topP: request.topP,
+    minP: request.minP,
+    repeatPenalty: request.repetitionPenalty,
+    repeatLastN: request.repeatLastN,
+    presencePenalty: request.presencePenalty,
+    frequencyPenalty: request.frequencyPenalty,
+    seed: foldSeed(request.seed),
+    logitBias: flatBias(request.logitBias),
+  };
+}
+
+/** Folds any safe integer into the sampler's 32 bits; both halves count, so that large seeds differ too. */
+function foldSeed(seed: number | undefined): number {
+  if (seed === undefined) return randomInt(0x1_0000_0000);
+  const high = Math.floor(seed / 0x1_0000_0000);
+  return ((seed % 0x1_0000_0000) ^ high) >>> 0;
+}
+
+/** A bias of -100 bans a token, as in OpenAI's API. */
+function flatBias(bias: Record<string, number> | undefined): Float64Array {
+  const entries = Object.entries(bias ?? {});
+  const flat = new Float64Array(entries.length * 2);
+  for (const [index, [token, value]] of entries.entries()) {
+    flat[index * 2] = Number(token);
+    flat[index * 2 + 1] = value <= -100 ? -Infinity : value;
+  }
+  return flat;
+}

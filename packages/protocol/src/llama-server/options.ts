@@ -1,0 +1,162 @@
+// How llama-server's requests say what to generate. Each field is followed, refused, or named as ignored.
+import { z } from "zod";
+
+import { flag, integerField, optionalField } from "../fields/field.ts";
+import { ignoredField } from "../fields/ignored-fields.ts";
+import { topLogprobsMax } from "../fields/logprobs.ts";
+import { choicesField, engineFields } from "../fields/request-fields.ts";
+import { formatFields } from "../fields/response-format.ts";
+import { absentSampler, logitBiasMax, repeatLastNMax, samplingFields } from "../fields/sampling.ts";
+import { sizePrecheck, tokenIdMax } from "../fields/size-precheck.ts";
+
+const { seed, temperature, top_k, top_p, min_p, repeat_penalty, presence_penalty, frequency_penalty, stop } =
+  samplingFields;
+
+/** The most UTF-16 units of a text whose tokens get a bias. */
+const biasTextMax = 256;
+
+const biasRule =
+  `logit_bias must be an array of at most ${logitBiasMax} pairs of a token id or a text and a number from -100 to ` +
+  "100 or false, or an object of them";
+const bias = z.union(
+  [z.number(biasRule).min(-100, biasRule).max(100, biasRule), z.literal(false).transform(() => -100)],
+  biasRule,
+);
+const biasedToken = z.union([z.int().min(0).max(tokenIdMax), z.string().min(1).max(biasTextMax)], biasRule);
+
+function isBiasSmallEnough(value: unknown): boolean {
+  return typeof value !== "object" || value === null || Object.keys(value).length <= logitBiasMax;
+}
+
+/** Becomes pairs. A key that is a number in an object is a token id, any other one a text. */
+const logitBias = sizePrecheck(
+  z.union(
+    [
+      z.array(z.tuple([biasedToken, bias], biasRule), biasRule),
+      z
+        .record(z.string().min(1).max(biasTextMax), bias, biasRule)
+        .transform((given) =>
+          Object.entries(given).map(([key, value]): [number | string, number] => [
+            /^\d{1,9}$/.test(key) ? Number(key) : key,
+            value,
+          ]),
+        ),
+    ],
+    biasRule,
+  ),
+  isBiasSmallEnough,
+  biasRule,
+);
+
+const limitField = (description: string, byDefault?: number) =>
+  optionalField(integerField("n_predict", { min: -1 }), description, byDefault);
+
+const probabilities = (name: string, description: string) =>
+  optionalField(integerField(name, { min: 0, max: topLogprobsMax }), description, 0);
+
+/** Only read together with a sampler that the server does not have. */
+const unreadField = (sampler: string) =>
+  optionalField(
+    z.unknown().transform(() => undefined),
+    `Only read with ${sampler}.`,
+  );
+
+const ofChats = "only chats are parsed";
+const ofLoading = "the server's settings decide";
+
+export const llamaServerOptions = {
+  n_predict: limitField(
+    "The most tokens of a reply; -1 means no limit, and 0 only computes the prompt, for later requests.",
+    -1,
+  ),
+  max_tokens: limitField("Another name for n_predict."),
+  max_completion_tokens: limitField("Another name for n_predict."),
+  temperature,
+  top_k,
+  top_p,
+  min_p,
+  repeat_penalty,
+  repeat_last_n: optionalField(
+    integerField("repeat_last_n", { min: -1, max: repeatLastNMax }),
+    `How many tokens the penalties look back on; -1 means ${repeatLastNMax}.`,
+    64,
+  ),
+  presence_penalty,
+  frequency_penalty,
+  seed: seed.describe("The same seed and request give the same reply; -1 means a random one."),
+  stop,
+  logit_bias: optionalField(
+    logitBias,
+    "Pairs of a token id, or a text whose tokens are meant, and a number that is added to their logits; false bans them.",
+  ),
+  n_probs: probabilities(
+    "n_probs",
+    "Above 0: returns the log probability of each token, and this many of the likeliest tokens.",
+  ),
+  logprobs: probabilities("logprobs", "Another name for n_probs."),
+  grammar: formatFields.grammar,
+  json_schema: formatFields.json_schema,
+  n_cmpl: choicesField.describe("The number of replies to each prompt."),
+  n: choicesField.describe("Another name for n_cmpl."),
+  ...engineFields,
+  return_tokens: flag("return_tokens", "Returns the ids of the reply's tokens.", false),
+  response_fields: optionalField(
+    z
+      .array(
+        z.string().max(256, "response_fields must be names"),
+        "response_fields must be an array of names",
+      )
+      .max(64, "response_fields must be at most 64 names"),
+    "Returns only these fields; a slash takes one out of an object, as in generation_settings/n_predict.",
+  ),
+  post_sampling_probs: optionalField(
+    z.literal(false, "post_sampling_probs is not supported; probabilities are those before sampling"),
+    "Refused unless it is false: probabilities are those before sampling.",
+    false,
+  ),
+  dynatemp_range: absentSampler("dynatemp_range", 0),
+  dynatemp_exponent: unreadField("dynatemp_range"),
+  typical_p: absentSampler("typical_p", 1),
+  top_n_sigma: absentSampler("top_n_sigma", -1, 0),
+  xtc_probability: absentSampler("xtc_probability", 0),
+  xtc_threshold: unreadField("xtc_probability"),
+  dry_multiplier: absentSampler("dry_multiplier", 0),
+  dry_base: unreadField("dry_multiplier"),
+  dry_allowed_length: unreadField("dry_multiplier"),
+  dry_penalty_last_n: unreadField("dry_multiplier"),
+  dry_sequence_breakers: unreadField("dry_multiplier"),
+  mirostat: absentSampler("mirostat", 0),
+  mirostat_tau: unreadField("mirostat"),
+  mirostat_eta: unreadField("mirostat"),
+  adaptive_target: absentSampler("adaptive_target", -1),
+  adaptive_decay: unreadField("adaptive_target"),
+  grammar_lazy: optionalField(
+    z.literal(false, "grammar_lazy is not supported; a grammar holds for the whole reply"),
+    "Refused unless it is false.",
+  ),
+  grammar_triggers: unreadField("grammar_lazy"),
+  lora: optionalField(
+    z.array(z.unknown(), "lora must be an array").max(0, "lora is not supported; leave it out"),
+    "Refused unless it is empty: adapters are not supported.",
+  ),
+  samplers: ignoredField("the order of samplers is fixed"),
+  min_keep: ignoredField("samplers may leave a single token", [0, 1]),
+  n_keep: ignoredField("the server's --context-overflow decides", [0]),
+  n_discard: ignoredField("the server's --context-overflow decides", [0]),
+  n_indent: ignoredField("lines may begin anywhere", [0]),
+  n_cache_reuse: ignoredField("the prefix cache reuses whole prefixes", [0]),
+  t_max_predict_ms: ignoredField("use n_predict", [0, -1]),
+  id_slot: ignoredField("requests have no slots; the prefix cache serves all of them", [-1]),
+  return_progress: ignoredField("the engine does not report it", [false]),
+  sse_ping_interval: ignoredField("a comment is sent every 15 seconds of silence"),
+  backend_sampling: ignoredField(ofLoading, [false]),
+  verbose: ignoredField("generation_settings are always returned", [false]),
+  "speculative.n_max": ignoredField(ofLoading),
+  "speculative.n_min": ignoredField(ofLoading),
+  "speculative.p_min": ignoredField(ofLoading),
+  "speculative.type": ignoredField(ofLoading),
+  chat_format: ignoredField(ofChats),
+  reasoning_format: ignoredField(ofChats, ["none"]),
+  parse_tool_calls: ignoredField(ofChats, [false]),
+  preserved_tokens: ignoredField(ofChats),
+};

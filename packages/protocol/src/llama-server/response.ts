@@ -1,0 +1,151 @@
+// The responses of llama-server's own routes.
+import { z } from "zod";
+
+import { responseObject } from "../fields/field.ts";
+import { ModelEntry } from "../models.ts";
+import { Timings } from "../usage.ts";
+
+/** The body of every error of these routes. It has no name in the API's document, where named ones list our codes: `code` is the HTTP status. */
+export const LlamaServerError = z.object({
+  error: z.object({
+    code: z.int().describe("The HTTP status."),
+    message: z.string(),
+    type: z.string(),
+    param: z.string().nullable().describe("The wrong field of the request, or null."),
+    n_prompt_tokens: z.int().optional(),
+    n_ctx: z.int().optional(),
+  }),
+});
+export type LlamaServerError = z.infer<typeof LlamaServerError>;
+
+export const LlamaServerTimings = Timings.extend({
+  prompt_per_token_ms: z.number(),
+  predicted_per_token_ms: z.number(),
+});
+export type LlamaServerTimings = z.infer<typeof LlamaServerTimings>;
+
+const probability = {
+  id: z.int(),
+  token: z.string().describe("The token's text; partial characters are U+FFFD."),
+  bytes: z.array(z.int()),
+  logprob: z.number().describe("Natural logarithm of the probability; -9999 if that is 0."),
+};
+const LlamaServerProbability = z.object({ ...probability, top_logprobs: z.array(z.object(probability)) });
+export type LlamaServerProbability = z.infer<typeof LlamaServerProbability>;
+
+/** What the request generates with; samplers that the server does not have are off. */
+export const LlamaServerSettings = responseObject("LlamaServerSettings", {
+  n_predict: z.int(),
+  max_tokens: z.int(),
+  seed: z.number().describe("4294967295 for a random one."),
+  temperature: z.number(),
+  top_k: z.int(),
+  top_p: z.number(),
+  min_p: z.number(),
+  repeat_last_n: z.int(),
+  repeat_penalty: z.number(),
+  presence_penalty: z.number(),
+  frequency_penalty: z.number(),
+  stop: z.array(z.string()),
+  grammar: z.string(),
+  n_probs: z.int(),
+  ignore_eos: z.boolean(),
+  stream: z.boolean(),
+  timings_per_token: z.boolean(),
+  post_sampling_probs: z.literal(false),
+  samplers: z.array(z.string()),
+  dynatemp_range: z.literal(0),
+  typical_p: z.literal(1),
+  top_n_sigma: z.literal(-1),
+  xtc_probability: z.literal(0),
+  dry_multiplier: z.literal(0),
+  mirostat: z.literal(0),
+  min_keep: z.literal(0),
+  n_keep: z.literal(0),
+  lora: z.array(z.never()),
+});
+export type LlamaServerSettings = z.infer<typeof LlamaServerSettings>;
+
+const common = {
+  index: z.int().describe("Numbers the replies to the first prompt, then those to the next."),
+  content: z.string(),
+  tokens: z.array(z.int()).describe("Ids of these tokens; empty unless return_tokens is true."),
+  id_slot: z.literal(-1).describe("Requests have no slots."),
+  tokens_predicted: z.int(),
+  tokens_evaluated: z.int().describe("Tokens of the prompt."),
+  completion_probabilities: z.array(LlamaServerProbability).optional().describe("If n_probs is above 0."),
+};
+
+/** One event of a stream, but for the last one of each reply. */
+export const LlamaServerChunk = responseObject("LlamaServerChunk", {
+  ...common,
+  stop: z.literal(false),
+  timings: LlamaServerTimings.partial().optional().describe("If timings_per_token is true."),
+});
+export type LlamaServerChunk = z.infer<typeof LlamaServerChunk>;
+
+/** A whole reply; in a stream, the last event of one, whose content is empty. */
+export const LlamaServerCompletion = responseObject("LlamaServerCompletion", {
+  ...common,
+  stop: z.literal(true),
+  model: z.string(),
+  generation_settings: LlamaServerSettings,
+  prompt: z.string(),
+  has_new_line: z.boolean(),
+  truncated: z.boolean().describe("Whether the context was full."),
+  stop_type: z.enum(["eos", "word", "limit"]),
+  stopping_word: z.string(),
+  tokens_cached: z.int().describe("Tokens of the prompt that came from the prefix cache."),
+  timings: LlamaServerTimings,
+});
+export type LlamaServerCompletion = z.infer<typeof LlamaServerCompletion>;
+
+export const LlamaServerTemplate = responseObject("LlamaServerTemplate", { prompt: z.string() });
+export type LlamaServerTemplate = z.infer<typeof LlamaServerTemplate>;
+
+/** The only vector is inside of a list, as where each token has one. */
+export const LlamaServerEmbeddings = z
+  .array(z.object({ index: z.int(), embedding: z.array(z.array(z.number())) }))
+  .meta({ id: "LlamaServerEmbeddings" });
+export type LlamaServerEmbeddings = z.infer<typeof LlamaServerEmbeddings>;
+
+/** `meta` repeats fields under llama-server's names. */
+export const LlamaServerModels = responseObject("LlamaServerModels", {
+  object: z.literal("list"),
+  data: z.array(
+    ModelEntry.extend({
+      meta: z.object({
+        n_ctx: z.int().nullable(),
+        n_params: z.int().nullable(),
+        size: z.int().nullable(),
+        ftype: z.string().nullable(),
+      }),
+    }),
+  ),
+});
+export type LlamaServerModels = z.infer<typeof LlamaServerModels>;
+
+export const LlamaServerProps = responseObject("LlamaServerProps", {
+  default_generation_settings: z.object({ params: LlamaServerSettings, n_ctx: z.int() }),
+  total_slots: z.int().describe("Requests that are computed at the same time."),
+  model_alias: z.string(),
+  model_path: z.string().describe("The model's id: paths of the server's files are not shown."),
+  model_ftype: z.string(),
+  modalities: z.object({ vision: z.boolean(), audio: z.literal(false), video: z.literal(false) }),
+  media_marker: z.string(),
+  chat_template: z.string(),
+  chat_template_caps: z.object({ supports_tools: z.boolean(), supports_tool_calls: z.boolean() }),
+  bos_token: z.string(),
+  eos_token: z.string(),
+  build_info: z.string(),
+  endpoint_slots: z.literal(true),
+  endpoint_metrics: z.literal(true),
+  endpoint_props: z.literal(false).describe("Properties cannot be changed."),
+  is_sleeping: z.literal(false),
+});
+export type LlamaServerProps = z.infer<typeof LlamaServerProps>;
+
+export const LlamaServerSlots = z
+  .array(z.object({ id: z.int(), n_ctx: z.int(), is_processing: z.boolean() }))
+  .meta({ id: "LlamaServerSlots" });
+export type LlamaServerSlots = z.infer<typeof LlamaServerSlots>;

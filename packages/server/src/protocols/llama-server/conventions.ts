@@ -1,0 +1,34 @@
+// What all routes of llama-server's API have in common: the form of errors.
+import { wireErrors, isWireErrorCode, type ErrorBody, type LlamaServerError } from "@ingle/protocol";
+import { dataEvent } from "../../http/event-stream.ts";
+import type { WireConventions } from "../protocol.ts";
+
+export const llamaServerConventions = {
+  fieldNames: {
+    topK: "top_k",
+    topP: "top_p",
+    minP: "min_p",
+    repetitionPenalty: "repeat_penalty",
+    logitBias: "logit_bias",
+    maxTokens: "n_predict",
+    responseFormat: "json_schema",
+    "responseFormat.grammar": "grammar",
+  },
+  errorShape: toLlamaServerError,
+} satisfies WireConventions;
+
+/** `code` is the HTTP status, and prompts that are too long have a type of their own. */
+export function toLlamaServerError({ error }: ErrorBody): LlamaServerError {
+  const { code, type, progress: _progress, ...rest } = error;
+  return {
+    error: {
+      ...rest,
+      code: isWireErrorCode(code) ? wireErrors[code].status : wireErrors.internal.status,
+      type: code === "context_length_exceeded" ? "exceed_context_size_error" : type,
+    },
+  };
+}
+
+export function llamaServerErrorEvent(error: ErrorBody): string {
+  return dataEvent(JSON.stringify(toLlamaServerError(error)));
+}

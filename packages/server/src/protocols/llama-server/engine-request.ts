@@ -1,0 +1,142 @@
+// Checked requests of llama-server's API in the engine's names. Prompts that mix texts and token ids, and biases of texts, need the
+// model's tokenizer.
+import { Sampling, type GenerationRequest, type Model, type Tokenizer } from "@ingle/engine";
+import {
+  repeatLastNMax,
+  type LlamaServerGeneration,
+  type LlamaServerPrompt,
+  type LlamaServerSettings,
+} from "@ingle/protocol";
+import type { VariantName } from "../../variants.ts";
+import { toResponseFormat, toSampling } from "../engine-fields.ts";
+import type { PromptOfModel } from "../protocol.ts";
+
+/** What a random seed is called. */
+const randomSeed = 0xffff_ffff;
+
+type TextRequest = Extract<GenerationRequest, { prompt: unknown }>;
+
+export function toTextRequest(
+  body: LlamaServerGeneration,
+  variant: VariantName,
+  promptOf: (model: Model) => Promise<TextRequest["prompt"]>,
+): PromptOfModel {
+  const { ignore_eos: ignoreEos, cache_prompt: cachePrompt, return_tokens: returnsTokens } = body;
+  const probabilities = probabilitiesOf(body);
+  const common = {
+    ...samplingOf(body, variant),
+    ignoreEos,
+    cachePrompt,
+    logprobs: probabilities > 0 || returnsTokens === true ? probabilities : undefined,
+    responseFormat: toResponseFormat(body),
+  };
+  return async (model) => ({
+    ...common,
+    prompt: await promptOf(model),
+    logitBias: await biasOf(body.logit_bias ?? [], model.tokenizer),
+  });
+}
+
+/** Texts alone and token ids alone stay as they are. A mix that begins with a text begins as a text does. */
+export async function tokensOf(
+  prompt: LlamaServerPrompt,
+  tokenizer: Tokenizer,
+  { addSpecial = true, parseSpecial = true } = {},
+): Promise<string | Int32Array> {
+  if (!Array.isArray(prompt)) return prompt;
+  const ids: number[] = [];
+  for (const [index, piece] of prompt.entries()) {
+    const isText = typeof piece === "string";
+    const isFirst = index === 0;
+    const tokens = isText
+      ? await tokenizer.encode(piece, { addSpecial: addSpecial && isFirst, parseSpecial })
+      : piece;
+    for (const token of tokens) ids.push(token);
+  }
+  return Int32Array.from(ids);
+}
+
+/** Whether the request only computes its prompt, for later ones. */
+export function isPromptOnly(body: LlamaServerGeneration): boolean {
+  return limitOf(body) === 0;
+}
+
+export function probabilitiesOf({ n_probs: own, logprobs: other = 0 }: LlamaServerGeneration): number {
+  return own ?? other;
+}
+
+/** What the request generates with, as responses report it. */
+export function settingsOf(body: LlamaServerGeneration, variant: VariantName): LlamaServerSettings {
+  const given = samplingOf(body, variant);
+  const { topK, topP, minP, repeatLastN, repetitionPenalty, presencePenalty, frequencyPenalty, temperature } =
+    Sampling.parse(given);
+  const limit = limitOf(body);
+  return {
+    n_predict: limit,
+    max_tokens: limit,
+    seed: given.seed ?? randomSeed,
+    temperature,
+    top_k: topK,
+    top_p: topP,
+    min_p: minP,
+    repeat_last_n: repeatLastN,
+    repeat_penalty: repetitionPenalty,
+    presence_penalty: presencePenalty,
+    frequency_penalty: frequencyPenalty,
+    stop: given.stop ?? [],
+    grammar: body.grammar ?? "",
+    n_probs: probabilitiesOf(body),
+    ignore_eos: body.ignore_eos ?? false,
+    stream: body.stream ?? false,
+    timings_per_token: body.timings_per_token ?? false,
+    post_sampling_probs: false,
+    samplers: ["penalties", "top_k", "top_p", "min_p", "temperature"],
+    dynatemp_range: 0,
+    typical_p: 1,
+    top_n_sigma: -1,
+    xtc_probability: 0,
+    dry_multiplier: 0,
+    mirostat: 0,
+    min_keep: 0,
+    n_keep: 0,
+    lora: [],
+  };
+}
+
+function samplingOf(body: LlamaServerGeneration, variant: VariantName) {
+  const { seed, repeat_last_n: lastN } = body;
+  const isRandom = seed === -1 || seed === randomSeed;
+  return toSampling(
+    {
+      ...body,
+      // The engine computes a prompt with the first token of a reply, which is then not shown.
+      max_tokens: isPromptOnly(body) ? 1 : limitOf(body),
+      max_completion_tokens: undefined,
+      repetition_penalty: undefined,
+      logit_bias: undefined,
+      repeat_last_n: lastN === -1 ? repeatLastNMax : lastN,
+      seed: isRandom ? undefined : seed,
+    },
+    variant,
+  );
+}
+
+function limitOf({ n_predict, max_tokens, max_completion_tokens }: LlamaServerGeneration): number {
+  return n_predict ?? max_completion_tokens ?? max_tokens ?? -1;
+}
+
+/** A text stands for each of its tokens. */
+async function biasOf(
+  given: NonNullable<LlamaServerGeneration["logit_bias"]>,
+  tokenizer: Tokenizer,
+): Promise<Record<string, number>> {
+  const bias: Record<string, number> = {};
+  for (const [token, value] of given) {
+    const tokens =
+      typeof token === "number"
+        ? [token]
+        : await tokenizer.encode(token, { addSpecial: false, parseSpecial: false });
+    for (const one of tokens) bias[one] = value;
+  }
+  return bias;
+}

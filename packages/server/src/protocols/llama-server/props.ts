@@ -1,0 +1,34 @@
+// GET /props: a model and the defaults of its requests in llama-server's form.
+import type { Model } from "@ingle/engine";
+import type { LlamaServerProps } from "@ingle/protocol";
+import type { VariantName } from "../../variants.ts";
+import { ingleVersion } from "../../version.ts";
+import { settingsOf } from "./engine-request.ts";
+
+export async function toProps(
+  id: string,
+  { info, tokenizer }: Model,
+  variant: VariantName,
+): Promise<LlamaServerProps> {
+  const { source, writesTools, writesToolCalls } = info.chatTemplate;
+  const textOf = async (token: number): Promise<string> =>
+    token < 0 ? "" : tokenizer.decode([token], { specials: true });
+  return {
+    default_generation_settings: { params: settingsOf({}, variant), n_ctx: info.contextLength },
+    total_slots: info.parallel,
+    model_alias: id,
+    model_path: id,
+    model_ftype: info.quantization,
+    modalities: { vision: info.readsImages, audio: false, video: false },
+    media_marker: info.imageMarker,
+    chat_template: source,
+    chat_template_caps: { supports_tools: writesTools, supports_tool_calls: writesToolCalls },
+    bos_token: await textOf(info.tokens.bos),
+    eos_token: await textOf(info.tokens.eos),
+    build_info: `ingle-${ingleVersion()}`,
+    endpoint_slots: true,
+    endpoint_metrics: true,
+    endpoint_props: false,
+    is_sleeping: false,
+  };
+}

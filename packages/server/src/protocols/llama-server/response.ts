@@ -1,0 +1,145 @@
+// The response to a completion in llama-server's form: a whole reply, a list of them, or events.
+import type { Generation, GenerationResult, TokenLogprobs } from "@ingle/engine";
+import type {
+  LlamaServerChunk,
+  LlamaServerCompletion,
+  LlamaServerGeneration,
+  LlamaServerProbability,
+  LlamaServerTimings,
+} from "@ingle/protocol";
+import { dataEvent } from "../../http/event-stream.ts";
+import { mergeStreams, speedometer } from "../choice-chunks.ts";
+import type { ProtocolResponse, RunningRequest } from "../protocol.ts";
+import { toTimings, toTokenLogprobs } from "../usage.ts";
+import { llamaServerErrorEvent } from "./conventions.ts";
+import { isPromptOnly, probabilitiesOf, settingsOf } from "./engine-request.ts";
+import { selected } from "./response-fields.ts";
+
+type Running = Omit<RunningRequest<LlamaServerGeneration>, "generation">;
+/** The text of the prompt that a generation replies to. */
+type PromptOf = (index: number) => Promise<string>;
+
+/** Of several replies the response is a list. */
+export function toResponse(running: Running, promptOf: PromptOf): ProtocolResponse {
+  const { body, generations } = running;
+  return {
+    whole: async () => {
+      const replies = await Promise.all(
+        generations.map(async (_, index) =>
+          selected(await toCompletion(running, index, promptOf), body.response_fields),
+        ),
+      );
+      const [only = {}] = replies;
+      return replies.length === 1 ? only : replies;
+    },
+    events: () => toEvents(running, promptOf),
+    errorEvents: llamaServerErrorEvent,
+  };
+}
+
+async function toCompletion(
+  { body, head, model, generations, variant }: Running,
+  index: number,
+  promptOf: PromptOf,
+): Promise<LlamaServerCompletion> {
+  const generation = generationAt(generations, index);
+  const result = await generation;
+  const { text, logprobs, usage } = isPromptOnly(body) ? withoutReply(result) : result;
+  return {
+    index,
+    content: text,
+    ...tokensAndProbabilities(body, logprobs),
+    id_slot: -1,
+    stop: true,
+    model: head.model,
+    tokens_predicted: usage.completionTokens,
+    tokens_evaluated: usage.promptTokens,
+    generation_settings: settingsOf(body, variant),
+    prompt: await promptOf(index),
+    has_new_line: text.includes("\n"),
+    truncated:
+      usage.droppedTokens > 0 || usage.promptTokens + usage.completionTokens >= model.info.contextLength,
+    stop_type: result.finishReason === "length" ? "limit" : result.stop === undefined ? "eos" : "word",
+    stopping_word: result.stop ?? "",
+    tokens_cached: usage.cachedTokens,
+    timings: timingsOf({ ...result, usage }),
+  };
+}
+
+/** Of a request for its prompt alone, the reply's one token is not part of the response. */
+function withoutReply({ logprobs, ...result }: GenerationResult): GenerationResult {
+  const usage = { ...result.usage, completionTokens: 0 };
+  return { ...result, text: "", usage, ...(logprobs === undefined ? {} : { logprobs: [] }) };
+}
+
+/** The events of all replies, in the order in which their tokens come. Throws what a generation throws. */
+async function* toEvents(running: Running, promptOf: PromptOf): AsyncGenerator<string, void, undefined> {
+  const { body, generations } = running;
+  const counts = generations.map(() => 0);
+  const speeds = generations.map(() => speedometer(() => performance.now()));
+  for await (const { index, value: piece } of mergeStreams(generations)) {
+    if (piece === undefined) {
+      const end = { ...(await toCompletion(running, index, promptOf)), content: "", tokens: [] };
+      const { completion_probabilities: _sent, ...last } = end;
+      yield dataEvent(JSON.stringify(selected(last, body.response_fields)));
+      continue;
+    }
+    const speed = speeds[index]?.(piece.tokens);
+    counts[index] = (counts[index] ?? 0) + piece.tokens;
+    if (isPromptOnly(body)) continue;
+    yield dataEvent(
+      JSON.stringify({
+        index,
+        content: piece.text,
+        ...tokensAndProbabilities(body, piece.logprobs),
+        stop: false,
+        id_slot: -1,
+        tokens_predicted: counts[index],
+        tokens_evaluated: generationAt(generations, index).promptTokens ?? 0,
+        ...(body.timings_per_token === true && speed !== undefined ? { timings: speed } : {}),
+      } satisfies LlamaServerChunk),
+    );
+  }
+}
+
+function generationAt(generations: readonly Generation[], index: number): Generation {
+  const generation = generations[index];
+  if (generation === undefined) throw new Error("There is a reply without a generation.");
+  return generation;
+}
+
+function tokensAndProbabilities(
+  body: LlamaServerGeneration,
+  logprobs: readonly TokenLogprobs[] = [],
+): Pick<LlamaServerCompletion, "tokens" | "completion_probabilities"> {
+  return {
+    tokens: body.return_tokens === true ? logprobs.map(({ id }) => id) : [],
+    ...(probabilitiesOf(body) === 0 ? {} : { completion_probabilities: toProbabilities(logprobs) }),
+  };
+}
+
+function toProbabilities(logprobs: readonly TokenLogprobs[]): LlamaServerProbability[] {
+  return toTokenLogprobs(logprobs).map(({ top_logprobs: top, ...chosen }, index) => ({
+    id: logprobs[index]?.id ?? -1,
+    ...chosen,
+    bytes: chosen.bytes ?? [],
+    top_logprobs: top.map((one, place) => ({
+      id: logprobs[index]?.top[place]?.id ?? -1,
+      ...one,
+      bytes: one.bytes ?? [],
+    })),
+  }));
+}
+
+function timingsOf(result: GenerationResult): LlamaServerTimings {
+  const timings = toTimings([result]);
+  return {
+    ...timings,
+    prompt_per_token_ms: perToken(timings.prompt_ms, timings.prompt_n),
+    predicted_per_token_ms: perToken(timings.predicted_ms, timings.predicted_n),
+  };
+}
+
+function perToken(ms: number, tokens: number): number {
+  return tokens > 0 ? ms / tokens : 0;
+}
