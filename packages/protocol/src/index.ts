@@ -205,6 +205,27 @@ export {
   SessionRequest,
 } from "./management/server.ts";
 export { Liveness, Machine, MachineDevice, Readiness, ServerState } from "./management/state.ts";
+export {
+  LmStudioChatCompletion,
+  LmStudioChatCompletionChunk,
+  LmStudioChatCompletionRequest,
+  LmStudioCompletion,
+  LmStudioCompletionChunk,
+  LmStudioCompletionRequest,
+} from "./lm-studio/completions.ts";
+export type { LmStudioPerformance, LmStudioStopReason } from "./lm-studio/completions.ts";
+export {
+  LmStudioDownload,
+  LmStudioDownloadRequest,
+  LmStudioError,
+  LmStudioLoadedModel,
+  LmStudioLoadRequest,
+  LmStudioManagedModelList,
+  LmStudioUnloadedModel,
+  LmStudioUnloadRequest,
+} from "./lm-studio/managed-models.ts";
+export type { LmStudioListedModel, LmStudioLoadConfig } from "./lm-studio/managed-models.ts";
+export { LmStudioModel, LmStudioModels } from "./lm-studio/models.ts";
 export { OllamaDeleteRequest, OllamaPullRequest, OllamaShowRequest } from "./ollama/models.ts";
 export { ollamaLoadHints, OllamaOptions } from "./ollama/options.ts";
 export {

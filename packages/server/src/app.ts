@@ -41,6 +41,8 @@ import { completions } from "./protocols/completions/protocol.ts";
 import { generationRoute } from "./protocols/generation-route.ts";
 import { llamaServerCompletion } from "./protocols/llama-server/completion.ts";
 import { llamaServerInfill } from "./protocols/llama-server/infill.ts";
+import { lmStudioChatCompletions } from "./protocols/lm-studio/chat-completions.ts";
+import { lmStudioCompletions } from "./protocols/lm-studio/completions.ts";
 import { messages } from "./protocols/messages/protocol.ts";
 import { ollamaChat } from "./protocols/ollama/chat.ts";
 import { ollamaGenerate } from "./protocols/ollama/generate.ts";
@@ -51,7 +53,10 @@ import { controlRoutes } from "./routes/control.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { jobRoutes } from "./routes/jobs.ts";
 import { libraryRoutes } from "./routes/library.ts";
+import { lmStudioModelRoutes } from "./routes/lm-studio-models.ts";
+import { lmStudioV0Routes } from "./routes/lm-studio-v0.ts";
 import { monitoringRoutes } from "./routes/monitoring.ts";
+import { managedModelRoutes } from "./routes/managed-models.ts";
 import { modelRoutes } from "./routes/models.ts";
 import { llamaServerEmbeddingRoutes } from "./routes/llama-server-embeddings.ts";
 import { llamaServerRoutes } from "./routes/llama-server.ts";
@@ -189,6 +194,8 @@ async function addRoutes(
   await app.register(generationRoute(responses), inference);
   if (config.ollamaApi) await addOllamaRoutes(app, inference, dependencies);
   if (config.llamaServerApi) await addLlamaServerRoutes(app, inference);
+  if (config.lmStudioApi) await addLmStudioRoutes(app, inference, dependencies);
+  else await app.register(managedModelRoutes, { registry });
   await app.register(controlRoutes, { ...inference, machine: dependencies.machine });
   await app.register(eventRoutes, { ...inference, view, board, logRing, jobs: dependencies.jobs });
   await app.register(requestRoutes, { board });
@@ -225,6 +232,18 @@ async function addLlamaServerRoutes(app: FastifyInstance, inference: InferenceOp
   await app.register(generationRoute({ ...responses, path: "/responses" }), inference);
   await app.register(llamaServerRoutes, inference);
   await app.register(llamaServerEmbeddingRoutes, inference);
+}
+
+/** LM Studio's API, v0 beside ours, and v1 in place of our routes that have the same paths. */
+async function addLmStudioRoutes(
+  app: FastifyInstance,
+  inference: InferenceOptions,
+  { jobs }: AppDependencies,
+): Promise<void> {
+  await app.register(generationRoute(lmStudioChatCompletions), inference);
+  await app.register(generationRoute(lmStudioCompletions), inference);
+  await app.register(lmStudioV0Routes, inference);
+  await app.register(lmStudioModelRoutes, { ...inference, jobs });
 }
 
 function inferenceOptions(config: ServerConfig, dependencies: AppDependencies): InferenceOptions {

@@ -26,6 +26,8 @@ export interface Variant {
   onLoading: OnLoading;
   /** Default `top_k` of a request. */
   topK: number;
+  /** Whether LM Studio's REST API is served as well. */
+  lmStudioApi: boolean;
   /** The model to serve unless --model names another. */
   model?: string;
 }
@@ -39,6 +41,7 @@ export const variants: Readonly<Record<VariantName, Variant>> = {
     isModelOptional: false,
     onLoading: "wait",
     topK: 40,
+    lmStudioApi: false,
   },
   developer: {
     host: "127.0.0.1",
@@ -48,6 +51,7 @@ export const variants: Readonly<Record<VariantName, Variant>> = {
     isModelOptional: true,
     onLoading: "reject-at-start",
     topK: 40,
+    lmStudioApi: true,
   },
   "command-line": {
     host: "127.0.0.1",
@@ -57,6 +61,7 @@ export const variants: Readonly<Record<VariantName, Variant>> = {
     isModelOptional: true,
     onLoading: "reject-at-start",
     topK: 50,
+    lmStudioApi: false,
   },
   serverless: {
     host: "0.0.0.0",
@@ -66,6 +71,7 @@ export const variants: Readonly<Record<VariantName, Variant>> = {
     isModelOptional: true,
     onLoading: "reject-at-start",
     topK: 50,
+    lmStudioApi: false,
     model: "LiquidAI/LFM2-8B-A1B",
   },
 };

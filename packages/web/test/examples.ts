@@ -19,6 +19,7 @@ export function exampleJob(changes: Partial<Job> = {}): Job {
     can_pause: true,
     error: null,
     created_at: 100,
+    ended_at: null,
     ...changes,
   };
 }

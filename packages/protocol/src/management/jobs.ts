@@ -43,6 +43,7 @@ export const Job = responseObject("Job", {
   can_pause: z.boolean().describe("Whether it can be paused and resumed without losing work."),
   error: z.string().nullable().describe("Why it failed, in a sentence."),
   created_at: z.int().describe("Unix seconds."),
+  ended_at: z.int().nullable().describe("Unix seconds; null unless it is done, failed or cancelled."),
 });
 export type Job = z.infer<typeof Job>;
 

@@ -58,6 +58,7 @@ describe("a download", () => {
       can_pause: true,
       error: null,
       created_at: 90,
+      ended_at: null,
     });
     task("acme/tiny").report("download", 0, 1000);
     clock.ms = 2_000;
@@ -71,6 +72,7 @@ describe("a download", () => {
       bytes: 1000,
       bytes_per_second: null,
       can_pause: false,
+      ended_at: 90,
     });
     expect(looks.count).toBe(1);
   });
@@ -157,6 +159,47 @@ describe("a download", () => {
     task("a").finish();
     await becomes(id, "done");
     expect(runner.start(pull("a")).id).not.toBe(id);
+  });
+});
+
+describe("following a job", () => {
+  const never = new AbortController().signal;
+
+  it("tells each change as it comes, and ends with the job", async () => {
+    const { runner, task } = scripted();
+    const { id } = runner.start(pull("a"));
+    const following = runner.follow(id, never);
+    const next = async () => (await following.next()).value;
+    expect(await next()).toMatchObject({ status: "running", bytes: 0 });
+    const change = next();
+    task("a").report("download", 5, 10);
+    expect(await change).toMatchObject({ status: "running", bytes: 5 });
+    // Two changes while nobody waits are one.
+    task("a").report("download", 6, 10);
+    task("a").report("download", 7, 10);
+    expect(await next()).toMatchObject({ bytes: 7 });
+    const end = next();
+    task("a").finish();
+    expect(await end).toMatchObject({ status: "done", bytes: 10 });
+    expect(await next()).toBeUndefined();
+  });
+
+  it("ends at a pause, and with the signal's reason", async () => {
+    const { runner } = scripted();
+    const { id } = runner.start(pull("a"));
+    const leave = new AbortController();
+    const left = runner.follow(id, leave.signal);
+    await left.next();
+    const waiting = left.next();
+    leave.abort(new Error("gone"));
+    await expect(waiting).rejects.toThrow("gone");
+    const seen: string[] = [];
+    for await (const { status } of runner.follow(id, never)) {
+      seen.push(status);
+      if (status === "running") await runner.pause(id);
+    }
+    expect(seen).toEqual(["running", "paused"]);
+    await expect(runner.follow("absent", never).next()).rejects.toMatchObject({ code: "not_found" });
   });
 });
 

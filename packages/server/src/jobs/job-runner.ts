@@ -64,10 +64,26 @@ export class JobRunner implements AsyncDisposable {
     }
     this.#dropOldest();
     const { wallClock = () => new Date(), now = () => performance.now() } = this.#options;
-    const job = new KeptJob({ id: randomUUID(), request, createdAt: wallClock().getTime(), now });
+    const job = new KeptJob({ id: randomUUID(), request, wallClock, now });
     this.#jobs.set(job.id, job);
     this.#enqueue(job);
     return job.toJob();
+  }
+
+  /**
+   * The job now, and whenever it has changed since, until it is no longer under way. Changes that come while nobody reads are one.
+   * Throws `not_found`, and the signal's reason.
+   */
+  async *follow(id: string, signal: AbortSignal): AsyncGenerator<Job, void, undefined> {
+    const job = this.#known(id);
+    const { changes } = job;
+    for (;;) {
+      const { count } = changes;
+      const isLast = !isUnderWay(job);
+      yield job.toJob();
+      if (isLast) return;
+      if (changes.count === count) await changes.next(signal);
+    }
   }
 
   /** Interrupts a download; what has come stays. Throws `not_found`, and `invalid_request` for a job that cannot be paused. */

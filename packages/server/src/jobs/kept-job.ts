@@ -6,7 +6,9 @@
 //     │            └─┴─▶ cancelled    │
 //     └──────────────── resume ───────┘   (downloads)
 import type { Job, JobKind, JobRequest } from "@ingle/protocol";
+import { Changes } from "../changes.ts";
 import { sentenceOf } from "../models/managed-model.ts";
+import { toUnixSeconds } from "../unix-seconds.ts";
 import { TransferRate } from "./transfer-rate.ts";
 
 /** Progress of the work. `waiting`: another process does the work, and these are its bytes. */
@@ -22,8 +24,7 @@ export type Stop = "paused" | "cancelled";
 export interface KeptJobOptions {
   id: string;
   request: JobRequest;
-  /** Unix milliseconds. */
-  createdAt: number;
+  wallClock: () => Date;
   /** Milliseconds on a clock that never goes back. */
   now: () => number;
 }
@@ -31,19 +32,23 @@ export interface KeptJobOptions {
 export class KeptJob {
   readonly id: string;
   readonly request: JobRequest;
-  readonly #createdAt: number;
+  readonly changes = new Changes();
+  readonly #createdAt: Date;
+  readonly #wallClock: () => Date;
   readonly #now: () => number;
   readonly #rate = new TransferRate();
   #status: Job["status"] = "waiting";
   #model: string;
   #progress: JobProgress | undefined;
   #error: string | null = null;
+  #endedAt: Date | null = null;
 
-  constructor({ id, request, createdAt, now }: KeptJobOptions) {
+  constructor({ id, request, wallClock, now }: KeptJobOptions) {
     this.id = id;
     this.request = request;
     this.#model = request.kind === "import" ? request.path : request.model;
-    this.#createdAt = createdAt;
+    this.#createdAt = wallClock();
+    this.#wallClock = wallClock;
     this.#now = now;
   }
 
@@ -75,14 +80,14 @@ export class KeptJob {
   }
 
   queue(): void {
-    this.#status = "waiting";
     this.#error = null;
     this.#rate.reset();
+    this.#move("waiting");
   }
 
   begin(): void {
-    this.#status = "running";
     this.#progress = undefined;
+    this.#move("running");
   }
 
   report(progress: JobProgress, model: string = this.#model): void {
@@ -90,20 +95,27 @@ export class KeptJob {
     if (progress.phase !== this.#progress?.phase) this.#rate.reset();
     this.#progress = progress;
     this.#rate.note(progress.bytes, this.#now());
+    this.changes.note();
   }
 
   finish(model: string): void {
-    this.#status = "done";
     this.#model = model;
+    this.#move("done");
   }
 
   stop(how: Stop): void {
-    this.#status = how;
+    this.#move(how);
   }
 
   fail(error: unknown): void {
-    this.#status = "failed";
     this.#error = sentenceOf(error);
+    this.#move("failed");
+  }
+
+  #move(status: Job["status"]): void {
+    this.#status = status;
+    this.#endedAt = this.isOver ? this.#wallClock() : null;
+    this.changes.note();
   }
 
   toJob(): Job {
@@ -124,7 +136,8 @@ export class KeptJob {
       bytes_per_second: isWorking ? this.#rate.perSecond(bytes, this.#now()) : null,
       can_pause: this.canPause,
       error: this.#error,
-      created_at: Math.floor(this.#createdAt / 1000),
+      created_at: toUnixSeconds(this.#createdAt),
+      ended_at: this.#endedAt === null ? null : toUnixSeconds(this.#endedAt),
     };
   }
 }

@@ -7,7 +7,7 @@ import type { ModelRegistry } from "./registry.ts";
 import { toUnixSeconds } from "../unix-seconds.ts";
 
 export function toManagedModel(slot: ModelSlot): ManagedModel {
-  const { id, state, isPinned, leases, waiting, entry, byMemory, kvBytesPerToken, settings } = slot;
+  const { id, state, isPinned, leases, waiting, entry, byMemory, info, settings } = slot;
   const { aliases, architecture, lastUsedAt, listed } = slot.profile;
   const memoryBytes = totalOf(byMemory);
   const isLoaded = state.kind === "loaded" || state.kind === "draining";
@@ -27,7 +27,7 @@ export function toManagedModel(slot: ModelSlot): ManagedModel {
     capabilities: entry.capabilities,
     size_bytes: entry.size_bytes,
     memory_bytes: takesMemory(state) && memoryBytes > 0 ? memoryBytes : null,
-    kv_bytes_per_token: kvBytesPerToken ?? null,
+    kv_bytes_per_token: info?.kvBytesPerToken ?? null,
     kv_bits_k: settings.kvBitsK ?? null,
     kv_bits_v: settings.kvBitsV ?? null,
     loaded_at: isLoaded ? toUnixSeconds(state.loadedAt) : null,

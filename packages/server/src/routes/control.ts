@@ -1,31 +1,25 @@
-// The state of a running server, its machine and its models: GET /api/v1/state, GET /api/v1/machine, GET /api/v1/models, and POST
-// /api/v1/models/load, …/unload, …/pin and …/estimate.
+// The state of a running server and of its machine: GET /api/v1/state and GET /api/v1/machine; and two requests about its models,
+// POST /api/v1/models/pin and …/estimate.
 import {
   EstimateRequest,
-  LoadRequest,
   Machine,
   ManagedModel,
-  ManagedModelList,
   MemoryEstimate,
-  UnloadRequest,
   PinRequest,
   ServerState,
 } from "@ingle/protocol";
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 import type { InferenceOptions } from "../protocols/inference.ts";
 import { settingsOf } from "../models/slot/load-settings.ts";
 import { modelMemory, toManagedModel } from "../models/managed-model.ts";
 import { MemoryEstimates } from "../models/eviction/memory-estimate.ts";
-import type { ModelSlot } from "../models/slot/model-slot.ts";
 import { isInMemory } from "../models/slot/model-state.ts";
 import { ingleVersion } from "../version.ts";
 import { WireError } from "../wire-error.ts";
 import { addRoute, type Route } from "./add-route.ts";
+import { loadFieldNames } from "./managed-models.ts";
 import { serverReadiness } from "./monitoring.ts";
 import { toUnixSeconds } from "../unix-seconds.ts";
-
-/** The requests' names for the engine's fields. */
-const fieldNames = { contextLength: "context_length" };
 
 const state = {
   path: "GET /api/v1/state",
@@ -40,31 +34,6 @@ const machineInfo = {
   responses: { 200: Machine },
   errors: ["not_found", "engine_failed"],
 } satisfies Route;
-const models = {
-  path: "GET /api/v1/models",
-  right: "inference",
-  summary: "List every known model and its state",
-  responses: { 200: ManagedModelList },
-} satisfies Route;
-const load = {
-  path: "POST /api/v1/models/load",
-  right: "management",
-  body: LoadRequest,
-  fieldNames,
-  summary: "Load a model",
-  responses: { 200: ManagedModel },
-  errors: ["model_not_found", "engine_failed", "out_of_memory", "shutting_down"],
-  example: {},
-} satisfies Route;
-const unload = {
-  path: "POST /api/v1/models/unload",
-  right: "management",
-  body: UnloadRequest,
-  summary: "Unload a model once no request uses it",
-  responses: { 200: ManagedModel },
-  errors: ["model_not_found", "shutting_down"],
-  example: {},
-} satisfies Route;
 const pin = {
   path: "POST /api/v1/models/pin",
   right: "management",
@@ -78,7 +47,7 @@ const estimate = {
   path: "POST /api/v1/models/estimate",
   right: "management",
   body: EstimateRequest,
-  fieldNames,
+  fieldNames: loadFieldNames,
   summary: "Estimate the memory that loading a model takes, and whether it fits",
   responses: { 200: MemoryEstimate },
   errors: ["model_not_found", "overloaded", "engine_failed"],
@@ -100,10 +69,6 @@ export async function controlRoutes(app: FastifyInstance, options: ControlOption
     if (machine !== undefined) return await machine();
     throw new WireError("not_found", "This server does not describe its machine.");
   });
-  addRoute(app, models, async (): Promise<ManagedModelList> => {
-    await registry.refresh();
-    return { object: "list", data: registry.slots.map(toManagedModel), memory: modelMemory(registry) };
-  });
   addRoute(app, estimate, async ({ body, clientSignal }) =>
     estimates.of(await registry.known(body.model), settingsOf(body), clientSignal),
   );
@@ -111,16 +76,6 @@ export async function controlRoutes(app: FastifyInstance, options: ControlOption
     const slot = await registry.known(body.model);
     slot.pin(body.pinned);
     return toManagedModel(slot);
-  });
-  addRoute(app, load, async (request) => {
-    const settings = settingsOf(request.body);
-    const slot = await registry.known(request.body.model);
-    if (settings !== undefined) slot.assertAccepts(settings); // also reported to clients that do not wait
-    return await carryOut(slot, request, (signal) => registry.load(slot.id, undefined, { settings, signal }));
-  });
-  addRoute(app, unload, async (request) => {
-    const slot = await registry.known(request.body.model);
-    return await carryOut(slot, request, (signal) => registry.unload(slot.id, { signal }));
   });
 }
 
@@ -145,18 +100,4 @@ export function stateReader(
       memory: modelMemory(registry),
     };
   };
-}
-
-async function carryOut(
-  slot: ModelSlot,
-  { body: { wait = true }, clientSignal, log }: FastifyRequest<{ Body: UnloadRequest }>,
-  command: (signal: AbortSignal | undefined) => Promise<unknown>,
-): Promise<ManagedModel> {
-  if (wait) await command(clientSignal);
-  else
-    void command(undefined).catch((err: unknown) =>
-      // The model's state shows the failure, too.
-      log.warn({ err }, "a management request failed after its client stopped waiting"),
-    );
-  return toManagedModel(slot);
 }

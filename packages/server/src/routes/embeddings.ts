@@ -8,7 +8,7 @@ import { modelErrors } from "../openapi/operation.ts";
 import type { EmbeddingNote } from "../http/request-outcome.ts";
 import { addRoute, type Route } from "./add-route.ts";
 
-const embeddings = {
+export const embeddings = {
   path: "POST /v1/embeddings",
   right: "inference",
   isTracked: true,
@@ -23,7 +23,16 @@ export async function embeddingRoutes(
   app: FastifyInstance,
   options: Pick<InferenceOptions, "registry" | "variant">,
 ): Promise<void> {
-  addRoute(app, embeddings, async (request, reply) => {
+  addEmbeddings(app, embeddings, options);
+}
+
+/** A route that takes and returns what `POST /v1/embeddings` does. */
+export function addEmbeddings(
+  app: FastifyInstance,
+  route: Omit<typeof embeddings, "path"> & Pick<Route, "path">,
+  options: Pick<InferenceOptions, "registry" | "variant">,
+): void {
+  addRoute(app, route, async (request, reply) => {
     const { model, input, dimensions, encoding_format: format } = request.body;
     const lease = await leaseModel(request, options, { model });
     const result = await embed(request, lease.model, toInputs(input), { dimensions });

@@ -58,6 +58,10 @@ export const serverSettings = {
       details: "See [llama-server's API](llama-server.md).",
     },
   ),
+  lmStudioApi: toggle("--lm-studio-api", "Also serve LM Studio's REST API, under /api/v0 and /api/v1", {
+    isPerVariant: true,
+    details: "See [LM Studio's API](lm-studio.md).",
+  }),
   noUi: toggle("--no-ui", "Serve only the API, without the web page", {
     details: "The [page](app.md) is otherwise served under `/`.",
   }),

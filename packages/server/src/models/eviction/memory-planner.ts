@@ -1,6 +1,6 @@
 // Gives memory to one model after the other: evicts others for it, and waits until they are freed.
-import { EventEmitter, once } from "node:events";
 import type { MemoryBytes } from "@ingle/engine";
+import { Changes } from "../../changes.ts";
 import { orAborted } from "../../or-aborted.ts";
 import { takesMemory } from "../slot/model-state.ts";
 import type { ModelSlot } from "../slot/model-slot.ts";
@@ -13,29 +13,22 @@ export interface ResidentSlot extends Resident {
 
 export class MemoryPlanner {
   readonly #limits: MemoryLimits;
-  readonly #changes = new EventEmitter();
+  readonly #changes = new Changes();
   /** Resolves when the last one in the queue is done. */
   #queue: Promise<void> = Promise.resolve();
 
   constructor(limits: MemoryLimits) {
     this.#limits = limits;
-    this.#changes.setMaxListeners(0); // one for each request to unload that waits
   }
 
   /** Wakes whoever waits in nextChange(): a slot has changed. */
   changed(): void {
-    this.#changes.emit("change");
+    this.#changes.note();
   }
 
   /** Resolves at the next change of a slot. Rejects with the signal's reason. */
   async nextChange(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    try {
-      await once(this.#changes, "change", { signal });
-    } catch (error) {
-      signal.throwIfAborted();
-      throw error;
-    }
+    await this.#changes.next(signal);
   }
 
   /**

@@ -1,6 +1,6 @@
 // One model of the server: its state, its leases, the requests that wait for it, and the statistics of its engines. It is
 // loaded once however many requests wait, and never freed while a lease is held.
-import type { EngineCrash, LoadedModel, MemoryBytes, Model } from "@ingle/engine";
+import type { EngineCrash, LoadedModel, MemoryBytes, Model, ModelInfo } from "@ingle/engine";
 import type { ModelEntry } from "@ingle/protocol";
 import { Admission } from "../admission.ts";
 import type { KnownModel, PreparedModel } from "../catalog/known-model.ts";
@@ -111,9 +111,9 @@ export class ModelSlot {
     return this.#byMemory;
   }
 
-  /** Bytes of KV cache for each token; undefined while the model is not loaded. */
-  get kvBytesPerToken(): number | undefined {
-    return this.#loaded?.model.info.kvBytesPerToken;
+  /** Of the loaded model; undefined while there is none. */
+  get info(): ModelInfo | undefined {
+    return this.#loaded?.model.info;
   }
 
   /** Settings that a management request gave; undefined if none did. */

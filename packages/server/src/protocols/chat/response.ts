@@ -47,19 +47,20 @@ function toMessage({
   };
 }
 
-/** Throws what a generation throws. */
+/** `atEnd`: what else the last chunk of a choice has. Throws what a generation throws. */
 export function toChunks(
   head: ResponseHead,
   generations: readonly Generation[],
   options: StreamOptions,
+  atEnd?: (result: GenerationResult) => object,
 ): AsyncGenerator<string, void, undefined> {
-  return choiceChunks(generations, chunkWriter(head), options);
+  return choiceChunks(generations, chunkWriter(head, atEnd), options);
 }
 
 type Choice = ChatCompletionChunk["choices"][number];
 
 /** Text chunks differ only in their text: the rest is written once, before the first token. */
-function chunkWriter(head: ResponseHead): ChunkWriter {
+function chunkWriter(head: ResponseHead, atEnd?: (result: GenerationResult) => object): ChunkWriter {
   const write = eventsWithHead({
     ...head,
     object: "chat.completion.chunk",
@@ -88,7 +89,11 @@ function chunkWriter(head: ResponseHead): ChunkWriter {
       });
     },
     finish: (index, result) =>
-      event({ choices: [choice(index, {}, result.finishReason)], timings: toTimings([result]) }),
+      event({
+        choices: [choice(index, {}, result.finishReason)],
+        timings: toTimings([result]),
+        ...atEnd?.(result),
+      }),
     usage: (usage) => event({ choices: [], usage }),
   };
 }

@@ -42,7 +42,7 @@ export const completions: GenerationProtocol<CompletionRequest> = {
   },
 };
 
-function completionOptions({ body, model }: RunningRequest<CompletionRequest>): CompletionOptions {
+export function completionOptions({ body, model }: RunningRequest<CompletionRequest>): CompletionOptions {
   const { n: repliesPerPrompt = 1, echo = false } = body;
   const prompts = promptsOf(body.prompt);
   return {

@@ -15,6 +15,8 @@ export interface CompletionOptions {
   repliesPerPrompt: number;
   /** What the text of a choice begins with: its prompt where `echo` is set, else nothing. */
   openingOf: (index: number) => Promise<string>;
+  /** What else the last chunk of a choice has. */
+  atEnd?: (result: GenerationResult) => object;
 }
 
 /** One choice for each result, in their order. */
@@ -53,7 +55,7 @@ export function toChunks(
 }
 
 /** Text chunks differ only in their text: the rest is written once, before the first token. */
-function chunkWriter(head: ResponseHead, { openingOf }: CompletionOptions): ChunkWriter {
+function chunkWriter(head: ResponseHead, { openingOf, atEnd }: CompletionOptions): ChunkWriter {
   const write = eventsWithHead({ ...head, object: "text_completion" } satisfies Partial<CompletionChunk>);
   const event = (rest: Partial<CompletionChunk>): string => write(JSON.stringify(rest));
   const text = (index: number, content: string): string =>
@@ -80,6 +82,7 @@ function chunkWriter(head: ResponseHead, { openingOf }: CompletionOptions): Chun
       event({
         choices: [{ index, text: "", logprobs: null, finish_reason: toFinishReason(result.finishReason) }],
         timings: toTimings([result]),
+        ...atEnd?.(result),
       }),
     usage: (usage) => event({ choices: [], usage }),
   };

@@ -2,6 +2,7 @@
 import { hostMemory, totalOf } from "@ingle/engine";
 import type { OllamaDetails, OllamaModelInfo, OllamaModels, OllamaRunningModels } from "@ingle/protocol";
 import type { ModelSlot } from "../../models/slot/model-slot.ts";
+import { toParameterSize } from "../parameter-size.ts";
 import { digestOfModel } from "./digest.ts";
 
 /** Stands for "never": clients show a time that is more than twenty years away as for ever. */
@@ -81,9 +82,4 @@ function detailsOf({ entry, profile }: ModelSlot): OllamaDetails {
 function toCapabilities({ entry: { capabilities } }: ModelSlot): string[] {
   if (capabilities.includes("embeddings")) return ["embedding"];
   return ["completion", ...capabilities];
-}
-
-function toParameterSize(count: number): string {
-  if (count >= 1e9) return `${(count / 1e9).toFixed(1)}B`;
-  return count >= 1e6 ? `${(count / 1e6).toFixed(2)}M` : `${Math.round(count / 1e3)}K`;
 }

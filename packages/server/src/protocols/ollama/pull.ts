@@ -1,14 +1,10 @@
 // A pull of Ollama's API as a job of the model library: its progress, one JSON object a line.
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Job, OllamaProgress } from "@ingle/protocol";
 import { jsonLine } from "../../http/event-stream.ts";
 import type { JobRunner } from "../../jobs/job-runner.ts";
 import { isUnderWay } from "../../jobs/kept-job.ts";
 import { WireError } from "../../wire-error.ts";
 import { digestOfPhase } from "./digest.ts";
-
-/** Milliseconds between two looks at the job: people see progress, and a client gets few lines. */
-const lookEveryMs = 250;
 
 /**
  * Starts the job, or follows the one that fetches the same model. When the signal is aborted, a job that began here is paused, and
@@ -29,16 +25,13 @@ export async function* progressOfJob(
   try {
     yield { status: "pulling manifest" };
     let shown = "";
-    for (;;) {
-      const job = jobs.list().find((each) => each.id === id);
-      if (job?.status === "done") break;
-      if (job === undefined || !isUnderWay(job))
-        throw new WireError("engine_failed", job?.error ?? `The download was ${job?.status ?? "forgotten"}.`);
+    for await (const job of jobs.follow(id, signal)) {
+      if (job.status !== "done" && !isUnderWay(job))
+        throw new WireError("engine_failed", job.error ?? `The download was ${job.status}.`);
       const progress = toProgress(job);
       const text = JSON.stringify(progress);
-      if (job.total_bytes > 0 && text !== shown) yield progress;
+      if (isUnderWay(job) && job.total_bytes > 0 && text !== shown) yield progress;
       shown = text;
-      await sleep(lookEveryMs, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
     yield { status: "success" };
   } finally {

@@ -1,0 +1,94 @@
+// Models of the registry as LM Studio's clients know them.
+import type { LmStudioListedModel, LmStudioLoadConfig, LmStudioModel } from "@ingle/protocol";
+import type { ModelSlot } from "../../models/slot/model-slot.ts";
+import { toParameterSize } from "../parameter-size.ts";
+
+/** As `GET /api/v0/models` lists it. */
+export function toLmStudioModel(slot: ModelSlot): LmStudioModel {
+  const { id, entry } = slot;
+  const { architecture, capabilities, listed } = slot.profile;
+  const isLoaded = entry.status === "loaded";
+  return {
+    id,
+    object: "model",
+    type: capabilities.includes("embeddings")
+      ? "embeddings"
+      : capabilities.includes("vision")
+        ? "vlm"
+        : "llm",
+    publisher: publisherOf(id),
+    arch: architecture ?? "",
+    compatibility_type: listed?.format ?? "gguf",
+    quantization: entry.quantization ?? "",
+    state: isLoaded ? "loaded" : entry.status === "loading" ? "loading" : "not-loaded",
+    max_context_length: maxContextLengthOf(slot),
+    ...(isLoaded && entry.context_length !== null ? { loaded_context_length: entry.context_length } : {}),
+    capabilities: capabilities.includes("tools") ? ["tool_use"] : [],
+  };
+}
+
+/** As `GET /api/v1/models` lists it. There is one instance of a loaded model, which has the model's id. */
+export function toListedModel(slot: ModelSlot): LmStudioListedModel {
+  const { id, entry } = slot;
+  const { architecture, capabilities, listed } = slot.profile;
+  const type = typeOf(slot);
+  const { quantization, n_params: parameters, status } = entry;
+  return {
+    type,
+    publisher: publisherOf(id),
+    key: id,
+    display_name: id.slice(id.indexOf("/") + 1),
+    ...(type === "embedding" ? {} : { architecture }),
+    quantization:
+      quantization === null ? null : { name: quantization, bits_per_weight: bitsOf(quantization) },
+    size_bytes: entry.size_bytes ?? 0,
+    params_string: parameters === null ? null : toParameterSize(parameters),
+    loaded_instances: status === "loaded" ? [{ id, config: loadConfigOf(slot) }] : [],
+    max_context_length: maxContextLengthOf(slot),
+    format: listed?.format ?? "gguf",
+    ...(type === "embedding"
+      ? {}
+      : {
+          capabilities: {
+            vision: capabilities.includes("vision"),
+            trained_for_tool_use: capabilities.includes("tools"),
+          },
+          description: null,
+        }),
+  };
+}
+
+export function typeOf({ profile }: ModelSlot): "llm" | "embedding" {
+  return profile.capabilities.includes("embeddings") ? "embedding" : "llm";
+}
+
+/** How a loaded model was loaded. What nobody has set, the engine has chosen. */
+export function loadConfigOf(slot: ModelSlot): LmStudioLoadConfig {
+  const { entry, info, settings } = slot;
+  const { batchTokens, flashAttention, kvOffload } = settings.devices ?? {};
+  return {
+    context_length: entry.context_length ?? 0,
+    ...(typeOf(slot) === "embedding" || info === undefined ? {} : { parallel: info.parallel }),
+    ...(batchTokens === undefined ? {} : { eval_batch_size: batchTokens }),
+    ...(flashAttention === undefined || flashAttention === "auto"
+      ? {}
+      : { flash_attention: flashAttention === "on" }),
+    ...(kvOffload === undefined ? {} : { offload_kv_cache_to_gpu: kvOffload }),
+  };
+}
+
+/** 4 for `Q4_K_M`, 16 for `BF16`: the first number of the name. */
+function bitsOf(quantization: string): number | null {
+  const [digits] = /\d+/.exec(quantization) ?? [];
+  return digits === undefined ? null : Number(digits);
+}
+
+function publisherOf(id: string): string {
+  const end = id.indexOf("/");
+  return end > 0 ? id.slice(0, end) : "local";
+}
+
+/** 0 while nobody knows. */
+function maxContextLengthOf({ entry }: ModelSlot): number {
+  return entry.context_length_train ?? entry.context_length ?? 0;
+}

@@ -1,0 +1,53 @@
+// What LM Studio's API v0 adds to a completion: how fast it was generated, by which model and which program, and why it ended.
+import type { GenerationResult, Model } from "@ingle/engine";
+import type { LmStudioPerformance, LmStudioStopReason } from "@ingle/protocol";
+import { ingleVersion } from "../../version.ts";
+import { toTimings } from "../usage.ts";
+
+export interface PerformanceOptions {
+  model: Model;
+  /** The most tokens of a reply; -1 or undefined for no limit. */
+  maxTokens: number | undefined;
+  repliesPerPrompt?: number | undefined;
+}
+
+/** Of several replies, the time to the first token and the reason to stop are those of the first. */
+export function performanceOf(
+  results: readonly GenerationResult[],
+  { model: { info }, maxTokens, repliesPerPrompt }: PerformanceOptions,
+): LmStudioPerformance {
+  const { predicted_ms, predicted_per_second } = toTimings(results, repliesPerPrompt);
+  const [first] = results;
+  if (first === undefined) throw new Error("A response must have at least one reply.");
+  return {
+    stats: {
+      tokens_per_second: predicted_per_second,
+      time_to_first_token: secondsToFirstToken(first),
+      generation_time: predicted_ms / 1000,
+      stop_reason: stopReasonOf(first, maxTokens),
+    },
+    model_info: {
+      arch: info.architecture,
+      quant: info.quantization,
+      format: "gguf",
+      context_length: info.contextLength,
+    },
+    runtime: { name: "ingle", version: ingleVersion(), supported_formats: ["gguf"] },
+  };
+}
+
+export function secondsToFirstToken({ timings }: Pick<GenerationResult, "timings">): number {
+  return (timings.queueMs + timings.promptMs) / 1000;
+}
+
+function stopReasonOf(
+  { finishReason, stop, usage }: GenerationResult,
+  maxTokens: number | undefined,
+): LmStudioStopReason {
+  if (finishReason === "tool_calls") return "toolCalls";
+  if (finishReason === "stop") return stop === undefined ? "eosFound" : "stopStringFound";
+  const isLimited = maxTokens !== undefined && maxTokens !== -1;
+  return isLimited && usage.completionTokens >= maxTokens
+    ? "maxPredictedTokensReached"
+    : "contextLengthReached";
+}

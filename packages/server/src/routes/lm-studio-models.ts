@@ -1,0 +1,120 @@
+// The models of a running server for LM Studio's clients and ours alike: GET /api/v1/models, POST /api/v1/models/load and …/unload; and
+// for LM Studio's alone POST /api/v1/models/download and GET /api/v1/models/download/status/{id}.
+import {
+  LmStudioDownload,
+  LmStudioDownloadRequest,
+  LmStudioError,
+  LmStudioLoadedModel,
+  LmStudioLoadRequest,
+  LmStudioManagedModelList,
+  LmStudioUnloadedModel,
+  LmStudioUnloadRequest,
+  type LoadRequest,
+} from "@ingle/protocol";
+import type { FastifyInstance } from "fastify";
+import type { JobRunner } from "../jobs/job-runner.ts";
+import { toManagedModel } from "../models/managed-model.ts";
+import { noLibrary } from "../models/model-errors.ts";
+import type { ModelRegistry } from "../models/registry.ts";
+import { downloadOf, startDownload, toPullName } from "../protocols/lm-studio/download.ts";
+import { toLmStudioError } from "../protocols/lm-studio/error-shape.ts";
+import { loadConfigOf, toListedModel, typeOf } from "../protocols/lm-studio/model-entry.ts";
+import { addRoute, type Route } from "./add-route.ts";
+import {
+  listOfModels,
+  listRoute,
+  loadAsRequested,
+  loadRoute,
+  unloadAsRequested,
+  unloadRoute,
+} from "./managed-models.ts";
+
+const list = { ...listRoute, responses: { 200: LmStudioManagedModelList } } satisfies Route;
+const load = {
+  ...loadRoute,
+  body: LmStudioLoadRequest,
+  responses: { 200: LmStudioLoadedModel },
+} satisfies Route;
+const unload = {
+  ...unloadRoute,
+  body: LmStudioUnloadRequest,
+  responses: { 200: LmStudioUnloadedModel },
+} satisfies Route;
+const conventions = { right: "management", errorShape: toLmStudioError, errorBody: LmStudioError } as const;
+const download = {
+  ...conventions,
+  path: "POST /api/v1/models/download",
+  body: LmStudioDownloadRequest,
+  summary: "Download a model in the background",
+  responses: { 200: LmStudioDownload },
+  errors: ["not_found", "overloaded", "shutting_down"],
+  example: {},
+} satisfies Route;
+const downloadStatus = {
+  ...conventions,
+  path: "GET /api/v1/models/download/status/*",
+  summary: "Get the progress of a download",
+  responses: { 200: LmStudioDownload },
+  errors: ["not_found"],
+  id: "The job_id of a download.",
+} satisfies Route;
+
+export interface LmStudioModelOptions {
+  registry: ModelRegistry;
+  /** Absent: this server manages no library. */
+  jobs: JobRunner | undefined;
+}
+
+export async function lmStudioModelRoutes(
+  app: FastifyInstance,
+  options: LmStudioModelOptions,
+): Promise<void> {
+  const { registry } = options;
+  const jobs = (): JobRunner => {
+    if (options.jobs !== undefined) return options.jobs;
+    throw noLibrary();
+  };
+
+  addRoute(app, list, async (): Promise<LmStudioManagedModelList> => ({
+    ...(await listOfModels(registry)),
+    models: registry.slots.map(toListedModel),
+  }));
+  addRoute(app, load, async (request): Promise<LmStudioLoadedModel> => {
+    const { body } = request;
+    const startedAt = performance.now();
+    const slot = await loadAsRequested(registry, request, toLoadRequest(body));
+    const { wait = true, echo_load_config: echoes = false } = body;
+    return {
+      ...toManagedModel(slot),
+      type: typeOf(slot),
+      instance_id: slot.id,
+      ...(wait ? { load_time_seconds: (performance.now() - startedAt) / 1000 } : {}),
+      ...(wait && echoes ? { load_config: loadConfigOf(slot) } : {}),
+    };
+  });
+  addRoute(app, unload, async (request): Promise<LmStudioUnloadedModel> => {
+    const { model, instance_id: instance, wait } = request.body;
+    const slot = await unloadAsRequested(registry, request, { model: model ?? instance ?? "", wait });
+    return { ...toManagedModel(slot), instance_id: slot.id };
+  });
+  addRoute(app, download, async ({ body, clientSignal }) =>
+    startDownload({ jobs: jobs(), registry }, toPullName(body), clientSignal),
+  );
+  addRoute(app, downloadStatus, async ({ params }) => downloadOf(jobs(), params["*"]));
+}
+
+/** Our names of LM Studio's fields; where a request has both, ours. */
+function toLoadRequest({
+  eval_batch_size: batchSize,
+  flash_attention: flashAttention,
+  offload_kv_cache_to_gpu: kvOffload,
+  ...body
+}: LmStudioLoadRequest): LoadRequest {
+  const flashAttn = flashAttention === undefined ? undefined : flashAttention ? "on" : "off";
+  return {
+    ...body,
+    batch_size: body.batch_size ?? batchSize,
+    flash_attn: body.flash_attn ?? flashAttn,
+    kv_offload: body.kv_offload ?? kvOffload,
+  };
+}

@@ -1,0 +1,94 @@
+// The models of a running server: GET /api/v1/models, POST /api/v1/models/load and …/unload.
+import { LoadRequest, ManagedModel, ManagedModelList, UnloadRequest } from "@ingle/protocol";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { modelMemory, toManagedModel } from "../models/managed-model.ts";
+import type { ModelRegistry } from "../models/registry.ts";
+import { settingsOf } from "../models/slot/load-settings.ts";
+import type { ModelSlot } from "../models/slot/model-slot.ts";
+import { addRoute, type Route } from "./add-route.ts";
+
+/** The requests' names for the engine's fields. */
+export const loadFieldNames = { contextLength: "context_length" };
+
+export const listRoute = {
+  path: "GET /api/v1/models",
+  right: "inference",
+  summary: "List every known model and its state",
+  responses: { 200: ManagedModelList },
+} satisfies Route;
+export const loadRoute = {
+  path: "POST /api/v1/models/load",
+  right: "management",
+  body: LoadRequest,
+  fieldNames: loadFieldNames,
+  summary: "Load a model",
+  responses: { 200: ManagedModel },
+  errors: ["model_not_found", "engine_failed", "out_of_memory", "shutting_down"],
+  example: {},
+} satisfies Route;
+export const unloadRoute = {
+  path: "POST /api/v1/models/unload",
+  right: "management",
+  body: UnloadRequest,
+  summary: "Unload a model once no request uses it",
+  responses: { 200: ManagedModel },
+  errors: ["model_not_found", "shutting_down"],
+  example: {},
+} satisfies Route;
+
+export async function managedModelRoutes(
+  app: FastifyInstance,
+  { registry }: { registry: ModelRegistry },
+): Promise<void> {
+  addRoute(app, listRoute, async () => await listOfModels(registry));
+  addRoute(app, loadRoute, async (request) =>
+    toManagedModel(await loadAsRequested(registry, request, request.body)),
+  );
+  addRoute(app, unloadRoute, async (request) =>
+    toManagedModel(await unloadAsRequested(registry, request, request.body)),
+  );
+}
+
+export async function listOfModels(registry: ModelRegistry): Promise<ManagedModelList> {
+  await registry.refresh();
+  return { object: "list", data: registry.slots.map(toManagedModel), memory: modelMemory(registry) };
+}
+
+type Request = Pick<FastifyRequest, "clientSignal" | "log">;
+
+/** Throws what `ModelRegistry.load()` throws; without `wait`, only `model_not_found` and what the settings are refused with. */
+export async function loadAsRequested(
+  registry: ModelRegistry,
+  request: Request,
+  body: LoadRequest,
+): Promise<ModelSlot> {
+  const settings = settingsOf(body);
+  const slot = await registry.known(body.model);
+  if (settings !== undefined) slot.assertAccepts(settings); // also reported to clients that do not wait
+  await carryOut(request, body, (signal) => registry.load(slot.id, undefined, { settings, signal }));
+  return slot;
+}
+
+/** Throws what `ModelRegistry.unload()` throws; without `wait`, only `model_not_found`. */
+export async function unloadAsRequested(
+  registry: ModelRegistry,
+  request: Request,
+  body: UnloadRequest,
+): Promise<ModelSlot> {
+  const slot = await registry.known(body.model);
+  await carryOut(request, body, (signal) => registry.unload(slot.id, { signal }));
+  return slot;
+}
+
+async function carryOut(
+  { clientSignal, log }: Request,
+  { wait = true }: Pick<UnloadRequest, "wait">,
+  command: (signal: AbortSignal | undefined) => Promise<unknown>,
+): Promise<void> {
+  if (wait) await command(clientSignal);
+  else
+    void command(undefined).catch((err: unknown) =>
+      // The model's state shows the failure, too.
+      log.warn({ err }, "a management request failed after its client stopped waiting"),
+    );
+}
