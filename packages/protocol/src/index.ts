@@ -205,6 +205,8 @@ export {
   SessionRequest,
 } from "./management/server.ts";
 export { Liveness, Machine, MachineDevice, Readiness, ServerState } from "./management/state.ts";
+export { LmStudioChatEvent, LmStudioChatRequest, LmStudioChatResponse } from "./lm-studio/chat.ts";
+export type { LmStudioInputItem, LmStudioOutputItem } from "./lm-studio/chat.ts";
 export {
   LmStudioChatCompletion,
   LmStudioChatCompletionChunk,

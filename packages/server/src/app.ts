@@ -41,6 +41,7 @@ import { completions } from "./protocols/completions/protocol.ts";
 import { generationRoute } from "./protocols/generation-route.ts";
 import { llamaServerCompletion } from "./protocols/llama-server/completion.ts";
 import { llamaServerInfill } from "./protocols/llama-server/infill.ts";
+import { lmStudioChat } from "./protocols/lm-studio/chat.ts";
 import { lmStudioChatCompletions } from "./protocols/lm-studio/chat-completions.ts";
 import { lmStudioCompletions } from "./protocols/lm-studio/completions.ts";
 import { messages } from "./protocols/messages/protocol.ts";
@@ -244,6 +245,7 @@ async function addLmStudioRoutes(
   await app.register(generationRoute(lmStudioCompletions), inference);
   await app.register(lmStudioV0Routes, inference);
   await app.register(lmStudioModelRoutes, { ...inference, jobs });
+  await app.register(generationRoute(lmStudioChat()), inference);
 }
 
 function inferenceOptions(config: ServerConfig, dependencies: AppDependencies): InferenceOptions {

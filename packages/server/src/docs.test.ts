@@ -111,8 +111,8 @@ it.each([
   {
     name: "lm-studio.md",
     flags: { lmStudioApi: true },
-    isOwn: /^LmStudio\w+Request$/,
-    requests: 4,
+    isOwn: /^LmStudio\w+(?:Request|Item)$/,
+    requests: 6,
     shared: [],
   },
 ])("docs/$name names every route of the API, and every field of its requests", async (api) => {

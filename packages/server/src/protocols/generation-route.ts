@@ -7,11 +7,17 @@ import type { ImageReading } from "../images/image-files.ts";
 import { readImages } from "../images/read-images.ts";
 import { startGenerations } from "./generations.ts";
 import { imageReading, leaseModel, responseHead, type InferenceOptions } from "./inference.ts";
-import type { GenerationBody, GenerationProtocol, Prompt, RunningRequest } from "./protocol.ts";
+import type {
+  GenerationBody,
+  GenerationProtocol,
+  Prompt,
+  ProtocolResponse,
+  RunningRequest,
+} from "./protocol.ts";
 
 /** A fastify plugin that adds the protocol's route. */
 export function generationRoute<Body extends GenerationBody>(protocol: GenerationProtocol<Body>) {
-  const { path, body, operation, conventions, streaming } = protocol;
+  const { path, body, operation, conventions, streaming, opening } = protocol;
   const route = {
     schema: { body },
     config: { right: "inference", isTracked: true, operation, ...conventions },
@@ -22,15 +28,40 @@ export function generationRoute<Body extends GenerationBody>(protocol: Generatio
       const checked = checkedBody(protocol, request);
       const other = await protocol.instead?.(checked, request, options);
       if (other !== undefined) return other;
-      const running = await run(protocol, checked, request, options);
-      const { whole, events, errorEvents } = protocol.respond(running);
-      if (!(checked.stream ?? streaming?.isDefault ?? false)) return whole();
+      const starting = run(protocol, checked, request, options);
+      starting.catch(() => {}); // with an opening, it is awaited only after that was sent
+      if (!(checked.stream ?? streaming?.isDefault ?? false)) return protocol.respond(await starting).whole();
+      const { events, errorEvents } =
+        opening === undefined
+          ? protocol.respond(await starting)
+          : openedStream(opening.events(checked, options, starting), {
+              errorEvents: opening.errorEvents,
+              begin: async () => protocol.respond(await starting),
+            });
       return sendEvents(request, reply, events(), {
         keepAliveMs: streaming === undefined ? options.keepAliveMs : undefined,
         contentType: streaming?.contentType,
         toErrorEvents: errorEvents,
       });
     });
+  };
+}
+
+type Stream = Pick<ProtocolResponse, "events" | "errorEvents">;
+
+/** The opening, then the events of the response, which `begin` waits for. */
+function openedStream(
+  opening: AsyncIterable<string>,
+  { begin, errorEvents }: { begin: () => Promise<ProtocolResponse> } & Required<Pick<Stream, "errorEvents">>,
+): Stream {
+  let response: ProtocolResponse | undefined;
+  return {
+    events: async function* () {
+      yield* opening;
+      response = await begin();
+      yield* response.events();
+    },
+    errorEvents: (error) => (response?.errorEvents ?? errorEvents)(error),
   };
 }
 

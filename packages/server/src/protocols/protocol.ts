@@ -26,6 +26,8 @@ export interface GenerationProtocol<Body extends GenerationBody> {
   readonly conventions?: WireConventions;
   /** Default: server-sent events, if the request asks for a stream. */
   readonly streaming?: Streaming;
+  /** What a stream begins with while the request waits for its model. Default: nothing is sent until the model is there. */
+  readonly opening?: Opening<Body>;
   /** Answers a request that generates nothing; undefined for one that does. Default: every request generates. */
   readonly instead?: (
     body: Body,
@@ -53,6 +55,21 @@ export interface Streaming {
   readonly contentType: string;
   /** Whether a response is streamed unless the request has `stream: false`. */
   readonly isDefault: boolean;
+}
+
+/** The events before those of the response. */
+export interface Opening<Body> {
+  /**
+   * In their text form; there may be none. Ends when `started` settles, at the latest, and throws nothing itself. From its first event
+   * on, an error has no HTTP status.
+   */
+  readonly events: (
+    body: Body,
+    options: InferenceOptions,
+    started: Promise<unknown>,
+  ) => AsyncIterable<string>;
+  /** The events that end a stream whose request could not be started. */
+  readonly errorEvents: (error: ErrorBody) => string;
 }
 
 /** What every protocol's body has. */

@@ -1,0 +1,50 @@
+// What a streamed chat of LM Studio's API v1 begins with: the load of its model, while the request waits for it.
+import { setTimeout as sleep } from "node:timers/promises";
+import type { LmStudioChatEvent } from "@ingle/protocol";
+import type { ModelRegistry } from "../../models/registry.ts";
+import { isInMemory, progressOf } from "../../models/slot/model-state.ts";
+
+/** Milliseconds between two looks at the load. */
+const lookEveryMs = 100;
+
+/**
+ * Yields nothing for a model that is in memory. Ends when `started` settles, which is when the request has its model or an error; throws
+ * nothing itself.
+ */
+export async function* loadEvents(
+  registry: ModelRegistry,
+  model: string | undefined,
+  started: Promise<unknown>,
+): AsyncGenerator<LmStudioChatEvent, void, undefined> {
+  const slot = model === undefined ? undefined : await registry.find(model);
+  if (slot === undefined || isInMemory(slot.state)) return;
+  const { id: model_instance_id } = slot;
+  let isOver = false;
+  const over = settled(started).then(() => (isOver = true));
+  let begunAt: number | undefined;
+  let shown = 0;
+  for (;;) {
+    await Promise.race([over, sleep(lookEveryMs)]);
+    if (isOver) break;
+    const { state } = slot;
+    if (state.kind !== "preparing" && state.kind !== "loading") continue;
+    if (begunAt === undefined) {
+      begunAt = performance.now();
+      yield { type: "chat.start", model_instance_id };
+      yield { type: "model_load.start", model_instance_id };
+    }
+    const progress = progressOf(state);
+    if (progress > shown) yield { type: "model_load.progress", model_instance_id, progress };
+    shown = Math.max(shown, progress);
+  }
+  if (begunAt === undefined || !isInMemory(slot.state)) return;
+  yield {
+    type: "model_load.end",
+    model_instance_id,
+    load_time_seconds: (performance.now() - begunAt) / 1000,
+  };
+}
+
+async function settled(work: Promise<unknown>): Promise<void> {
+  await Promise.allSettled([work]);
+}

@@ -1,0 +1,94 @@
+// The chats that LM Studio's API v1 goes on with, in memory. Each response is a node of a tree: it holds its own messages, and its
+// chat is those of the nodes up to the root, so a chat that branches is kept once.
+import type { UnreadMessage } from "../content-parts.ts";
+
+/** The most responses that a request can follow; the one that was used least recently is forgotten for a new one. */
+export const storedResponsesMax = 10_000;
+/** The most UTF-16 units of all chats together. Most of it is images, if there are any. */
+export const storedUnitsMax = 128 * 1024 * 1024;
+
+/** What a message takes beside its texts. */
+const messageUnits = 256;
+
+/** A chat up to a response. */
+export interface StoredChat {
+  system: string | undefined;
+  /** Without the system message. */
+  messages: readonly UnreadMessage[];
+}
+
+interface Node {
+  readonly system: string | undefined;
+  readonly own: readonly UnreadMessage[];
+  readonly units: number;
+  readonly parent: Node | undefined;
+  /** Its place in the list, and the nodes whose parent it is. It is forgotten with the last one. */
+  holders: number;
+}
+
+export class StoredChats {
+  readonly #limits: { responses: number; units: number };
+  /** By the response's id, the least recently used first. */
+  readonly #nodes = new Map<string, Node>();
+  #units = 0;
+
+  constructor(limits = { responses: storedResponsesMax, units: storedUnitsMax }) {
+    this.#limits = limits;
+  }
+
+  /** UTF-16 units that are kept. */
+  get units(): number {
+    return this.#units;
+  }
+
+  get(id: string): StoredChat | undefined {
+    const node = this.#nodes.get(id);
+    if (node === undefined) return undefined;
+    this.#nodes.delete(id);
+    this.#nodes.set(id, node);
+    const turns: (readonly UnreadMessage[])[] = [];
+    for (let each: Node | undefined = node; each !== undefined; each = each.parent) turns.push(each.own);
+    return { system: node.system, messages: turns.toReversed().flat() };
+  }
+
+  /** Keeps a chat whose last messages are `added`. What precedes them is `before`, the chat up to the response `previousId`. */
+  add(
+    id: string,
+    added: StoredChat,
+    { previousId, before }: { previousId: string | undefined; before: readonly UnreadMessage[] },
+  ): void {
+    const parent = previousId === undefined ? undefined : this.#nodes.get(previousId);
+    // The response before may have been forgotten while this one was generated.
+    const own = parent === undefined ? [...before, ...added.messages] : added.messages;
+    const units = own.reduce((sum, message) => sum + unitsOf(message), added.system?.length ?? 0);
+    if (parent !== undefined) parent.holders += 1;
+    this.#nodes.set(id, { system: added.system, own, units, parent, holders: 1 });
+    this.#units += units;
+    this.#forgetSome(id);
+  }
+
+  #forgetSome(newest: string): void {
+    const { responses, units } = this.#limits;
+    for (const [id, node] of this.#nodes) {
+      if ((this.#nodes.size <= responses && this.#units <= units) || id === newest) return;
+      this.#nodes.delete(id);
+      this.#release(node);
+    }
+  }
+
+  #release(node: Node): void {
+    for (let each: Node | undefined = node; each !== undefined; each = each.parent) {
+      each.holders -= 1;
+      if (each.holders > 0) return;
+      this.#units -= each.units;
+    }
+  }
+}
+
+function unitsOf({ content, reasoning = "" }: UnreadMessage): number {
+  const texts =
+    typeof content === "string"
+      ? [content]
+      : content.map((part) => (part.type === "text" ? part.text : part.url));
+  return texts.reduce((sum, text) => sum + text.length, reasoning.length + messageUnits);
+}
