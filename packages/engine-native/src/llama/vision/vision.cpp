@@ -72,6 +72,15 @@ base::Result<void> check_image(const RgbImage& image) {
     return {};
 }
 
+/// The parameters on which a projector's memory depends.
+mtmd_context_params size_params(const VisionOptions& options) {
+    mtmd_context_params params = mtmd_context_params_default();
+    params.use_gpu = options.uses_gpu;
+    if (options.tokens_min > 0) params.image_min_tokens = options.tokens_min;
+    if (options.tokens_max > 0) params.image_max_tokens = options.tokens_max;
+    return params;
+}
+
 /// Splits a text at its markers: an image belongs between each two pieces.
 std::vector<std::string_view> split(std::string_view text, std::string_view marker) {
     std::vector<std::string_view> pieces;
@@ -138,14 +147,11 @@ base::Result<std::shared_ptr<Vision>> Vision::load(const llama_model* model, con
 }
 
 mtmd_context_params Vision::params_for(const VisionOptions& options) {
-    mtmd_context_params params = mtmd_context_params_default();
-    params.use_gpu = options.uses_gpu;
+    mtmd_context_params params = size_params(options);
     params.print_timings = false;
     params.n_threads = options.threads;
     // Lays out the computation now, so that mismatches in a damaged file are found while loading.
     params.warmup = true;
-    if (options.tokens_min > 0) params.image_min_tokens = options.tokens_min;
-    if (options.tokens_max > 0) params.image_max_tokens = options.tokens_max;
     params.cb_eval = on_node;
     params.cb_eval_user_data = this;
     return params;
@@ -156,11 +162,9 @@ Vision::measure(const VisionOptions& options) {
     ensure_backend();
     if (const base::Result<void> checked = check_gguf(options.path); !checked)
         return std::unexpected(checked.error());
-    mtmd_context_params params = mtmd_context_params_default();
-    params.use_gpu = options.uses_gpu;
     ErrorLines errors;
     const AssertionsThrow assertions_throw;
-    const auto uses = mtmd_get_memory_usage(options.path.c_str(), params);
+    const auto uses = mtmd_get_memory_usage(options.path.c_str(), size_params(options));
     if (uses.empty()) return std::unexpected(load_error(options.path, errors.text()));
     return std::vector<std::pair<ggml_backend_dev_t, size_t>>(uses.begin(), uses.end());
 }
