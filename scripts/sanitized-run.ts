@@ -159,7 +159,8 @@ async function run(addon: Addon, file: string): Promise<void> {
       }),
     ),
   );
-  const embeddings = [prompts, prompts.slice(3), prompts].map((texts) => engine.embed(texts));
+  const unlimited = { memories: [], totalBytes: Number.MAX_SAFE_INTEGER };
+  const embeddings = [prompts, prompts.slice(3), prompts].map((texts) => engine.embed(texts, unlimited));
   // Another model is measured while this one computes.
   const [ends, { memories }] = await Promise.all([
     stream(engine, requests, prompts),
@@ -173,7 +174,10 @@ async function run(addon: Addon, file: string): Promise<void> {
   if (ends.join() !== expected.join()) throw new Error(`Generations ended with ${ends.join()}.`);
 
   const left = prompts.map((prompt) => engine.submit(request(prompt, "leaving")));
-  const leftTexts = engine.embed(Array.from({ length: 200 }, () => prompts[0] ?? new Int32Array()));
+  const leftTexts = engine.embed(
+    Array.from({ length: 200 }, () => prompts[0] ?? new Int32Array()),
+    unlimited,
+  );
   await requests.text(left[0] ?? 0);
   await engine.dispose();
   const last = await Promise.all(left.map((id) => requests.end(id)));

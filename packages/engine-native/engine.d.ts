@@ -112,9 +112,10 @@ export interface NativeEngine {
   submit(request: NativeRequest, given?: number): number;
   /**
    * The same for the embeddings of 1 to 2,048 texts: the last event has all of them. Throws `overloaded`,
-   * `context_length_exceeded`, `embeddings_not_supported`, `disposed`.
+   * `context_length_exceeded`, `embeddings_not_supported`, `disposed`. If the context for embeddings would take more than `limits`,
+   * the last event is an `out_of_memory` error; for a model that is made to embed, its memory was planned, and they do not apply.
    */
-  embed(texts: readonly Int32Array[], given?: number): number;
+  embed(texts: readonly Int32Array[], limits: NativeMemoryLimits, given?: number): number;
   /** Ends a request in any state: its last event is a finish with reason "cancelled". Ignores unknown ids. */
   cancel(id: number): void;
   /**
@@ -175,6 +176,21 @@ export interface NativeStats {
   cacheRamPieces: number;
   /** Segments that were swapped in instead of being computed again. */
   cacheRamHits: number;
+  /** The memory of the context for embeddings now; empty without one, or if it was planned when the model was loaded. */
+  embeddingMemory: NativeMemoryBytes[];
+}
+
+/** Bytes in one memory. */
+export interface NativeMemoryBytes {
+  /** Empty for the machine's own memory. */
+  device: string;
+  bytes: number;
+}
+
+/** The most bytes that something may take, in each memory (without a limit if it is not listed) and in all together. */
+export interface NativeMemoryLimits {
+  memories: NativeMemoryBytes[];
+  totalBytes: number;
 }
 
 /** An event of one request. */

@@ -33,6 +33,8 @@ export type {
   NativeEvent,
   NativeEventPipe,
   NativeFinishEvent,
+  NativeMemoryBytes,
+  NativeMemoryLimits,
   NativeRequest,
   NativeSampling,
   NativeStats,

@@ -155,6 +155,32 @@ TEST_CASE("embedder: what was computed before changes no vector") {
     }
 }
 
+TEST_CASE("embedder: its memory is measured without allocating it, on a loaded model as on an outline") {
+    const llama_rt::EmbedderOptions options{
+        .length = 512, .batch_tokens = 128, .threads = 1, .threads_batch = 1, .flash_attention = "off"};
+    for (const ModelPtr& model : {test::tiny_bert(), test::tiny_llama(), test::tiny_lfm2()}) {
+        CAPTURE(model->info().architecture);
+        const auto outline =
+            llama_rt::Model::outline({.path = model->path(), .gpu_layers = 0, .mmap = true, .mlock = false});
+        REQUIRE(outline);
+        const auto planned = Embedder::measure(**outline, options);
+        const auto measured = Embedder::measure(*model, options);
+        REQUIRE((planned && measured));
+        REQUIRE((planned->size() == 1 && measured->size() == 1));
+        CHECK(planned->front().context == measured->front().context);
+        CHECK(planned->front().compute == measured->front().compute);
+        CHECK(measured->front().weights == 0);
+        CHECK((measured->front().context > 0) == model->info().is_causal);
+        CHECK(measured->front().compute > 0);
+        // The next context is a real one.
+        const auto embedder = embedder_for(model);
+        const std::vector<Token> text = test::words(1, 9);
+        Vector vector = empty_vector(model);
+        const llama_rt::TextPart part{.text = text, .first = 0, .count = 9, .vector = vector};
+        CHECK(embedder->compute(std::span(&part, 1)) == llama_rt::Decoded::ok);
+    }
+}
+
 TEST_CASE("embedder: a reranker gives no embeddings") {
     const auto pooling = Embedder::pooling_of(*test::tiny_model("INGLE_TINY_LLAMA_RANK"));
     REQUIRE_FALSE(pooling.has_value());

@@ -208,7 +208,7 @@ TEST_CASE("embeddings: a text that is too long for the memory fails before any i
         EngineHarness harness(model);
         const test::TextRequest request{.prompt = test::words(1, 6), .tokens = 3};
         {
-            const test::WithFaults with({.memory_left = 1'000'000});
+            const test::WithFaults with({.memory_left = 1000});
             CHECK(harness.wait(harness.embed(texts(1, 2))).error == Code::out_of_memory);
             if (model->info().is_causal) CHECK(harness.generate(request).is_whole());
         }
@@ -218,10 +218,47 @@ TEST_CASE("embeddings: a text that is too long for the memory fails before any i
 
 TEST_CASE("embeddings: their memory is planned if a model is loaded for them") {
     const llama_rt::ContextOptions options = test::few_places().context;
-    CHECK(engine::planned_embedding_bytes(*test::tiny_bert(), options) > 0);
-    CHECK(engine::planned_embedding_bytes(*test::tiny_model("INGLE_TINY_LLAMA_LAST"), options) > 0);
-    CHECK_EQ(engine::planned_embedding_bytes(*test::tiny_llama(), options), 0);
-    CHECK_EQ(engine::planned_embedding_bytes(*test::tiny_model("INGLE_TINY_LLAMA_RANK"), options), 0);
+    const auto is_planned = [&](const ModelPtr& model) {
+        const auto planned = engine::planned_embedding_memory(*model, options);
+        REQUIRE(planned);
+        return !planned->empty();
+    };
+    CHECK(is_planned(test::tiny_bert()));
+    CHECK(is_planned(test::tiny_model("INGLE_TINY_LLAMA_LAST")));
+    CHECK(!is_planned(test::tiny_llama()));
+    CHECK(!is_planned(test::tiny_model("INGLE_TINY_LLAMA_RANK")));
+}
+
+TEST_CASE("embeddings: their context takes no more than the limits allow, and says what it takes") {
+    for (const ModelPtr& model : {test::tiny_llama(), test::tiny_lfm2()}) {
+        CAPTURE(model->info().architecture);
+        EngineHarness harness(model);
+        const engine::EngineOptions options = test::few_places();
+        const int32_t length = engine::embedding_length_max(*model, options.context);
+        const auto needed =
+            engine::embedding_memory_within({}, *model, engine::embedder_options(options.context, length));
+        REQUIRE(needed);
+        REQUIRE(needed->size() == 1);
+        const auto [device, bytes] = needed->front();
+        CHECK(device.empty());
+        const engine::MemoryLimits enough{.memories = {{.device = "", .bytes = bytes}}, .total_bytes = bytes};
+        const engine::MemoryLimits too_little{.memories = {{.device = "", .bytes = bytes - 1}}};
+        for (const auto& limits : {too_little, engine::MemoryLimits{.total_bytes = bytes - 1}})
+            CHECK(harness.wait(harness.embed(texts(1, 2), limits)).error == Code::out_of_memory);
+        CHECK(harness.engine->stats().embedding_memory.empty());
+        CHECK(harness.generate({.prompt = test::words(1, 6), .tokens = 3}).is_whole());
+        CHECK(harness.wait(harness.embed(texts(1, 2), enough)).is_whole());
+        REQUIRE(harness.engine->stats().embedding_memory.size() == 1);
+        CHECK(harness.engine->stats().embedding_memory.front().bytes == bytes);
+        // It is there, so that nothing has to be made.
+        CHECK(harness.wait(harness.embed(texts(2, 2), too_little)).is_whole());
+    }
+}
+
+TEST_CASE("embeddings: limits are for what was not planned") {
+    EngineHarness harness(test::tiny_bert());
+    CHECK(harness.wait(harness.embed(texts(1, 2), {.total_bytes = 1})).is_whole());
+    CHECK(harness.engine->stats().embedding_memory.empty());
 }
 
 TEST_CASE("embeddings: stopping the engine ends running and waiting requests") {

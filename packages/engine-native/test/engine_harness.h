@@ -135,8 +135,8 @@ public:
         return *id;
     }
 
-    RequestId embed(const std::vector<std::vector<Token>>& texts) {
-        const auto id = engine->embed(texts);
+    RequestId embed(const std::vector<std::vector<Token>>& texts, const engine::MemoryLimits& limits = {}) {
+        const auto id = engine->embed(texts, limits);
         if (!id) throw std::runtime_error(id.error().message);
         return *id;
     }

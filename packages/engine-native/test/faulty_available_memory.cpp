@@ -4,7 +4,7 @@
 
 namespace llama_rt {
 
-uint64_t available_memory() {
+uint64_t available_memory(const std::string&) {
     return test::faults().memory_left;
 }
 

@@ -13,6 +13,8 @@ const structs: Readonly<Record<string, string>> = {
   NativeSampling: "Sampling",
   NativeRequest: "Submission",
   NativeStats: "Stats",
+  NativeMemoryBytes: "MemoryBytes",
+  NativeMemoryLimits: "MemoryLimits",
   NativeStoredBlocks: "Stored",
   NativeBlocksEvent: "KvBlocksEvent",
   NativeStepReport: "StepReport",

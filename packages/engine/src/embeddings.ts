@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { EngineError, invalidRequest } from "./errors.ts";
 import { invalidOption } from "./issue-words.ts";
+import type { MemoryBudget } from "./memory.ts";
 import type { NativeEvent } from "./native.ts";
 
 /** The most texts of one request, as in OpenAI's API; the engine has the same limit. */
@@ -34,6 +35,12 @@ export interface EmbedOptions {
   dimensions?: number | undefined;
   /** Whether to scale each vector to length 1, after keeping `dimensions`. Default true. */
   normalize?: boolean | undefined;
+  /**
+   * What the context for embeddings may take of each memory: pass what the model and others leave of a budget. It is made for the first
+   * request, and again for longer texts; if it would take more, the request fails with `out_of_memory`. An embedding model's memory
+   * is in its footprint (`fitModel()`), and not limited by this. Default: what is free.
+   */
+  budget?: MemoryBudget | undefined;
 }
 
 export interface EmbeddingResult {

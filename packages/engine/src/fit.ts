@@ -20,15 +20,7 @@ import {
   type CheckedLoadOptions,
   type LoadOptions,
 } from "./load.ts";
-import {
-  addMemory,
-  fitsInto,
-  hostMemory,
-  inWords,
-  totalOf,
-  type MemoryBudget,
-  type MemoryBytes,
-} from "./memory.ts";
+import { fitsInto, inWords, memoryBytesOf, totalOf, type MemoryBudget, type MemoryBytes } from "./memory.ts";
 import { callAddon, type NativeLoadOptions, type NativeMeasure } from "./native.ts";
 import { peekFile } from "./library/model-facts.ts";
 import { planModel, summaryOf, type Takes } from "./plan.ts";
@@ -209,9 +201,10 @@ export function footprintOf({ memories }: NativeMeasure): Footprint {
     weightsBytes: sum(({ weightsBytes }) => weightsBytes),
     contextBytes: sum(({ contextBytes }) => contextBytes),
     computeBytes: sum(({ computeBytes }) => computeBytes),
-    byMemory: addMemory(
-      ...memories.map(({ device, weightsBytes, contextBytes, computeBytes }) => ({
-        [device === "" ? hostMemory : device]: weightsBytes + contextBytes + computeBytes,
+    byMemory: memoryBytesOf(
+      memories.map(({ device, weightsBytes, contextBytes, computeBytes }) => ({
+        device,
+        bytes: weightsBytes + contextBytes + computeBytes,
       })),
     ),
   };

@@ -76,6 +76,7 @@ export {
   fitsInto,
   hostMemory,
   hostMemoryBytes,
+  leftOf,
   memoryBudget,
   totalOf,
   type MemoryBudget,

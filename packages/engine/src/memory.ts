@@ -4,7 +4,7 @@ import prettyBytes from "pretty-bytes";
 import { z } from "zod";
 import { invalidRequest } from "./errors.ts";
 import { issueWords } from "./issue-words.ts";
-import type { DeviceInfo } from "./native.ts";
+import type { DeviceInfo, NativeMemoryBytes, NativeMemoryLimits } from "./native.ts";
 
 /** Bytes by memory: `host` is the machine's own memory; other names are devices as listed by `buildInfo()`. */
 export type MemoryBytes = Readonly<Record<string, number>>;
@@ -63,6 +63,32 @@ export function totalOf(bytes: MemoryBytes): number {
 export function fitsInto(bytes: MemoryBytes, { byMemory, totalBytes }: MemoryBudget): boolean {
   const isWithin = Object.entries(bytes).every(([name, each]) => each <= (byMemory[name] ?? Infinity));
   return isWithin && totalOf(bytes) <= (totalBytes ?? Infinity);
+}
+
+/** What of the budget is left beside these bytes. */
+export function leftOf({ byMemory, totalBytes }: MemoryBudget, bytes: MemoryBytes): MemoryBudget {
+  const left = Object.entries(byMemory).map(([name, most]) => [name, Math.max(0, most - (bytes[name] ?? 0))]);
+  return {
+    byMemory: Object.fromEntries(left),
+    totalBytes: totalBytes === undefined ? undefined : Math.max(0, totalBytes - totalOf(bytes)),
+  };
+}
+
+/** What the addon reports, whose name for the machine's own memory is empty. */
+export function memoryBytesOf(reported: readonly NativeMemoryBytes[]): MemoryBytes {
+  return addMemory(
+    ...reported.map(({ device, bytes }) => ({ [device === "" ? hostMemory : device]: bytes })),
+  );
+}
+
+/** The budget in the addon's terms; without one, nothing is limited. */
+export function nativeLimits({ byMemory, totalBytes }: MemoryBudget = { byMemory: {} }): NativeMemoryLimits {
+  const whole = (bytes = Infinity): number => Math.floor(Math.min(bytes, Number.MAX_SAFE_INTEGER));
+  const memories = Object.entries(byMemory).map(([name, bytes]) => ({
+    device: name === hostMemory ? "" : name,
+    bytes: whole(bytes),
+  }));
+  return { memories, totalBytes: whole(totalBytes) };
 }
 
 /** "4.7 GiB", "308 MiB". */

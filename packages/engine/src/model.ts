@@ -30,6 +30,7 @@ import {
 } from "./generation-request.ts";
 import { imagePrompt, imageNotSupported } from "./image-prompt.ts";
 import { KvBlockReports, type KvBlockFollower, type KvBlockReport } from "./kv-blocks.ts";
+import { memoryBytesOf, nativeLimits, type MemoryBytes } from "./memory.ts";
 import { countImages } from "./messages.ts";
 import { Processor } from "./processor.ts";
 import { toNativeSampling } from "./native-sampling.ts";
@@ -183,12 +184,13 @@ export class Model implements AsyncDisposable {
   async embed(inputs: readonly EmbeddingInput[], options: EmbedOptions = {}): Promise<EmbeddingResult> {
     const { embeddingSize } = this.info;
     const checked = checkEmbeddingRequest(inputs, options, embeddingSize);
+    const limits = nativeLimits(options.budget);
     const source = {
       size: embeddingSize,
       tokensOf: async (input: EmbeddingInput) =>
         typeof input === "string" ? this.tokenizer.encode(input) : Int32Array.from(input),
       start: (texts: Int32Array[], onEvent: (event: NativeEvent) => void) =>
-        this.#enqueue((engine) => engine.embed(texts), onEvent),
+        this.#enqueue((engine) => engine.embed(texts, limits), onEvent),
       toError: errorOf,
     };
     this.#assertUsable();
@@ -199,6 +201,11 @@ export class Model implements AsyncDisposable {
   stats(): NativeStats {
     this.#assertUsable();
     return this.#engine.stats();
+  }
+
+  /** What the context for embeddings takes beside what `fitModel()` planned: nothing before the first request. Throws `disposed`. */
+  get embeddingMemory(): MemoryBytes {
+    return memoryBytesOf(this.stats().embeddingMemory);
   }
 
   /**

@@ -25,6 +25,8 @@ export type {
   NativeLoad,
   NativeLoadOptions,
   NativeMeasure,
+  NativeMemoryBytes,
+  NativeMemoryLimits,
   NativeMessage,
   NativeModel,
   NativeModelInfo,

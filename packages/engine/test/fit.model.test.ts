@@ -1,6 +1,6 @@
 // Measures the memory that a model will need without loading it, and finds settings with which it fits.
 import { fitModel, load, type MemoryBudget } from "@ingle/engine";
-import { tinyModel } from "@ingle/fixtures";
+import { tinyModel, tinyVisionModel } from "@ingle/fixtures";
 import { describe, expect, it } from "vitest";
 
 const plenty: MemoryBudget = { byMemory: { host: 64 * 1024 ** 3 } };
@@ -26,6 +26,34 @@ describe("fitting a model into memory", () => {
     const whole = await contextOf({ contextLength: 2048 });
     expect(await contextOf({ contextLength: 1024 })).toBe(whole / 2);
     expect(await contextOf({ contextLength: 2048, kvTypeK: "f32", kvTypeV: "f32" })).toBe(2 * whole);
+  });
+
+  it("counts a draft model with its own context", async () => {
+    const file = await tinyModel();
+    const footprintWith = async (options: Parameters<typeof fitModel>[1]) =>
+      (await fitModel(file, { threads: 1, ...options }, { budget: plenty })).footprint;
+    const [alone, drafted] = [await footprintWith({}), await footprintWith({ draftModel: file })];
+    expect(drafted.weightsBytes).toBe(2 * alone.weightsBytes);
+    expect(drafted.contextBytes).toBeGreaterThan(alone.contextBytes);
+    expect(drafted.computeBytes).toBeGreaterThan(alone.computeBytes);
+  });
+
+  it("counts a projector, which takes more the more tokens an image may have", async () => {
+    const { model, projector } = await tinyVisionModel({ architecture: "lfm2" });
+    const weightsWith = async (options: Parameters<typeof fitModel>[1]) =>
+      (await fitModel(model, { threads: 1, ...options }, { budget: plenty })).footprint.weightsBytes;
+    const few = await weightsWith({ mmproj: projector, imageMaxTokens: 64 });
+    expect(few).toBeGreaterThan(await weightsWith({}));
+    expect(await weightsWith({ mmproj: projector, imageMaxTokens: 1024 })).toBeGreaterThan(1.5 * few);
+  });
+
+  it("plans the context for embeddings of an embedding model", async () => {
+    const file = await tinyModel({ pooling: "last" });
+    const computeWith = async (path: string) =>
+      (await fitModel(path, { threads: 1 }, { budget: plenty })).footprint;
+    const [embeds, generates] = [await computeWith(file), await computeWith(await tinyModel())];
+    expect(embeds.contextBytes).toBeGreaterThan(generates.contextBytes);
+    expect(embeds.computeBytes).toBeGreaterThan(generates.computeBytes);
   });
 
   it("chooses fewer cells and then a shorter context if memory is short, and reports it", async () => {

@@ -1,8 +1,5 @@
 #include "engine/embedding_queue.h"
 
-#include "llama/backend/backend.h"
-#include "llama/embedding/embedder_memory.h"
-
 #include <algorithm>
 #include <bit>
 #include <new>
@@ -23,10 +20,6 @@ constexpr size_t kTextsMax = 2048;
 
 /// Length that the first context is made for: most texts are no longer.
 constexpr size_t kLengthFirst = 512;
-
-constexpr const char* kNoMemory =
-    "There is not enough memory to embed a text of this length now. Send shorter texts, try again "
-    "later, or load the model with a shorter context.";
 
 base::Error no_vector(Code code) {
     const bool is_memory = code == Code::out_of_memory;
@@ -52,31 +45,13 @@ int32_t tokens_in(const std::vector<std::vector<base::Token>>& texts) {
 
 } // namespace
 
-llama_rt::EmbedderOptions embedder_options(const llama_rt::ContextOptions& options, int32_t length) {
-    return {.length = length,
-            .batch_tokens = options.batch_tokens,
-            .threads = options.threads,
-            .threads_batch = options.threads_batch,
-            .flash_attention = options.flash_attention,
-            .offloads_kv = options.offloads_kv,
-            .rope = options.rope};
-}
-
-int32_t embedding_length_max(const llama_rt::Model& model, const llama_rt::ContextOptions& options) {
-    return std::min({options.context_length, model.info().context_length_train, Embedder::kLengthMax});
-}
-
-uint64_t planned_embedding_bytes(const llama_rt::Model& model, const llama_rt::ContextOptions& options) {
-    if (!llama_rt::is_made_to_embed(model) || !Embedder::pooling_of(model)) return 0;
-    return llama_rt::embedder_bytes(model, embedder_options(options, embedding_length_max(model, options)));
-}
-
 EmbeddingQueue::EmbeddingQueue(std::shared_ptr<const llama_rt::Model> model,
                                const llama_rt::ContextOptions& options, llama_rt::ThreadpoolPtr threadpool)
     : model_(std::move(model)),
       options_(options),
       threadpool_(std::move(threadpool)),
       pooling_(Embedder::pooling_of(*model_)),
+      is_planned_(plans_embeddings(*model_)),
       length_max_(embedding_length_max(*model_, options)) {}
 
 base::Result<void> EmbeddingQueue::check(const std::vector<std::vector<base::Token>>& texts) const {
@@ -103,7 +78,9 @@ base::Result<void> EmbeddingQueue::check(const std::vector<std::vector<base::Tok
 
 void EmbeddingQueue::add(EmbeddingRequest&& request) {
     waiting_.push_back(request.id);
-    requests_.emplace(request.id, Request{.texts = std::move(request.texts), .submitted = request.submitted});
+    requests_.emplace(request.id, Request{.texts = std::move(request.texts),
+                                          .limits = std::move(request.limits),
+                                          .submitted = request.submitted});
 }
 
 std::optional<FinishEvent> EmbeddingQueue::cancel(base::RequestId id) {
@@ -122,7 +99,8 @@ void EmbeddingQueue::step(int32_t tokens_max, std::vector<Event>& events) {
     if (is_empty()) return;
     if (batch_.empty()) {
         const Text first = round_.front();
-        const base::Result<void> made = make_embedder_for(tokens_of(first).size());
+        const base::Result<void> made =
+            make_embedder_for(tokens_of(first).size(), requests_.at(first.id).limits);
         if (!made) return fail(first.id, made.error(), events);
         fill_batch(tokens_max);
     }
@@ -164,16 +142,18 @@ std::span<float> EmbeddingQueue::vector_of(const Text& text) {
 }
 
 /// Makes a context for texts of this length, rounded up to a power of two: most requests never need the memory of a long one.
-base::Result<void> EmbeddingQueue::make_embedder_for(size_t length) {
+base::Result<void> EmbeddingQueue::make_embedder_for(size_t length, const MemoryLimits& limits) {
     if (embedder_ != nullptr && static_cast<size_t>(embedder_->length_max()) >= length) return {};
     embedder_.reset(); // before the next one, so that there is memory for it
+    unplanned_memory_.clear();
     const auto wanted = static_cast<int32_t>(std::bit_ceil(std::max(length, kLengthFirst)));
     const llama_rt::EmbedderOptions options = embedder_options(options_, std::min(wanted, length_max_));
-    if (llama_rt::embedder_bytes(*model_, options) > llama_rt::available_memory())
-        return base::fail(Code::out_of_memory, kNoMemory);
+    auto memory = embedding_memory_within(is_planned_ ? MemoryLimits() : limits, *model_, options);
+    if (!memory) return std::unexpected(memory.error());
     auto made = Embedder::create(model_, options, threadpool_, is_aborted_);
     if (!made) return std::unexpected(made.error());
     embedder_ = std::move(*made);
+    if (!is_planned_) unplanned_memory_ = std::move(*memory);
     return {};
 }
 

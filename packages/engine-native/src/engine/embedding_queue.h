@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "base/types.h"
+#include "engine/embedding_memory.h"
 #include "engine/events.h"
 #include "engine/generation.h"
 #include "llama/context/context.h"
@@ -27,18 +28,10 @@ namespace engine {
 struct EmbeddingRequest {
     base::RequestId id;
     std::vector<std::vector<base::Token>> texts;
+    /// What the context may take that is made for it, unless its memory was planned.
+    MemoryLimits limits;
     Clock::time_point submitted;
 };
-
-/// Options of a context for texts of this length, for an engine with these options.
-llama_rt::EmbedderOptions embedder_options(const llama_rt::ContextOptions& options, int32_t length);
-
-/// Most tokens of one text.
-int32_t embedding_length_max(const llama_rt::Model& model, const llama_rt::ContextOptions& options);
-
-/// Memory to plan for embeddings of a model that is made to embed. For other models none is planned: their context for embeddings
-/// is made for the first request, if there is memory then. Any thread.
-uint64_t planned_embedding_bytes(const llama_rt::Model& model, const llama_rt::ContextOptions& options);
 
 class EmbeddingQueue {
 public:
@@ -65,6 +58,8 @@ public:
     int32_t running() const { return running_; }
     int32_t waiting() const { return static_cast<int32_t>(waiting_.size()); }
     uint64_t tokens_computed() const { return tokens_computed_; }
+    /// What the context takes beside the model's plan; nothing if it is planned, or not made yet.
+    const std::vector<MemoryBytes>& unplanned_memory() const { return unplanned_memory_; }
 
     /// Computes one batch of at most `tokens_max` tokens, or one text that cannot be computed in parts. Appends the events of
     /// requests that are done or have failed.
@@ -76,6 +71,7 @@ public:
 private:
     struct Request {
         std::vector<std::vector<base::Token>> texts;
+        MemoryLimits limits;
         Clock::time_point submitted;
         /// When it began to run; since then it has memory for its vectors, one after the other.
         std::optional<Clock::time_point> started = std::nullopt;
@@ -95,7 +91,7 @@ private:
     const std::vector<base::Token>& tokens_of(const Text& text) const;
     std::span<float> vector_of(const Text& text);
     void admit(std::vector<Event>& events);
-    base::Result<void> make_embedder_for(size_t length);
+    base::Result<void> make_embedder_for(size_t length, const MemoryLimits& limits);
     void fill_batch(int32_t tokens_max);
     llama_rt::Decoded compute(int32_t tokens_max);
     void settle(std::vector<Event>& events);
@@ -109,6 +105,7 @@ private:
     const llama_rt::ContextOptions options_;
     const llama_rt::ThreadpoolPtr threadpool_;
     const base::Result<llama_rt::Pooling> pooling_;
+    const bool is_planned_;
     const int32_t length_max_;
 
     // Has its own lock.
@@ -117,6 +114,7 @@ private:
     // Owned by the engine's thread.
     /// Null until the first request. Made again for a text that is too long for it.
     std::unique_ptr<llama_rt::Embedder> embedder_;
+    std::vector<MemoryBytes> unplanned_memory_;
     std::unordered_map<base::RequestId, Request> requests_;
     std::deque<base::RequestId> waiting_;
     int32_t running_ = 0;

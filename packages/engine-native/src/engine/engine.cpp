@@ -116,10 +116,12 @@ base::Result<base::RequestId> Engine::submit(Submission submission, base::Reques
     return admit(std::move(request));
 }
 
-base::Result<base::RequestId> Engine::embed(std::vector<std::vector<base::Token>> texts, base::RequestId id) {
+base::Result<base::RequestId> Engine::embed(std::vector<std::vector<base::Token>> texts, MemoryLimits limits,
+                                            base::RequestId id) {
     const base::Result<void> are_computable = embeddings_.check(texts);
     if (!are_computable) return std::unexpected(are_computable.error());
-    return admit(EmbeddingRequest{.id = id, .texts = std::move(texts), .submitted = Clock::now()});
+    return admit(EmbeddingRequest{
+        .id = id, .texts = std::move(texts), .limits = std::move(limits), .submitted = Clock::now()});
 }
 
 /// Puts a request into the inbox, with an id if it has none.
@@ -371,6 +373,7 @@ void Engine::update_stats() {
     counted_.cache_ram_bytes = kv_executor_.host_tier().bytes() + counters.host_tier_text_bytes;
     counted_.cache_ram_pieces = counters.segments;
     counted_.cache_ram_hits = counters.swap_ins;
+    counted_.embedding_memory = embeddings_.unplanned_memory();
     std::lock_guard lock(stats_mutex_);
     stats_ = counted_;
 }

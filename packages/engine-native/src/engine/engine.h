@@ -106,6 +106,8 @@ struct Stats {
     uint64_t cache_ram_bytes = 0;
     int32_t cache_ram_pieces = 0;
     uint64_t cache_ram_hits = 0;
+    /// Memory of the context for embeddings now, unless it is a part of the model's plan.
+    std::vector<MemoryBytes> embedding_memory = {};
 };
 
 constexpr auto fields_of(const Stats*) {
@@ -121,7 +123,8 @@ constexpr auto fields_of(const Stats*) {
         base::field("acceptedTokens", &Stats::accepted_tokens),
         base::field("cacheRamBytes", &Stats::cache_ram_bytes),
         base::field("cacheRamPieces", &Stats::cache_ram_pieces),
-        base::field("cacheRamHits", &Stats::cache_ram_hits));
+        base::field("cacheRamHits", &Stats::cache_ram_hits),
+        base::field("embeddingMemory", &Stats::embedding_memory));
 }
 
 class Engine {
@@ -141,8 +144,10 @@ public:
     /// all of its requests.
     base::Result<base::RequestId> submit(Submission submission, base::RequestId id = 0);
 
-    /// Any thread. Asks for the texts' vectors. The same errors, with `embeddings_not_supported`.
-    base::Result<base::RequestId> embed(std::vector<std::vector<base::Token>> texts, base::RequestId id = 0);
+    /// Any thread. Asks for the texts' vectors. `limits` are those of the context for embeddings if it has to be made, unless it is a
+    /// part of the model's plan. The same errors, with `embeddings_not_supported`.
+    base::Result<base::RequestId> embed(std::vector<std::vector<base::Token>> texts, MemoryLimits limits = {},
+                                        base::RequestId id = 0);
 
     /// Any thread. Does nothing if there is no such request (any more).
     void cancel(base::RequestId id);

@@ -85,8 +85,10 @@ Napi::Value EngineObject::submit(const Napi::CallbackInfo& info) {
 Napi::Value EngineObject::embed(const Napi::CallbackInfo& info) {
     if (!is_usable()) return info.Env().Undefined();
     auto texts = read<std::vector<std::vector<base::Token>>>(info[0], "texts");
-    return admitted(texts ? engine_->embed(std::move(*texts), id_of(info[1]))
-                          : std::unexpected(texts.error()));
+    auto limits = read<engine::MemoryLimits>(info[1]);
+    if (!texts) return admitted(std::unexpected(texts.error()));
+    if (!limits) return admitted(std::unexpected(limits.error()));
+    return admitted(engine_->embed(std::move(*texts), std::move(*limits), id_of(info[2])));
 }
 
 Napi::Value EngineObject::admitted(const base::Result<base::RequestId>& id) {

@@ -1,6 +1,6 @@
 #include "napi/measure.h"
 
-#include "engine/embedding_queue.h"
+#include "engine/embedding_memory.h"
 #include "engine/limits.h"
 #include "llama/backend/backend.h"
 #include "llama/context/measure.h"
@@ -44,7 +44,9 @@ base::Result<Measured> measure(const llama_rt::ModelOptions& options, llama_rt::
     const llama_rt::ContextOptions effective = engine::options_for(model, context);
     auto uses = llama_rt::measure(model, effective, engine::slots_of(model, effective));
     if (!uses) return std::unexpected(uses.error());
-    if (!uses->empty()) uses->front().compute += engine::planned_embedding_bytes(model, context);
+    const auto planned = engine::planned_embedding_memory(model, context);
+    if (!planned) return std::unexpected(planned.error());
+    llama_rt::add_uses(*uses, *planned);
     if (options.vision) {
         if (auto measured = llama_rt::measure_vision(*options.vision, *uses); !measured)
             return std::unexpected(measured.error());

@@ -232,7 +232,7 @@ function obey(command: Command): void {
       break;
     }
     case "embed":
-      start(command.id, (to) => to.embed(command.texts, command.id));
+      start(command.id, (to) => to.embed(command.texts, command.limits, command.id));
       break;
     case "cancel":
       engine?.cancel(command.id);

@@ -7,6 +7,7 @@ import type {
   NativeErrorCode,
   NativeImageText,
   NativeLoadOptions,
+  NativeMemoryLimits,
   NativeModel,
   NativeModelInfo,
   NativePieces,
@@ -60,7 +61,7 @@ export type Command =
   /** Aborts a call that can be aborted. */
   | { kind: "abort"; id: number }
   | { kind: "submit"; id: number; request: RemoteRequest }
-  | { kind: "embed"; id: number; texts: readonly Int32Array[] }
+  | { kind: "embed"; id: number; texts: readonly Int32Array[]; limits: NativeMemoryLimits }
   | { kind: "cancel"; id: number }
   | { kind: "reportBlocks"; isAnew: boolean }
   /** Nothing is in flight: until the next call or request, the parent expects no sign of life. */

@@ -7,6 +7,7 @@ import type {
   NativeImages,
   NativeLoad,
   NativeLoadOptions,
+  NativeMemoryLimits,
   NativeModel,
   NativeModelInfo,
   NativePrompt,
@@ -191,10 +192,11 @@ class RemoteEngine implements NativeEngine {
     return id;
   }
 
-  embed(texts: readonly Int32Array[]): number {
+  embed(texts: readonly Int32Array[], limits: NativeMemoryLimits): number {
     const id = (this.#lastRequest += 1);
     const tokens = texts.reduce((sum, { length }) => sum + length, 0);
-    this.#running().start({ kind: "embed", id, texts }, { kind: "embeddings", texts: texts.length, tokens });
+    const shape = { kind: "embeddings", texts: texts.length, tokens } as const;
+    this.#running().start({ kind: "embed", id, texts, limits }, shape);
     return id;
   }
 

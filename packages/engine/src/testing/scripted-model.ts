@@ -235,6 +235,7 @@ function scriptedEngine(
       cacheRamBytes: 0,
       cacheRamPieces: 0,
       cacheRamHits: 0,
+      embeddingMemory: [],
     }),
     dispose: async () => log.running.clear(),
   };

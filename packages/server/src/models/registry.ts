@@ -1,6 +1,13 @@
 // The models of the server: finds the one that a request means, loads it once however many ask for it, evicts others for
 // it, and keeps it while somebody uses it. The catalog knows all models, each has a slot, and the planner gives them memory.
-import { addMemory, type EngineCrash, type MemoryBytes, type Model } from "@ingle/engine";
+import {
+  addMemory,
+  leftOf,
+  type EngineCrash,
+  type MemoryBudget,
+  type MemoryBytes,
+  type Model,
+} from "@ingle/engine";
 import type { ModelEntry } from "@ingle/protocol";
 import { variants, type OnLoading, type VariantName } from "../variants.ts";
 import { sumOfStats, type EngineStats } from "./slot/engine-stats.ts";
@@ -87,6 +94,16 @@ export class ModelRegistry implements AsyncDisposable {
   /** Memory that the loaded models take, as far as it is known. */
   memoryUsed(): MemoryBytes {
     return addMemory(...this.slots.filter(({ state }) => takesMemory(state)).map(({ byMemory }) => byMemory));
+  }
+
+  /** What a model's context for embeddings may take: what everything else leaves of the budget. Undefined: no limit. */
+  embeddingBudget(id: string): MemoryBudget | undefined {
+    const { budget } = this.#options;
+    if (budget === undefined) return undefined;
+    const beside = this.slots
+      .filter(({ state }) => takesMemory(state))
+      .map((slot) => (slot.id === id ? slot.memory.planned : slot.byMemory));
+    return leftOf(budget, addMemory(...beside));
   }
 
   /** Gauges of all engines now, and counters since this registry was created. */

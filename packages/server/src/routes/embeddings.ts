@@ -1,5 +1,5 @@
 // POST /v1/embeddings: embedding vectors of one or several texts.
-import type { EmbeddingResult, EmbedOptions, Model } from "@ingle/engine";
+import type { EmbeddingResult, EmbedOptions, MemoryBudget, Model } from "@ingle/engine";
 import { Embeddings, EmbeddingsRequest } from "@ingle/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { leaseModel, type InferenceOptions } from "../protocols/inference.ts";
@@ -35,7 +35,8 @@ export function addEmbeddings(
   addRoute(app, route, async (request, reply) => {
     const { model, input, dimensions, encoding_format: format } = request.body;
     const lease = await leaseModel(request, options, { model });
-    const result = await embed(request, lease.model, toInputs(input), { dimensions });
+    const budget = options.registry.embeddingBudget(lease.id);
+    const result = await embed(request, lease.model, toInputs(input), { dimensions, budget });
     return sendPieces(reply, toEmbeddings({ model: lease.id, result, format }));
   });
 }
@@ -45,7 +46,7 @@ export async function embed(
   { clientSignal: signal, outcome, tracked }: FastifyRequest,
   model: Model,
   inputs: readonly (string | Int32Array)[],
-  options: Pick<EmbedOptions, "dimensions" | "normalize">,
+  options: Pick<EmbedOptions, "dimensions" | "normalize"> & { budget: MemoryBudget | undefined },
 ): Promise<EmbeddingResult> {
   const note: EmbeddingNote = { operation: "embeddings", startedAt: performance.now() };
   outcome.generation = note;

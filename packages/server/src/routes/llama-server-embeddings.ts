@@ -32,7 +32,11 @@ export async function llamaServerEmbeddingRoutes(
       const lease = await leaseModel(request, options, { model });
       const inputs: (string | Int32Array)[] = [];
       for (const text of content ?? input ?? []) inputs.push(await tokensOf(text, lease.model.tokenizer));
-      const { embeddings } = await embed(request, lease.model, inputs, { normalize: normalize === 2 });
+      const budget = options.registry.embeddingBudget(lease.id);
+      const { embeddings } = await embed(request, lease.model, inputs, {
+        normalize: normalize === 2,
+        budget,
+      });
       return sendPieces(reply, toEmbeddingList(embeddings));
     });
 }

@@ -1,5 +1,5 @@
 // Ollama's embeddings: POST /api/embed for several texts, and the older POST /api/embeddings for one.
-import { EngineError, type EmbeddingResult, type Model } from "@ingle/engine";
+import { EngineError, type EmbeddingResult, type MemoryBudget, type Model } from "@ingle/engine";
 import {
   OllamaEmbeddingsReply,
   OllamaEmbeddingsRequest,
@@ -54,7 +54,9 @@ export async function ollamaEmbeddingRoutes(
     const leasedAt = performance.now();
     const texts = typeof input === "string" ? [input] : input;
     const dimensions = body.dimensions === 0 ? undefined : body.dimensions;
-    const { embeddings, usage } = await vectorsOf(request, lease.model, { texts, truncate, dimensions });
+    const budget = options.registry.embeddingBudget(lease.id);
+    const wanted = { texts, truncate, dimensions, budget };
+    const { embeddings, usage } = await vectorsOf(request, lease.model, wanted);
     return {
       model: body.model ?? lease.id,
       embeddings: embeddings.map((vector) => Array.from(vector)),
@@ -66,9 +68,10 @@ export async function ollamaEmbeddingRoutes(
     const { body } = request;
     const { prompt = "" } = body;
     request.ignore(ignoredOptions(body.options));
-    const { model } = await leaseOllamaModel(body, request, { ...options, places: 1 });
+    const { id, model } = await leaseOllamaModel(body, request, { ...options, places: 1 });
     const texts = prompt === "" ? [] : [prompt];
-    const { embeddings } = await vectorsOf(request, model, { texts, truncate: true });
+    const budget = options.registry.embeddingBudget(id);
+    const { embeddings } = await vectorsOf(request, model, { texts, truncate: true, budget });
     return { embedding: Array.from(embeddings[0] ?? []) };
   });
 }
@@ -78,19 +81,19 @@ interface Texts {
   /** Cuts texts that are longer than the model takes. */
   truncate: boolean;
   dimensions?: number | undefined;
+  budget: MemoryBudget | undefined;
 }
 
 async function vectorsOf(
   request: FastifyRequest,
   model: Model,
-  { texts, truncate, dimensions }: Texts,
+  { texts, truncate, ...rest }: Texts,
 ): Promise<Pick<EmbeddingResult, "embeddings" | "usage">> {
   if (texts.length === 0) return { embeddings: [], usage: { promptTokens: 0 } };
-  return await computed(request, model, texts, { dimensions }).catch(async (error: unknown) =>
-    computed(request, model, await cutTexts(texts, model, truncate ? limitIn(error) : undefined, error), {
-      dimensions,
-    }),
-  );
+  return await computed(request, model, texts, rest).catch(async (error: unknown) => {
+    const limit = truncate ? limitIn(error) : undefined;
+    return await computed(request, model, await cutTexts(texts, model, limit, error), rest);
+  });
 }
 
 /** The most tokens of one text, if that is what the error is about. */

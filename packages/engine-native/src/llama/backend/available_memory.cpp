@@ -68,17 +68,14 @@ uint64_t available_on_host() {
 
 } // namespace
 
-uint64_t available_memory() {
-    uint64_t bytes = available_on_host();
-    for (size_t i = 0; i < ggml_backend_dev_count(); ++i) {
-        ggml_backend_dev_t device = ggml_backend_dev_get(i);
-        if (ggml_backend_dev_type(device) != GGML_BACKEND_DEVICE_TYPE_GPU) continue;
-        size_t free = 0;
-        size_t total = 0;
-        ggml_backend_dev_memory(device, &free, &total);
-        bytes += std::min<uint64_t>(free, kUnknown - bytes);
-    }
-    return bytes;
+uint64_t available_memory(const std::string& device) {
+    if (device.empty()) return available_on_host();
+    ggml_backend_dev_t found = ggml_backend_dev_by_name(device.c_str());
+    if (found == nullptr) return kUnknown;
+    size_t free = 0;
+    size_t total = 0;
+    ggml_backend_dev_memory(found, &free, &total);
+    return free;
 }
 
 } // namespace llama_rt

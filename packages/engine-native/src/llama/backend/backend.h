@@ -57,10 +57,11 @@ BackendInfo backend_info();
 /// Whether this build has found a GPU: what it computes is done some time after the call returns.
 bool has_gpu();
 
-/// Bytes that this process can still allocate: on the machine or in its container, whichever has less, plus on its GPUs. The
-/// maximum of uint64_t if the system does not report it. Compare it before large allocations that were not planned when the model
-/// was loaded: the system overcommits, and kills the process when it touches memory that is not there. Any thread.
-uint64_t available_memory();
+/// Bytes that this process can still allocate on a device of this machine; with an empty name, on the machine or in its container,
+/// whichever has less. The maximum of uint64_t if the system does not report it. Compare it before large allocations that were not
+/// planned when the model was loaded: the system overcommits, and kills the process when it touches memory that is not there. What
+/// was allocated but not touched yet still counts as free. Any thread.
+uint64_t available_memory(const std::string& device);
 
 /// Numbers of threads that ggml computes with.
 inline constexpr base::Rule<int32_t> kThreads{.min = 1, .max = GGML_MAX_N_THREADS};

@@ -1,11 +1,13 @@
 #include "llama/context/measure.h"
 
-#include "../src/llama-ext.h" // no public header has the breakdown; llama.cpp's common/fit includes it too
+#include "../src/llama-ext.h"   // no public header has the breakdown; llama.cpp's common/fit includes it too
+#include "../src/llama-model.h" // nor the flag
 #include "llama/backend/assertions.h"
 #include "llama/backend/backend.h"
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 namespace llama_rt {
 
@@ -31,17 +33,41 @@ MemoryUse& use_of(std::vector<MemoryUse>& uses, const std::string& device) {
     return found != uses.end() ? *found : uses.emplace_back(MemoryUse{.device = device});
 }
 
+/// While one lives, a model's new contexts only lay their memory out, as those of an outline always do. llama.cpp reads this when a
+/// context is created, measured or freed, or reserves its graphs: all of it on the thread that owns the model's contexts.
+class LaysOutOnly {
+public:
+    explicit LaysOutOnly(const Model& model)
+        : flag_(model.raw()->hparams.no_alloc), before_(std::exchange(flag_, true)) {}
+    ~LaysOutOnly() { flag_ = before_; }
+    LaysOutOnly(const LaysOutOnly&) = delete;
+    LaysOutOnly& operator=(const LaysOutOnly&) = delete;
+
+private:
+    bool& flag_;
+    const bool before_;
+};
+
 } // namespace
 
 // Not done with llama.cpp's common/fit: it redirects the log of every thread to an object on its stack.
 base::Result<std::vector<MemoryUse>> measure(const Model& model, const ContextOptions& options,
                                              int32_t slots) {
-    ErrorLines errors;
     const AssertionsThrow assertions_throw;
     try {
         const base::Result<llama_context_params> params = context_params(model, options, slots);
-        if (!params) return std::unexpected(params.error());
-        const llama_context_ptr context(llama_init_from_model(model.raw(), *params));
+        return params ? measure(model, *params) : std::unexpected(params.error());
+    } catch (const std::exception& error) {
+        return std::unexpected(context_failed(model, error.what()));
+    }
+}
+
+base::Result<std::vector<MemoryUse>> measure(const Model& model, const llama_context_params& params) {
+    ErrorLines errors;
+    const AssertionsThrow assertions_throw;
+    try {
+        const LaysOutOnly lays_out_only(model);
+        const llama_context_ptr context(llama_init_from_model(model.raw(), params));
         if (context == nullptr) return std::unexpected(context_failed(model, errors.text()));
         std::vector<MemoryUse> uses;
         for (const auto& [buffers, bytes] : llama_get_memory_breakdown(context.get())) {
@@ -53,6 +79,15 @@ base::Result<std::vector<MemoryUse>> measure(const Model& model, const ContextOp
         return uses;
     } catch (const std::exception& error) {
         return std::unexpected(context_failed(model, error.what()));
+    }
+}
+
+void add_uses(std::vector<MemoryUse>& uses, const std::vector<MemoryUse>& more) {
+    for (const auto& [device, weights, context, compute] : more) {
+        MemoryUse& use = use_of(uses, device);
+        use.weights += weights;
+        use.context += context;
+        use.compute += compute;
     }
 }
 

@@ -1,4 +1,4 @@
-// How much memory a model and its context need, without allocating it: llama.cpp only computes the layout.
+// How much memory a model and its contexts need, without allocating it: llama.cpp only computes the layout.
 #pragma once
 
 #include "base/fields.h"
@@ -32,6 +32,12 @@ constexpr auto fields_of(const MemoryUse*) {
 /// Context::create(). Fails as kv_types() does, or with `model_invalid` or `engine_failed`. Any thread.
 base::Result<std::vector<MemoryUse>> measure(const Model& model, const ContextOptions& options,
                                              int32_t slots);
+
+/// The same for a context with these parameters. For a model that is loaded: the thread that owns its contexts.
+base::Result<std::vector<MemoryUse>> measure(const Model& model, const llama_context_params& params);
+
+/// Adds the uses of `more` to those of the same devices in `uses`.
+void add_uses(std::vector<MemoryUse>& uses, const std::vector<MemoryUse>& more);
 
 /// Adds the memory of a projector to `uses`. `model_invalid` if its file cannot be laid out.
 base::Result<void> measure_vision(const VisionOptions& options, std::vector<MemoryUse>& uses);

@@ -105,6 +105,26 @@ base::Result<Pooling> Embedder::pooling_of(const Model& model) {
     return fail("it makes a vector for each token, and its file does not specify how to pool them.");
 }
 
+base::Result<std::vector<MemoryUse>> Embedder::measure(const Model& model, const EmbedderOptions& options) {
+    int32_t batch_tokens = 0;
+    const auto measured = [&](bool takes_parts) {
+        batch_tokens = batch_tokens_of(model, options, takes_parts);
+        return llama_rt::measure(model,
+                                 to_params(options, batch_tokens, batch_texts_of(model, batch_tokens)));
+    };
+    const auto has_cache = [](const MemoryUse& use) { return use.context > 0; };
+    auto uses = measured(model.info().is_causal);
+    if (uses && model.info().is_causal && std::ranges::none_of(*uses, has_cache)) uses = measured(false);
+    if (!uses) return uses;
+    for (MemoryUse& use : *uses) use.weights = 0;
+    // llama.cpp allocates the outputs only when it computes them.
+    const auto rows = static_cast<uint64_t>(batch_tokens);
+    const auto width = static_cast<uint64_t>(model.info().embedding_size);
+    add_uses(*uses, {{.device = "", .compute = rows * width * sizeof(float)}});
+    std::erase_if(*uses, [](const MemoryUse& use) { return use.context + use.compute == 0; });
+    return uses;
+}
+
 base::Result<std::unique_ptr<Embedder>> Embedder::create(std::shared_ptr<const Model> model,
                                                          const EmbedderOptions& options,
                                                          ThreadpoolPtr threadpool,

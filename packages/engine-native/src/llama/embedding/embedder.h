@@ -10,6 +10,7 @@
 #include "base/types.h"
 #include "llama/backend/backend.h"
 #include "llama/context/context.h"
+#include "llama/context/measure.h"
 #include "llama/model/model.h"
 
 #include <atomic>
@@ -48,8 +49,16 @@ public:
     /// Most tokens of a text, for any model: an encoder's memory grows with the square of the length.
     static constexpr int32_t kLengthMax = 8192;
 
+    /// Whether the model is an embedding model: its file specifies a pooling, or it cannot generate.
+    static bool is_made_for(const Model& model) {
+        return !model.info().is_causal || model.info().pooling != Pooling::none;
+    }
+
     /// How this model's token embeddings are pooled: mean, first or last. `embeddings_not_supported` if it cannot make any.
     static base::Result<Pooling> pooling_of(const Model& model);
+
+    /// The memory that an Embedder with these options takes, by device. Fails as measure() does, and may be called where that may.
+    static base::Result<std::vector<MemoryUse>> measure(const Model& model, const EmbedderOptions& options);
 
     /// Setting `is_aborted`, on any thread, makes every batch end soon. `out_of_memory`, `embeddings_not_supported`,
     /// `model_invalid`, `engine_failed`.

@@ -2,7 +2,7 @@
 import type { NativeStats } from "@ingle/engine";
 
 /** Gauges of the present engine, and counters since the server started. */
-export type EngineStats = Omit<NativeStats, "cellBytes">;
+export type EngineStats = Omit<NativeStats, "cellBytes" | "embeddingMemory">;
 
 const gauges = {
   running: 0,

@@ -10,7 +10,9 @@ import { EngineHistory, type EngineStats } from "./engine-stats.ts";
 import { agree, settingsOver, type LoadSettings } from "./load-settings.ts";
 import { IdleTime } from "./idle-time.ts";
 import { LoadWaiters } from "./load-waiters.ts";
-import { areSettingsInUse, moved, type ModelState } from "./model-state.ts";
+import { areSettingsInUse, moved, statusOf, type ModelState } from "./model-state.ts";
+import { RequestedSettings } from "./requested-settings.ts";
+import { SlotMemory } from "./slot-memory.ts";
 import type { SlotOptions } from "./slot-options.ts";
 
 /** Time after a failed load in which no request tries again: a thousand clients that retry would cause nothing but loads. */
@@ -25,6 +27,7 @@ export interface Lease extends Disposable {
 export class ModelSlot {
   readonly profile: ModelProfile;
   readonly idle: IdleTime;
+  readonly memory = new SlotMemory();
   readonly #options: SlotOptions;
   readonly #history = new EngineHistory();
   readonly #admission: Admission;
@@ -32,14 +35,11 @@ export class ModelSlot {
   readonly #counts = { loads: 0, failures: 0, unloads: 0, crashes: 0 };
   #state: ModelState = { kind: "available" };
   #loaded: LoadedModel | undefined;
-  #byMemory: MemoryBytes = {};
   #isPinned: boolean;
   #leases = 0;
   #lastUse = 0;
-  /** Settings that a management request gave for this load or the next one. */
-  #requested: LoadSettings | undefined;
-  /** Those of the last load that succeeded: settings whose load fails or is given up are dropped. */
-  #proven: LoadSettings | undefined;
+  /** The profile's context length is a requested one, too. */
+  readonly #requested = new RequestedSettings(() => this.profile.reset());
   /** The model was freed because it was lost: it is loaded again even if no request waits for it. */
   #returns = false;
   /** Aborted when nobody waits any more while the model is being prepared. */
@@ -106,9 +106,9 @@ export class ModelSlot {
     return this.#counts;
   }
 
-  /** Memory that it takes, or will take once it is loaded. */
+  /** Memory that it takes, or will take once it is loaded. Empty if it is not known. */
   get byMemory(): MemoryBytes {
-    return this.#byMemory;
+    return this.memory.byMemory;
   }
 
   /** Of the loaded model; undefined while there is none. */
@@ -118,21 +118,17 @@ export class ModelSlot {
 
   /** Settings that a management request gave; undefined if none did. */
   get requestedSettings(): LoadSettings | undefined {
-    return this.#requested;
+    return this.#requested.current;
   }
 
   /** How the model is or will be loaded: as requested, else as the server was told. Unknown settings are absent. */
   get settings(): LoadSettings {
-    const requested = settingsOver(this.#requested, this.known.settings ?? {});
+    const requested = settingsOver(this.requestedSettings, this.known.settings ?? {});
     return settingsOver({ contextLength: this.#loaded?.model.info.contextLength }, requested);
   }
 
   get entry(): ModelEntry {
-    const { kind } = this.#state;
-    const { entry } = this.profile;
-    if (this.isRestarting) return { ...entry, status: "loading" };
-    if (kind === "loaded" || kind === "draining") return { ...entry, status: "loaded" };
-    return { ...entry, status: kind === "preparing" || kind === "loading" ? "loading" : "available" };
+    return { ...this.profile.entry, status: this.isRestarting ? "loading" : statusOf(this.#state) };
   }
 
   /** Gauges of the present engine, and counters over all engines of this slot. */
@@ -212,7 +208,7 @@ export class ModelSlot {
   async ensureLoaded(signal?: AbortSignal, settings?: LoadSettings): Promise<Model> {
     signal?.throwIfAborted();
     if (settings !== undefined) this.assertAccepts(settings);
-    if (settings !== undefined && !areSettingsInUse(this.#state)) this.#requested = settings;
+    if (settings !== undefined && !areSettingsInUse(this.#state)) this.#requested.request(settings);
     this.#endCoolDown();
     const model = await this.#hold(signal);
     this.#release();
@@ -233,7 +229,7 @@ export class ModelSlot {
 
   /** Loads the prepared model, and leases it to everybody who waits. Throws what the loader throws. */
   async load({ byMemory, traits, load }: PreparedModel, signal: AbortSignal): Promise<void> {
-    this.#byMemory = byMemory;
+    this.memory.plan(byMemory);
     this.profile.learnTraits(traits);
     this.#move({ kind: "loading", progress: 0 });
     const onProgress = (progress: number): void => {
@@ -241,6 +237,7 @@ export class ModelSlot {
       if (this.#state.kind === "loading") this.#move({ kind: "loading", progress });
     };
     this.#loaded = await load(onProgress, signal);
+    this.memory.loaded(this.#loaded.model);
     signal.throwIfAborted(); // close() waits for us and frees the model
     const { model } = this.#loaded;
     this.#returns = false;
@@ -250,7 +247,7 @@ export class ModelSlot {
     this.profile.loaded(model, loadedAt);
     this.#admission.resize(model.info.parallel + this.#options.waitingMax);
     this.#counts.loads += 1;
-    this.#proven = this.#requested;
+    this.#requested.prove();
     this.#move({ kind: "loaded", loadedAt });
     this.#options.onLoaded?.(model);
     this.#grantToWaiters(model);
@@ -266,10 +263,10 @@ export class ModelSlot {
   /** Preparing or loading has ended without a model: nobody waits any more, or `error` is the reason. */
   notLoaded(error: unknown): void {
     if (this.#state.kind === "closed") return;
-    this.#byMemory = {};
+    this.memory.freed();
     const isGivenUp = this.#state.kind === "preparing" && this.#unwanted.signal.aborted;
     // Whoever has come since then may want the model with the requested settings.
-    if (!isGivenUp || this.#waiters.size === 0) this.#requested = this.#proven;
+    if (!isGivenUp || this.#waiters.size === 0) this.#requested.giveUp();
     if (isGivenUp) {
       this.#move({ kind: "available" });
       this.#bringIfWanted();
@@ -315,7 +312,7 @@ export class ModelSlot {
     const state = this.#state;
     if (state.kind === "loaded") this.#move({ ...state, kind: "draining", isUnloadRequested: false });
     if (this.#state.kind !== "draining" || this.#leases > 0) return;
-    if (this.#state.isUnloadRequested) this.#dropRequestedSettings();
+    if (this.#state.isUnloadRequested) this.#requested.drop();
     this.#unloading = this.#unload(); // it rejects only through a bug of ours
   }
 
@@ -326,7 +323,7 @@ export class ModelSlot {
     if (state.kind === "loaded" || state.kind === "draining") {
       this.#move({ kind: "draining", loadedAt: state.loadedAt, isUnloadRequested: true });
       this.evict();
-    } else if (!areSettingsInUse(state)) this.#dropRequestedSettings();
+    } else if (!areSettingsInUse(state)) this.#requested.drop();
   }
 
   /** Cancels evict() and unload(), unless the model is being freed already. */
@@ -366,8 +363,8 @@ export class ModelSlot {
     this.#move({ kind: "unloading" });
     await this.#free();
     if (this.#state.kind !== "unloading") return; // closed meanwhile
-    this.#byMemory = {};
-    if (this.#waiters.size === 0) this.#requested = this.#proven;
+    this.memory.freed();
+    if (this.#waiters.size === 0) this.#requested.giveUp();
     this.#counts.unloads += 1;
     this.#move({ kind: "available" });
     this.#bringIfWanted();
@@ -378,16 +375,10 @@ export class ModelSlot {
     const loaded = this.#loaded;
     if (loaded === undefined) return;
     this.#history.close(loaded.model.stats());
+    this.memory.leaving();
     this.#loaded = undefined;
     this.#options.onFree?.();
     await loaded[Symbol.asyncDispose]();
-  }
-
-  #dropRequestedSettings(): void {
-    if (this.#requested === undefined) return;
-    this.#requested = undefined;
-    this.#proven = undefined;
-    this.profile.reset(); // its context length was a requested one
   }
 
   #startIdleTimer(): void {

@@ -8,6 +8,7 @@
 //     └──────────────────────────────────────────────────────────────────── unloading
 //
 // Every state may become closed, and nothing comes after that.
+import type { ModelEntry } from "@ingle/protocol";
 
 export type ModelState =
   /** Not in memory; the next request loads it. */
@@ -47,6 +48,12 @@ export function moved(from: ModelState, to: ModelState): ModelState {
 /** Whether the model can compute requests. */
 export function isInMemory({ kind }: ModelState): boolean {
   return kind === "loaded" || kind === "draining";
+}
+
+/** The state as `GET /v1/models` shows it. */
+export function statusOf(state: ModelState): ModelEntry["status"] {
+  if (isInMemory(state)) return "loaded";
+  return state.kind === "preparing" || state.kind === "loading" ? "loading" : "available";
 }
 
 /** Whether the model takes memory or is about to. */

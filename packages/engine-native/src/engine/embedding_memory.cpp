@@ -1,0 +1,97 @@
+#include "engine/embedding_memory.h"
+
+#include "llama/backend/backend.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace engine {
+
+using base::Code;
+using llama_rt::Embedder;
+using llama_rt::MemoryUse;
+
+namespace {
+
+constexpr uint64_t kUnlimited = std::numeric_limits<uint64_t>::max();
+
+constexpr uint64_t kMiB = uint64_t{1024} * 1024;
+
+std::string mebibytes(uint64_t bytes) {
+    return std::to_string(bytes / kMiB) + " MiB";
+}
+
+/// Of what is needed: with what is there rounded down, the words never seem to fit.
+std::string mebibytes_up(uint64_t bytes) {
+    return mebibytes(bytes + kMiB - 1);
+}
+
+std::string words_of(const std::string& device) {
+    return device.empty() ? "the machine's memory" : "the memory of " + device;
+}
+
+uint64_t limit_of(const MemoryLimits& limits, const std::string& device) {
+    const auto found = std::ranges::find(limits.memories, device, &MemoryBytes::device);
+    return found == limits.memories.end() ? kUnlimited : found->bytes;
+}
+
+std::unexpected<base::Error> not_enough(int32_t length, const std::string& needed, const std::string& there,
+                                        const char* remedy) {
+    return base::fail(Code::out_of_memory,
+                      "Embeddings of texts of up to " + std::to_string(length) + " tokens need " + needed +
+                          ", and " + there + ". Send shorter texts, load the model with a shorter context, " +
+                          remedy + ".");
+}
+
+} // namespace
+
+llama_rt::EmbedderOptions embedder_options(const llama_rt::ContextOptions& options, int32_t length) {
+    return {.length = length,
+            .batch_tokens = options.batch_tokens,
+            .threads = options.threads,
+            .threads_batch = options.threads_batch,
+            .flash_attention = options.flash_attention,
+            .offloads_kv = options.offloads_kv,
+            .rope = options.rope};
+}
+
+int32_t embedding_length_max(const llama_rt::Model& model, const llama_rt::ContextOptions& options) {
+    return std::min({options.context_length, model.info().context_length_train, Embedder::kLengthMax});
+}
+
+bool plans_embeddings(const llama_rt::Model& model) {
+    return Embedder::is_made_for(model) && Embedder::pooling_of(model).has_value();
+}
+
+base::Result<std::vector<MemoryUse>> planned_embedding_memory(const llama_rt::Model& model,
+                                                              const llama_rt::ContextOptions& options) {
+    if (!plans_embeddings(model)) return std::vector<MemoryUse>();
+    return Embedder::measure(model, embedder_options(options, embedding_length_max(model, options)));
+}
+
+base::Result<std::vector<MemoryBytes>> embedding_memory_within(const MemoryLimits& limits,
+                                                               const llama_rt::Model& model,
+                                                               const llama_rt::EmbedderOptions& options) {
+    const auto uses = Embedder::measure(model, options);
+    if (!uses) return std::unexpected(uses.error());
+    constexpr const char* kRaise = "or raise the memory budget";
+    std::vector<MemoryBytes> memory;
+    uint64_t total = 0;
+    for (const auto& [device, weights, context, compute] : *uses) {
+        const uint64_t bytes = context + compute;
+        const uint64_t left = limit_of(limits, device);
+        const uint64_t free = llama_rt::available_memory(device);
+        const std::string needed = mebibytes_up(bytes) + " of " + words_of(device);
+        if (bytes > left)
+            return not_enough(options.length, needed, "the budget leaves " + mebibytes(left), kRaise);
+        if (bytes > free)
+            return not_enough(options.length, needed, mebibytes(free) + " are free", "or try again later");
+        total += bytes;
+        memory.push_back({.device = device, .bytes = bytes});
+    }
+    if (total <= limits.total_bytes) return memory;
+    return not_enough(options.length, mebibytes_up(total) + " of memory",
+                      "the budget leaves " + mebibytes(limits.total_bytes), kRaise);
+}
+
+} // namespace engine

@@ -1,0 +1,63 @@
+// The memory of the context for embeddings: how much it takes, where, and whether it may be had. An embedding model's is planned when
+// the model is loaded; a generative model's context is made for the first request, within what the plan left.
+#pragma once
+
+#include "base/fields.h"
+#include "base/result.h"
+#include "llama/context/context.h"
+#include "llama/context/measure.h"
+#include "llama/embedding/embedder.h"
+#include "llama/model/model.h"
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace engine {
+
+/// Bytes in one memory.
+struct MemoryBytes {
+    /// Empty for the machine's own memory.
+    std::string device;
+    uint64_t bytes;
+};
+
+constexpr auto fields_of(const MemoryBytes*) {
+    return std::tuple(base::field("device", &MemoryBytes::device), base::field("bytes", &MemoryBytes::bytes));
+}
+
+/// Most bytes that something may take.
+struct MemoryLimits {
+    /// A memory that is not listed has no limit.
+    std::vector<MemoryBytes> memories = {};
+    /// In all memories together.
+    uint64_t total_bytes = std::numeric_limits<uint64_t>::max();
+};
+
+constexpr auto fields_of(const MemoryLimits*) {
+    return std::tuple(base::field("memories", &MemoryLimits::memories),
+                      base::field("totalBytes", &MemoryLimits::total_bytes));
+}
+
+/// Options of a context for texts of this length, for an engine with these options.
+llama_rt::EmbedderOptions embedder_options(const llama_rt::ContextOptions& options, int32_t length);
+
+/// Most tokens of one text.
+int32_t embedding_length_max(const llama_rt::Model& model, const llama_rt::ContextOptions& options);
+
+/// Whether the memory of the context for embeddings is a part of the model's plan. Any thread.
+bool plans_embeddings(const llama_rt::Model& model);
+
+/// The memory to plan for embeddings: of a context for the longest texts, or nothing. Fails as Embedder::measure() does, and may be
+/// called where that may.
+base::Result<std::vector<llama_rt::MemoryUse>>
+planned_embedding_memory(const llama_rt::Model& model, const llama_rt::ContextOptions& options);
+
+/// The memory of a context for texts of `length` tokens; `out_of_memory` if it is more than `limits` allow or than is free now.
+base::Result<std::vector<MemoryBytes>> embedding_memory_within(const MemoryLimits& limits,
+                                                               const llama_rt::Model& model,
+                                                               const llama_rt::EmbedderOptions& options);
+
+} // namespace engine
