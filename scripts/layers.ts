@@ -26,7 +26,7 @@ const layers: Readonly<Record<string, Floor>> = {
   "@ingle/server": { ours: ["@ingle/engine", "@ingle/protocol", "@ingle/web"] },
   ingle: {
     ours: ["@ingle/engine", "@ingle/engine-native", "@ingle/mlx", "@ingle/server", "@ingle/web"],
-    others: ["rolldown", "sharp"],
+    others: ["libsql", "rolldown", "sharp"],
     isBundled: true,
   },
   "@ingle/fixtures": { ours: ["@ingle/gguf", "@ingle/llama.cpp"] },

@@ -27,7 +27,7 @@ async function bundle(): Promise<OutputChunk[]> {
   await using build = await rolldown({
     input: programs,
     platform: "node",
-    external: ["@ingle/engine-native", "sharp"],
+    external: ["@ingle/engine-native", "libsql", "sharp"],
     onLog(level, log) {
       // What cannot be resolved would be missing only when it is used.
       if (level === "warn" && log.code !== "CIRCULAR_DEPENDENCY" && log.code !== "EVAL")

@@ -29,10 +29,28 @@ export {
   metadataNameMax,
   metadataValueMax,
   ResponsesRequest,
+  storedIdLengthMax,
 } from "./responses/request.ts";
 export type { ResponsesBody } from "./responses/request.ts";
 export {
+  Conversation,
+  ConversationChange,
+  ConversationRequest,
+  DeletedConversation,
+  DeletedResponse,
+  ItemList,
+  itemsPageDefault,
+  itemsPageMax,
+  ItemsQuery,
+  newItemsMax,
+  ListedItem,
+  NewItems,
+  ResponseQuery,
+} from "./responses/stored.ts";
+export type { StoredItem } from "./responses/stored.ts";
+export {
   ResponseObject,
+  ResponseStatus,
   ResponsesOutputItem,
   ResponsesOutputText,
   ResponsesReasoningText,

@@ -47,7 +47,7 @@ import { lmStudioCompletions } from "./protocols/lm-studio/completions.ts";
 import { messages } from "./protocols/messages/protocol.ts";
 import { ollamaChat } from "./protocols/ollama/chat.ts";
 import { ollamaGenerate } from "./protocols/ollama/generate.ts";
-import { responses } from "./protocols/responses/protocol.ts";
+import { responsesPlugin } from "./routes/responses-plugin.ts";
 import { apiDescriptionRoutes } from "./routes/api-description.ts";
 import { embeddingRoutes } from "./routes/embeddings.ts";
 import { controlRoutes } from "./routes/control.ts";
@@ -69,6 +69,7 @@ import { renderRoutes } from "./routes/render.ts";
 import { serverControlRoutes } from "./routes/server-control.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { tokenizeRoutes } from "./routes/tokenize.ts";
+import { openStore } from "./stored/open-store.ts";
 import { WireError } from "./wire-error.ts";
 
 /** Longest silence of a stream: proxies commonly close one after 30 to 60 seconds. */
@@ -192,7 +193,11 @@ async function addRoutes(
   await app.register(renderRoutes, inference);
   await app.register(embeddingRoutes, inference);
   await app.register(generationRoute(messages), inference);
-  await app.register(generationRoute(responses), inference);
+  await app.register(responsesPlugin, {
+    ...inference,
+    store: await openStore(config.responses),
+    paths: config.llamaServerApi ? ["/v1/responses", "/responses"] : ["/v1/responses"],
+  });
   if (config.ollamaApi) await addOllamaRoutes(app, inference, dependencies);
   if (config.llamaServerApi) await addLlamaServerRoutes(app, inference);
   if (config.lmStudioApi) await addLmStudioRoutes(app, inference, dependencies);
@@ -224,13 +229,12 @@ async function addOllamaRoutes(
   await app.register(ollamaModelRoutes, { ...inference, library, jobs });
 }
 
-/** llama-server's API: its own routes, and those of /v1 without the /v1. */
+/** llama-server's API: its own routes, and those of /v1 without the /v1, of which responses stand with the others. */
 async function addLlamaServerRoutes(app: FastifyInstance, inference: InferenceOptions): Promise<void> {
   await app.register(generationRoute(llamaServerCompletion), inference);
   await app.register(generationRoute({ ...llamaServerCompletion, path: "/completions" }), inference);
   await app.register(generationRoute(llamaServerInfill), inference);
   await app.register(generationRoute({ ...chatCompletions, path: "/chat/completions" }), inference);
-  await app.register(generationRoute({ ...responses, path: "/responses" }), inference);
   await app.register(llamaServerRoutes, inference);
   await app.register(llamaServerEmbeddingRoutes, inference);
 }

@@ -30,7 +30,7 @@ function routesOf(tree: string): string[] {
     return methods
       .split(", ")
       .filter((method) => ["GET", "POST", "DELETE"].includes(method))
-      .map((method) => `${method} ${parents[depth]?.replace("*", "{id}")}`);
+      .map((method) => `${method} ${parents[depth]?.replace("*", "{id}").replaceAll(/:(\w+)/g, "{$1}")}`);
   });
 }
 

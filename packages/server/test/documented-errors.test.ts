@@ -32,7 +32,7 @@ async function requestsTo(app: FastifyInstance): Promise<RightRequest[]> {
       return {
         operation: `${method.toUpperCase()} ${path}`,
         isPublic: security?.length === 0,
-        url: path.replace("{id}", scriptedId),
+        url: path.replaceAll(/\{\w+\}/g, scriptedId),
         headers: key,
         mayBeEmpty: required === undefined && oneOf === undefined,
         ...(typeof example === "object" && example !== null
@@ -49,7 +49,8 @@ async function send(
   { operation, url, headers, payload }: RightRequest,
   change: InjectOptions = {},
 ): Promise<number> {
-  const method = payload === undefined ? "GET" : "POST";
+  const [method] = operation.split(" ");
+  if (method !== "GET" && method !== "POST" && method !== "DELETE") throw new Error(operation);
   const body = payload === undefined ? {} : { payload };
   const response = await app.inject({ method, url, headers, ...body, ...change });
   await expectDocumented(app, operation, response);
@@ -74,7 +75,7 @@ interface Wrong {
 }
 
 /** Every body has one of these fields. */
-const wrong = { model: 5, wait: 5, host: 5, name: 5, id: 5, key: 5 };
+const wrong = { model: 5, wait: 5, host: 5, name: 5, id: 5, key: 5, items: 5, metadata: 5 };
 
 const wrongs: Wrong[] = [
   { what: "a Host that is not allowed", status: 403, change: { headers: { ...json, host: "evil.example" } } },

@@ -28,12 +28,25 @@ describe("responses of a real model", () => {
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
-  const post = (route: string, body: object): Promise<Response> =>
-    fetch(url + route, {
+  const post = async (route: string, body: object): Promise<Response> =>
+    fetch(await addressOf(route), {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify(body),
     });
+
+  /** The address of a route; where it has an id, of a new response or conversation, or of the model. */
+  async function addressOf(route: string): Promise<string> {
+    if (!route.includes("{id}")) return url + route;
+    if (route.startsWith("/v1/models")) return url + route.replace("{id}", modelId);
+    const isConversation = route.startsWith("/v1/conversations");
+    const body = isConversation
+      ? { items: [{ id: "item", role: "user", content: "Hi" }] }
+      : { model: modelId, input: "Hi", max_output_tokens: 1, background: true };
+    const response = await post(isConversation ? "/v1/conversations" : "/v1/responses", body);
+    const { id }: { id: string } = await response.json();
+    return url + route.replace("{id}", id).replace("{item_id}", "item");
+  }
 
   it("for every route's example are as documented, whole and streamed", async () => {
     const { paths } = await documentOf(url);
@@ -46,9 +59,7 @@ describe("responses of a real model", () => {
         const operation = `${method.toUpperCase()} ${route}`;
         const example = requestBody?.content["application/json"]?.example;
         if (typeof example !== "object" || example === null) {
-          const response = await fetch(url + route.replace("{id}", modelId), {
-            method: method.toUpperCase(),
-          });
+          const response = await fetch(await addressOf(route), { method: method.toUpperCase() });
           expect([operation, response.status]).toEqual([operation, 200]);
           await expectDocumented(url, operation, response);
           continue;

@@ -28,6 +28,7 @@ const logprobs = z.array(TokenLogprob);
 export const ResponsesEvent = z
   .discriminatedUnion("type", [
     z.object({ type: z.literal("response.created"), ...ofResponse }),
+    z.object({ type: z.literal("response.queued"), ...ofResponse }),
     z.object({ type: z.literal("response.in_progress"), ...ofResponse }),
     z.object({ type: z.literal("response.completed"), ...ofResponse }),
     z.object({ type: z.literal("response.incomplete"), ...ofResponse }),

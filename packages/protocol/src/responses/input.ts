@@ -79,7 +79,7 @@ export const ResponsesInputItem = z
       new Map([
         [
           "item_reference",
-          "the server keeps nothing between requests: send the item itself instead of an item_reference",
+          "items cannot be referred to one by one: send the item itself, a previous_response_id or a conversation instead of an item_reference",
         ],
       ]),
     ),
@@ -107,3 +107,9 @@ export const ResponsesInput = boundedParts(
   "input",
 );
 export type ResponsesInput = z.infer<typeof ResponsesInput>;
+
+/** Up to `max` items that a conversation gets at a time. */
+export function itemsOf(max: number) {
+  const rule = `items must be an array of at most ${max} items`;
+  return boundedParts(boundedArguments(arrayOf(ResponsesInputItem, rule, { max })), "items");
+}

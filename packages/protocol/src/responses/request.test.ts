@@ -8,7 +8,14 @@ import { userLengthMax } from "../fields/request-fields.ts";
 import { toolsMax } from "../fields/tools.ts";
 import { ResponseObject } from "./response.ts";
 import { ResponsesEvent } from "./events.ts";
-import { includeMax, metadataMax, metadataNameMax, metadataValueMax, ResponsesRequest } from "./request.ts";
+import {
+  includeMax,
+  metadataMax,
+  metadataNameMax,
+  metadataValueMax,
+  ResponsesRequest,
+  storedIdLengthMax,
+} from "./request.ts";
 
 const minimal = { model: "tiny", input: "Hello" };
 const f = { type: "function", name: "f" };
@@ -81,6 +88,9 @@ test.each<[string, object]>([
   ["tools of other types", { tools: [f, { type: "web_search" }, { type: "custom", name: "patch" }] }],
   ["thinking", { reasoning: { effort: "high", summary: "auto", generate_summary: null } }],
   ["what is given back", { metadata: { a: "b" }, user: "me", safety_identifier: "x", prompt_cache_key: "y" }],
+  ["what is kept", { store: true, background: true, previous_response_id: "resp_1" }],
+  ["a conversation", { conversation: "conv_1", store: false }],
+  ["a conversation in an object", { conversation: { id: "conv_1" } }],
   ["what changes nothing", { store: true, truncation: "auto", background: false, service_tier: "flex" }],
 ])("takes %s", (_name, body) => {
   expect(problemOf(body)).toBeUndefined();
@@ -172,10 +182,15 @@ const bad: [param: string, body: object][] = [
   ["safety_identifier", { safety_identifier: "x".repeat(userLengthMax + 1) }],
   ["prompt_cache_key", { prompt_cache_key: {} }],
   ["truncation", { truncation: "middle" }],
-  ["previous_response_id", { previous_response_id: "resp_1" }],
-  ["conversation", { conversation: { id: "conv_1" } }],
+  ["store", { store: "yes" }],
+  ["previous_response_id", { previous_response_id: 5 }],
+  ["previous_response_id", { previous_response_id: "x".repeat(storedIdLengthMax + 1) }],
+  ["conversation.id", { conversation: {} }],
+  ["conversation", { conversation: "x".repeat(storedIdLengthMax + 1) }],
+  ["conversation", { conversation: "conv_1", previous_response_id: "resp_1" }],
   ["prompt", { prompt: { id: "pmpt_1" } }],
-  ["background", { background: true }],
+  ["background", { background: 1 }],
+  ["background", { background: true, store: false }],
 ];
 
 test.each(bad)("refuses a bad %s (%#) and names the field and its rule", (param, body) => {
@@ -187,10 +202,10 @@ test.each(bad)("refuses a bad %s (%#) and names the field and its rule", (param,
 describe("what the server does not have", () => {
   test.each([
     [{ tools: [{ type: "web_search" }], tool_choice: "required" }, /tool_choice needs tools/],
-    [{ input: [{ type: "item_reference", id: "msg_1" }] }, /keeps nothing.*the item itself/],
+    [{ input: [{ type: "item_reference", id: "msg_1" }] }, /send the item itself/],
     [{ input: [{ type: "web_search_call", id: "ws_1" }] }, /not "web_search_call"/],
-    [{ previous_response_id: "resp_1" }, /keeps nothing.*earlier items/],
-    [{ background: true }, /keeps nothing/],
+    [{ prompt: { id: "pmpt_1" } }, /no stored prompts/],
+    [{ background: true, store: false }, /needs store/],
   ])("is refused with a reason: %j", (body, reason) => {
     expect(problemOf(body)?.message).toMatch(reason);
   });

@@ -1,7 +1,7 @@
-// The request of POST /v1/responses. The server keeps nothing between requests, so fields that refer to earlier ones are refused.
+// The request of POST /v1/responses.
 import { z } from "zod";
 
-import { flag, optionalField, refusedField, stringField } from "../fields/field.ts";
+import { flag, optionalField, refusedField, refuseField, stringField } from "../fields/field.ts";
 import { textField } from "../fields/content.ts";
 import { ignoredField, ignoredSampling, ignoredService } from "../fields/ignored-fields.ts";
 import { topLogprobsField } from "../fields/logprobs.ts";
@@ -32,8 +32,6 @@ const includeRule = `include must be an array of at most ${includeMax} strings`;
 /** The value of `include` that requests log probabilities. */
 export const logprobsIncludable = "message.output_text.logprobs";
 
-const stateless = "the server keeps nothing between requests";
-
 /** A name that the response only repeats. */
 function echoField(name: string) {
   return optionalField(stringField(name, { max: userLengthMax }));
@@ -41,7 +39,8 @@ function echoField(name: string) {
 
 const { max_tokens: _max, max_completion_tokens: _maxCompletion, ...responsesSampling } = samplingFields;
 
-const metadata = sizePrecheck(
+/** Pairs that are returned as given. */
+export const metadataField = sizePrecheck(
   z.record(
     z.string().max(metadataNameMax, metadataRule),
     z.string(metadataRule).max(metadataValueMax, metadataRule),
@@ -50,6 +49,22 @@ const metadata = sizePrecheck(
   hasEntriesAtMost(metadataMax),
   metadataRule,
 );
+
+/** The most UTF-16 units of the id of a response, a conversation or an item; the server's own have half as many. */
+export const storedIdLengthMax = 64;
+
+const conversationRule = "conversation must be the id of a conversation, or an object with its id";
+
+/** The id of a conversation, as it is or in an object; it becomes the id. */
+const conversation = z
+  .union(
+    [
+      z.string(),
+      z.looseObject({ id: z.string(conversationRule) }, conversationRule).transform(({ id }) => id),
+    ],
+    conversationRule,
+  )
+  .pipe(z.string(conversationRule).min(1, conversationRule).max(storedIdLengthMax, conversationRule));
 
 /** How much to reason. The response has the whole reasoning, so there are no summaries. */
 const reasoning = z.looseObject(
@@ -87,31 +102,61 @@ export const ResponsesRequest = z
       stream: flag("stream"),
       cache_prompt: flag("cache_prompt"),
       ignore_eos: flag("ignore_eos"),
-      metadata: optionalField(metadata),
+      metadata: optionalField(metadataField),
       user: userField,
       safety_identifier: echoField("safety_identifier"),
       prompt_cache_key: echoField("prompt_cache_key"),
       truncation: optionalField(z.enum(["auto", "disabled"], 'truncation must be "auto" or "disabled"')),
-      store: ignoredField("nothing is stored, and the response says so", [false]),
+      store: flag(
+        "store",
+        "Keeps the response for later requests. Default: true, unless the server stores no responses.",
+      ),
+      background: flag(
+        "background",
+        "Returns at once, while the response is generated. It has to be stored.",
+        false,
+      ),
+      previous_response_id: optionalField(
+        stringField("previous_response_id", { min: 1, max: storedIdLengthMax }),
+        "A stored response that this one continues: its input and output come before this input.",
+      ),
+      conversation: optionalField(
+        conversation,
+        "A conversation: its items come before this input, and it gets the input and the output.",
+      ),
       ...ignoredSampling,
       ...ignoredService,
       max_tool_calls: ignoredField("it limits calls of built-in tools, and the server has none"),
       context_management: ignoredField("the server's settings decide what happens to long conversations"),
-      previous_response_id: refusedField(
-        `${stateless}: send the earlier items as input instead of previous_response_id`,
-      ),
-      conversation: refusedField(`${stateless}: send the earlier items as input instead of a conversation`),
-      prompt: refusedField(`${stateless}: send the prompt's text as instructions and input`),
-      background: optionalField(
-        z.literal(false, `background must be false: ${stateless}; stream long replies`),
+      prompt: refusedField(
+        "the server has no stored prompts: send the prompt's text as instructions and input",
       ),
     },
     bodyRule,
   )
   .superRefine(refinePenalties)
   .superRefine(refineResponsesTools)
+  .superRefine(refineStored)
   .meta({ id: "ResponsesRequest" });
 /** A checked request. */
 export type ResponsesRequest = z.infer<typeof ResponsesRequest>;
 /** A request as clients write it: `null` means absent. */
 export type ResponsesBody = z.input<typeof ResponsesRequest>;
+
+interface StoredFields {
+  store?: boolean | undefined;
+  background?: boolean | undefined;
+  previous_response_id?: string | undefined;
+  conversation?: string | undefined;
+}
+
+function refineStored(request: StoredFields, context: z.RefinementCtx): void {
+  if (request.background === true && request.store === false)
+    refuseField(
+      context,
+      "background",
+      "background needs store: a response that is not stored cannot be fetched",
+    );
+  if (request.conversation !== undefined && request.previous_response_id !== undefined)
+    refuseField(context, "conversation", "conversation and previous_response_id exclude each other");
+}

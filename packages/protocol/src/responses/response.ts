@@ -89,13 +89,24 @@ const tool = z.object({
   strict: z.boolean().nullable(),
 });
 
+/** `queued`, `cancelled`: only in the background. `incomplete`: cut at a limit. */
+export const ResponseStatus = z.enum([
+  "queued",
+  "in_progress",
+  "completed",
+  "incomplete",
+  "failed",
+  "cancelled",
+]);
+export type ResponseStatus = z.infer<typeof ResponseStatus>;
+
 /** The response if `stream` is not true; in events, the response so far. */
 export const ResponseObject = responseObject("ResponseObject", {
   id: z.string().describe("resp_…"),
   object: z.literal("response"),
   created_at: z.int().describe("Unix seconds."),
   completed_at: z.int().nullable().describe("Unix seconds."),
-  status: z.enum(["in_progress", "completed", "incomplete", "failed"]),
+  status: ResponseStatus,
   error: z.object({ code: z.string(), message: z.string() }).nullable(),
   incomplete_details: z.object({ reason: z.literal("max_output_tokens") }).nullable(),
   model: z.string(),
@@ -117,8 +128,9 @@ export const ResponseObject = responseObject("ResponseObject", {
   safety_identifier: nullableText,
   prompt_cache_key: nullableText,
   service_tier: z.literal("default"),
-  store: z.literal(false),
-  background: z.literal(false),
-  previous_response_id: z.null(),
+  store: z.boolean(),
+  background: z.boolean(),
+  previous_response_id: nullableText,
+  conversation: z.object({ id: z.string() }).nullable(),
 });
 export type ResponseObject = z.infer<typeof ResponseObject>;

@@ -27,7 +27,8 @@ const ofServe: readonly Setting[] = [
 
 /** Configuration of the control address. Throws ConfigError for an invalid environment variable. */
 export function controlConfig(env: NodeJS.ProcessEnv, port: number): ServerConfig {
-  const flags = { variant: "desktop", host: "127.0.0.1", port, rateLimit: 0 };
+  // The store's file is the `/v1` server's.
+  const flags = { variant: "desktop", host: "127.0.0.1", port, rateLimit: 0, responseStore: "memory" };
   return resolveConfig({ flags, env: withoutServe(env) });
 }
 

@@ -91,7 +91,7 @@ export function openApiDocument(
   const components = schemaComponents();
   const paths: OpenApiDocument["paths"] = {};
   for (const route of routes.toSorted(byImportance)) {
-    const path = route.path.replace("*", "{id}");
+    const path = route.path.replace("*", "{id}").replaceAll(/:(\w+)/g, "{$1}");
     const errors = errorsOf(route, { hasKeys, isRateLimited });
     paths[path] = {
       ...paths[path],
@@ -165,9 +165,17 @@ function parametersOf(
   const asked = Object.entries(properties).flatMap(([name, schema]): ParameterObject[] =>
     typeof schema === "boolean" ? [] : [{ name, in: "query", required: required.includes(name), schema }],
   );
-  if (!path.includes("{id}")) return asked;
-  const description = operation?.id ?? "An id.";
-  return [{ name: "id", in: "path", required: true, description, schema: { type: "string" } }, ...asked];
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]): ParameterObject => {
+    const description = name === "id" ? operation?.id : undefined;
+    return {
+      name,
+      in: "path",
+      required: true,
+      description: description ?? "An id.",
+      schema: { type: "string" },
+    };
+  });
+  return [...inPath, ...asked];
 }
 
 function example(operation: Operation | undefined): { example?: unknown } {

@@ -34,13 +34,15 @@ export const abort = fp(
       setMaxListeners(0, controller.signal); // each generation of a request listens
       running.add(controller);
       request.setDecorator("clientSignal", controller.signal);
+      let isComplete = false;
       request.setDecorator("cancel", (reason: Error) => {
         if (controller.signal.aborted) return;
-        const hangUp = setTimeout(() => request.raw.socket.destroy(), farewellMs).unref();
-        request.atEnd(() => clearTimeout(hangUp));
+        if (!isComplete) {
+          const hangUp = setTimeout(() => request.raw.socket.destroy(), farewellMs).unref();
+          request.atEnd(() => clearTimeout(hangUp));
+        }
         controller.abort(reason);
       });
-      let isComplete = false;
       reply.raw.once("finish", () => {
         isComplete = true;
       });

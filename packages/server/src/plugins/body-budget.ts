@@ -11,6 +11,8 @@ declare module "fastify" {
      * `overloaded` when all bodies together take too much.
      */
     readonly holdBody: (bytes: number) => void;
+    /** Adds bytes that the request takes beside its body, such as stored items. Throws as `holdBody`. */
+    readonly holdMore: (bytes: number) => void;
   }
 }
 
@@ -23,10 +25,11 @@ export const bodyBudget = fp(
     let taken = 0;
 
     app.decorateRequest("holdBody");
+    app.decorateRequest("holdMore");
     app.addHook("onRequest", async (request) => {
       let held = 0;
       let isOver = false;
-      request.setDecorator("holdBody", (bytes: number) => {
+      const hold = (bytes: number): void => {
         if (isOver) return; // the response was sent early; the rest of the body is discarded
         if (bytes > held && taken - held + bytes > bytesMax) {
           throw new WireError(
@@ -36,7 +39,9 @@ export const bodyBudget = fp(
         }
         taken += bytes - held;
         held = bytes;
-      });
+      };
+      request.setDecorator("holdBody", hold);
+      request.setDecorator("holdMore", (bytes: number) => hold(held + bytes));
       request.atEnd(() => {
         isOver = true;
         taken -= held;

@@ -1,4 +1,5 @@
-// request.atEnd(): runs actions when a response has ended, whether it was sent or the client left. Fastify's onResponse hook
+// request.atEnd(): runs actions when a request has ended: with its response, whether it was sent or the client left, unless its work
+// goes on in the background. Fastify's onResponse hook
 // misses clients that left. Node's 'close' comes exactly once after each response, except for pipelined ones that still wait
 // when their connection breaks: for those, the socket's 'close' counts.
 import type { Socket } from "node:net";
@@ -9,6 +10,8 @@ declare module "fastify" {
   interface FastifyRequest {
     /** Calls `action` when the response is sent or the client gone, in order of registration; at once if it has ended. */
     readonly atEnd: (action: () => void) => void;
+    /** Keeps the request running when its response has ended; the returned function ends it. To be called before the response. */
+    readonly outliveReply: () => () => void;
   }
 }
 
@@ -18,9 +21,11 @@ export const replyEnd = fp(
   async (app: FastifyInstance) => {
     const openReplies = new OpenReplies();
     app.decorateRequest("atEnd");
+    app.decorateRequest("outliveReply");
     app.addHook("onRequest", async (request, reply) => {
       const actions: (() => void)[] = [];
       let isOver = false;
+      let outlivesReply = false;
       request.setDecorator("atEnd", (action: () => void) => {
         if (isOver) action();
         else actions.push(action);
@@ -30,11 +35,18 @@ export const replyEnd = fp(
         isOver = true;
         for (const action of actions) action();
       };
+      const endWithReply: End = () => {
+        if (!outlivesReply) end();
+      };
+      request.setDecorator("outliveReply", () => {
+        outlivesReply = true;
+        return end;
+      });
       const replies = openReplies.on(request.socket);
-      replies.add(end);
+      replies.add(endWithReply);
       reply.raw.once("close", () => {
-        replies.delete(end);
-        end();
+        replies.delete(endWithReply);
+        endWithReply();
       });
     });
   },

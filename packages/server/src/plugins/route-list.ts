@@ -62,7 +62,7 @@ function toListedRoute({ url, schema, config }: RouteOptions): Omit<ListedRoute,
   };
 }
 
-/** Routes have only plain characters, and a `*` at the end. */
+/** Routes have only plain characters, parts such as `:id`, and a `*` at the end. */
 function toPattern(url: string): RegExp {
-  return new RegExp(`^${url.replaceAll(".", "\\.").replace("*", ".+")}$`);
+  return new RegExp(`^${url.replaceAll(".", "\\.").replaceAll(/:\w+/g, "[^/]+").replace("*", ".+")}$`);
 }

@@ -16,7 +16,9 @@ import type {
 } from "./protocol.ts";
 
 /** A fastify plugin that adds the protocol's route. */
-export function generationRoute<Body extends GenerationBody>(protocol: GenerationProtocol<Body>) {
+export function generationRoute<Body extends GenerationBody, Sent extends GenerationBody = Body>(
+  protocol: GenerationProtocol<Body, Sent>,
+) {
   const { path, body, operation, conventions, streaming, opening } = protocol;
   const route = {
     schema: { body },
@@ -25,7 +27,7 @@ export function generationRoute<Body extends GenerationBody>(protocol: Generatio
 
   return async (app: FastifyInstance, options: InferenceOptions): Promise<void> => {
     app.post(path, route, async (request, reply) => {
-      const checked = checkedBody(protocol, request);
+      const checked = completeBody(protocol, request);
       const other = await protocol.instead?.(checked, request, options);
       if (other !== undefined) return other;
       const starting = run(protocol, checked, request, options);
@@ -66,8 +68,8 @@ function openedStream(
 }
 
 /** Starts the request's generations. Throws what keeps it from being started. */
-async function run<Body extends GenerationBody>(
-  protocol: GenerationProtocol<Body>,
+async function run<Body extends GenerationBody, Sent extends GenerationBody>(
+  protocol: GenerationProtocol<Body, Sent>,
   body: Body,
   request: FastifyRequest,
   options: InferenceOptions,
@@ -89,19 +91,21 @@ async function run<Body extends GenerationBody>(
     user,
   });
   const { now, newId, variant } = options;
-  const { id: requestId } = request;
   const { startedAt } = request.outcome;
   const generation = first(generations);
   const times = { startedAt, leasedAt, now };
-  return { body, head, model, generations, generation, variant, requestId, newId, ...times };
+  return { body, head, model, generations, generation, variant, request, newId, ...times };
 }
 
-/** The body of a request to a route that has `protocol.body` as its schema. */
-function checkedBody<Body extends GenerationBody>(
-  _protocol: GenerationProtocol<Body>,
-  { body }: FastifyRequest,
+/** The body of a request to a route that has `protocol.body` as its schema. Throws what `complete` throws. */
+function completeBody<Body extends GenerationBody, Sent extends GenerationBody>(
+  { complete }: GenerationProtocol<Body, Sent>,
+  request: FastifyRequest,
 ): Body {
-  return body as Body; // oxlint-disable-line typescript/no-unsafe-type-assertion -- plugins/json-body.ts has checked it
+  // oxlint-disable typescript/no-unsafe-type-assertion -- plugins/json-body.ts has checked it
+  if (complete !== undefined) return complete(request.body as Sent, request);
+  return request.body as Body; // `Sent` is `Body`
+  // oxlint-enable typescript/no-unsafe-type-assertion
 }
 
 /** The prompts with the pixels of their images, and as the model writes them. Throws what `readImages` throws. */

@@ -16,11 +16,13 @@ import type { UnreadRequest } from "./content-parts.ts";
 import type { InferenceOptions } from "./inference.ts";
 import type { ResponseHead } from "./usage.ts";
 
-export interface GenerationProtocol<Body extends GenerationBody> {
+export interface GenerationProtocol<Body extends GenerationBody, Sent extends GenerationBody = Body> {
   /** Path of its POST route, such as `/v1/chat/completions`. */
   readonly path: string;
   /** Checks the body of a request. */
-  readonly body: z.ZodType<Body>;
+  readonly body: z.ZodType<Sent>;
+  /** Adds to the body what the server has of earlier requests. Default: nothing; `Sent` is `Body`. */
+  readonly complete?: (body: Sent, request: FastifyRequest) => Body;
   /** Describes the route in the API's document. */
   readonly operation: Operation;
   readonly conventions?: WireConventions;
@@ -117,8 +119,7 @@ export interface RunningRequest<Body> {
   /** The first generation: the only one of a protocol that has one prompt and one reply. */
   readonly generation: Generation;
   readonly variant: VariantName;
-  /** Id of the HTTP request. */
-  readonly requestId: string;
+  readonly request: FastifyRequest;
   /** When the request came and when its model could be used, on `performance.now()`'s clock. */
   readonly startedAt: number;
   readonly leasedAt: number;

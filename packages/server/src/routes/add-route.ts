@@ -15,11 +15,20 @@ export interface Route extends Operation, Omit<FastifyContextConfig, "operation"
 type Parsed<R extends Route, Part extends "body" | "query"> =
   R extends Readonly<Record<Part, z.ZodType<infer Value>>> ? Value : unknown;
 
+/** What `*`, which is everything at the end, and `:id` and the like stand for in a request's path. */
+type ParamsOf<Path extends string> = Record<ParamNames<Path>, string>;
+type ParamNames<Path extends string> = Path extends `${infer Start}/${infer Rest}`
+  ? ParamNames<Start> | ParamNames<Rest>
+  : Path extends `:${infer Name}`
+    ? Name
+    : Path extends "*"
+      ? "*"
+      : never;
+
 interface RouteTypes<R extends Route> {
   Body: Parsed<R, "body">;
   Querystring: Parsed<R, "query">;
-  /** Everything that the `*` at the end of a path stands for. */
-  Params: { "*": string };
+  Params: ParamsOf<R["path"]>;
 }
 
 export function addRoute<R extends Route>(

@@ -3,7 +3,7 @@
 import { variantNames } from "../variants.ts";
 import { flagKinds } from "./setting.ts";
 
-const { text, list, integer, toggle } = flagKinds("INGLE_");
+const { text, list, integer, time, toggle } = flagKinds("INGLE_");
 
 export const modelSettings = {
   model: text(
@@ -159,6 +159,33 @@ export const monitoringSettings = {
       defaultText: "the address that the server listens on, or the machine's first one",
     }),
   },
+};
+
+/** Responses and conversations that clients may come back to. */
+export const storeSettings = {
+  store: text(
+    "--response-store <place>",
+    "Where responses and conversations are kept for later requests: memory, none, or an SQLite file",
+    {
+      default: "memory",
+      details: "See [stored responses](operations.md#stored-responses).",
+    },
+  ),
+  countMax: integer("--response-store-max <number>", "Most of them; the oldest are deleted first", {
+    min: 1,
+    max: 1_000_000,
+    default: 10_000,
+  }),
+  sizeMaxMiB: integer("--response-store-size <MiB>", "Most space for all of them together", {
+    min: 1,
+    max: 1_048_576,
+    // Thousands of conversations of text.
+    default: 64,
+  }),
+  ageMaxMs: time("--response-store-age <time>", "How long each is kept, 24h for example", {
+    min: 1_000,
+    default: "168h",
+  }),
 };
 
 /** What concerns the `/v1` server of the app is set on its page. */

@@ -10,7 +10,13 @@ import {
   speculationSettings,
   rpcSettings,
 } from "./engine-settings.ts";
-import { accessSettings, modelSettings, monitoringSettings, serverSettings } from "./server-settings.ts";
+import {
+  accessSettings,
+  modelSettings,
+  monitoringSettings,
+  serverSettings,
+  storeSettings,
+} from "./server-settings.ts";
 import type { FlagsOf, SettingsIn, SettingTable } from "./setting.ts";
 
 export const settings = {
@@ -28,6 +34,7 @@ export const settings = {
     ...rpcSettings,
   },
   models: memorySettings,
+  responses: storeSettings,
   limits: limitSettings,
 };
 
@@ -43,6 +50,7 @@ export const settingSections: readonly (readonly [title: string, table: SettingT
   ["Images", imageSettings],
   ["Several machines", rpcSettings],
   ["Models in memory", memorySettings],
+  ["Stored responses", storeSettings],
   ["Monitoring", monitoringSettings],
   ["Limits", limitSettings],
 ];

@@ -45,10 +45,10 @@ export const messages: GenerationProtocol<MessagesRequest> = {
     user: body.metadata?.user_id,
     ignored: ignoredParts(body),
   }),
-  respond: ({ head, generation, requestId }) => ({
+  respond: ({ head, generation, request }) => ({
     whole: async () => toMessage(head, await generation),
     events: () => toEvents(head, generation),
-    errorEvents: (error) => namedEvent("error", JSON.stringify(anthropicErrorBody(error, requestId))),
+    errorEvents: (error) => namedEvent("error", JSON.stringify(anthropicErrorBody(error, request.id))),
   }),
 };
 

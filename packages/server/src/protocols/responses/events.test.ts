@@ -8,7 +8,7 @@ import { toEvents, toText, wholeResponse, type ResponseStream } from "./events.t
 import { toResponseBase } from "./response.ts";
 
 const body = ResponsesRequest.parse({ model: "m", input: "Hi" });
-const head = toResponseBase(body, { id: "resp_1", created_at: 7, model: "m" });
+const head = toResponseBase(body, { id: "resp_1", created_at: 7, model: "m", store: false });
 
 /** Ids in order: 1, 2, … */
 function countingIds(): () => string {

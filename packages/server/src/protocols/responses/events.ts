@@ -1,6 +1,12 @@
 // The events of a streamed response. A response in one piece is the one that the last event holds.
 import type { Generation } from "@ingle/engine";
-import type { ErrorBody, ResponseObject, ResponsesEvent, ResponsesOutputItem } from "@ingle/protocol";
+import type {
+  ErrorBody,
+  ResponseObject,
+  ResponsesEvent,
+  ResponsesOutputItem,
+  WireErrorCode,
+} from "@ingle/protocol";
 import { namedEvent } from "../../http/event-stream.ts";
 import { toUnixSeconds } from "../../unix-seconds.ts";
 import { OutputItems, type UnnumberedEvent } from "./output-items.ts";
@@ -16,26 +22,40 @@ export interface ResponseStream {
 export interface ResponseStreamOptions {
   now: () => Date;
   newId: () => string;
+  /** Gets the response when it is finished, before the last event. Default: nobody does. */
+  keep?: ((response: ResponseObject) => void) | undefined;
 }
 
-/** The first event comes with the first token: until then an error is an HTTP error. */
+/**
+ * The first event comes with the first token: until then an error is an HTTP error. In the background it comes at once, and every
+ * error is an event.
+ */
 export function toEvents(
   base: ResponseBase,
   generation: Generation,
-  { now, newId }: ResponseStreamOptions,
+  { now, newId, keep }: ResponseStreamOptions,
 ): ResponseStream {
   const output = new OutputItems(newId);
   let count = 0;
+  let isBegun = false;
   const numbered = (event: UnnumberedEvent): ResponsesEvent => ({ ...event, sequence_number: count++ });
 
-  function* opening(): Generator<ResponsesEvent, void, undefined> {
-    if (count > 0) return;
-    const response = toUnfinished(base, { status: "in_progress", output: [] });
+  function* queued(): Generator<ResponsesEvent, void, undefined> {
+    const response = toUnfinished(base, { status: "queued", output: [] });
     yield numbered({ type: "response.created", response });
+    yield numbered({ type: "response.queued", response });
+  }
+
+  function* opening(): Generator<ResponsesEvent, void, undefined> {
+    if (isBegun) return;
+    isBegun = true;
+    const response = toUnfinished(base, { status: "in_progress", output: [] });
+    if (count === 0) yield numbered({ type: "response.created", response });
     yield numbered({ type: "response.in_progress", response });
   }
 
   async function* events(): ResponseStream["events"] {
+    if (base.background) yield* queued();
     for await (const piece of generation) {
       yield* opening();
       for (const event of output.add(piece)) yield numbered(event);
@@ -45,6 +65,7 @@ export function toEvents(
     for (const event of output.finish(result.finishReason === "length")) yield numbered(event);
     const completedAt = toUnixSeconds(now());
     const response = toFinished(base, result, { output: [...output.items], completedAt });
+    keep?.(response);
     const isComplete = response.status === "completed";
     yield numbered({ type: isComplete ? "response.completed" : "response.incomplete", response });
     return response;
@@ -57,15 +78,19 @@ export function toEvents(
       const last: UnnumberedEvent = { type: "error", code, message, param, error };
       // Clients ignore events that come before `response.created`.
       if (count === 0) return [numbered(last)];
+      const isCancelled = base.background && code === wireCancelled;
       const response = toUnfinished(base, {
-        status: "failed",
+        status: isCancelled ? "cancelled" : "failed",
         output: output.items.map(asIncomplete),
-        error: toResponseError(error),
+        error: isCancelled ? null : toResponseError(error),
       });
       return [numbered({ type: "response.failed", response }), numbered(last)];
     },
   };
 }
+
+/** The code of an error that cancels a response. */
+const wireCancelled: WireErrorCode = "cancelled";
 
 function asIncomplete(item: ResponsesOutputItem): ResponsesOutputItem {
   return item.status === "in_progress" ? { ...item, status: "incomplete" } : item;

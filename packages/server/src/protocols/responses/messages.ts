@@ -14,11 +14,17 @@ interface Turn {
   message: { role: "assistant"; content: UnreadContent; reasoning?: string; toolCalls?: Call[] };
 }
 
+/** `earlier`: the stored items that come before the input. */
 export function toMessages({
   instructions = "",
   input,
-}: Pick<ResponsesRequest, "instructions" | "input">): UnreadMessage[] {
-  const messages = typeof input === "string" ? [{ role: "user", content: input }] : messagesOf(input);
+  earlier = [],
+}: Pick<ResponsesRequest, "instructions" | "input"> & {
+  earlier?: readonly ResponsesInputItem[];
+}): UnreadMessage[] {
+  const own: readonly ResponsesInputItem[] =
+    typeof input === "string" ? [{ role: "user", content: input }] : input;
+  const messages = messagesOf([...earlier, ...own], earlier.length);
   if (instructions === "") return messages;
   const [first, ...rest] = messages;
   // Most chat templates take one system message only.
@@ -26,7 +32,8 @@ export function toMessages({
   return [{ role: "system", content: joinContents(`${instructions}\n`, first.content) }, ...rest];
 }
 
-function messagesOf(items: readonly ResponsesInputItem[]): UnreadMessage[] {
+/** `storedCount`: how many of the items, from the first one on, are not the request's own. */
+function messagesOf(items: readonly ResponsesInputItem[], storedCount: number): UnreadMessage[] {
   const messages: UnreadMessage[] = [];
   let turn: Turn | undefined;
   /** The message that an item of this stage belongs to: that of the open turn, unless the turn is past this stage. */
@@ -39,7 +46,7 @@ function messagesOf(items: readonly ResponsesInputItem[]): UnreadMessage[] {
     return turn.message;
   };
   for (const [index, item] of items.entries()) {
-    const param = `input[${index}]`;
+    const param = index < storedCount ? `stored item ${index}` : `input[${index - storedCount}]`;
     if (item.type === "reasoning") messageFor("reasoning").reasoning = reasoningOf(item);
     else if (item.type === "function_call") (messageFor("calls").toolCalls ??= []).push(toCall(item));
     else if (item.type === "function_call_output") {

@@ -35,7 +35,7 @@ describe("the openai client", () => {
     await using scripted = await scriptedServer({ script: { pieces } });
     const response = await clientOf(scripted).responses.create({ ...request, instructions: "Be brief." });
     expect(response.output_text).toBe("Sunny.");
-    expect(response).toMatchObject({ status: "completed", instructions: "Be brief.", store: false });
+    expect(response).toMatchObject({ status: "completed", instructions: "Be brief.", store: true });
     expect(response.usage?.total_tokens).toBe((response.usage?.input_tokens ?? 0) + 3);
   });
 

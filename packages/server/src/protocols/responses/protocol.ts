@@ -1,4 +1,4 @@
-// POST /v1/responses: a reply as a list of items, of which nothing is stored; and a checked request in the engine's names.
+// POST /v1/responses: a reply as a list of items, which later requests may continue; and a checked request in the engine's names.
 import type { GenerationRequest } from "@ingle/engine";
 import {
   isFunctionTool,
@@ -7,50 +7,66 @@ import {
   ResponsesEvent,
   ResponsesRequest,
   type ResponsesTextFormat,
+  type StoredItem,
 } from "@ingle/protocol";
 import { generationErrors } from "../../openapi/operation.ts";
 import type { VariantName } from "../../variants.ts";
 import type { UnreadRequest } from "../content-parts.ts";
 import { toSampling, toThinking } from "../engine-fields.ts";
 import type { GenerationProtocol } from "../protocol.ts";
+import { keeperOf, respondInBackground } from "./keep-response.ts";
 import { toEvents, toText, wholeResponse, written } from "./events.ts";
 import { toMessages } from "./messages.ts";
 import { toResponseBase } from "./response.ts";
+import type { StoredResponses } from "./stored-responses.ts";
 
-export const responses: GenerationProtocol<ResponsesRequest> = {
-  path: "/v1/responses",
-  body: ResponsesRequest,
-  operation: {
-    summary: "A reply as a list of items, whole or as events",
-    responses: { 200: ResponseObject },
-    event: ResponsesEvent,
-    errors: [...generationErrors, "image_invalid", "image_not_supported"],
-    example: { input: "What is the capital of France?" },
-  },
-  conventions: { fieldNames: { responseFormat: "text.format", toolChoice: "tool_choice" } },
-  idPrefix: "resp_",
-  tracedAs: "chat",
-  toEngine: (body, variant) => ({
-    prompts: [toResponsesRequest(body, variant)],
-    user: body.user ?? body.safety_identifier,
-    ignored: ignoredParts(body),
-  }),
-  respond: ({ body, head, generation, now, newId }) => {
-    const { id, created, model } = head;
-    const base = toResponseBase(body, { id, created_at: created, model });
-    const stream = toEvents(base, generation, { now, newId });
-    return {
-      whole: () => wholeResponse(stream),
-      events: () => written(stream),
-      errorEvents: ({ error }) => stream.failure(error).map(toText).join(""),
-    };
-  },
-};
+/** A request with the stored items that come before its input. */
+export type ContinuedRequest = ResponsesRequest & { earlier: readonly StoredItem[] };
+
+/** The protocol over what is stored; without a store, requests that need one are refused. */
+export function responses(stored: StoredResponses): GenerationProtocol<ContinuedRequest, ResponsesRequest> {
+  return {
+    path: "/v1/responses",
+    body: ResponsesRequest,
+    operation: {
+      summary: "A reply as a list of items, whole, as events, or in the background",
+      responses: { 200: ResponseObject },
+      event: ResponsesEvent,
+      errors: [...generationErrors, "image_invalid", "image_not_supported"],
+      example: { input: "What is the capital of France?" },
+    },
+    conventions: { fieldNames: { responseFormat: "text.format", toolChoice: "tool_choice" } },
+    idPrefix: "resp_",
+    tracedAs: "chat",
+    complete: (body, request) => ({ ...body, earlier: stored.earlier(body, request) }),
+    toEngine: (body, variant) => ({
+      prompts: [toResponsesRequest(body, variant)],
+      user: body.user ?? body.safety_identifier,
+      ignored: ignoredParts(body),
+    }),
+    respond: (running) => {
+      const { body, head, generation, now, newId } = running;
+      const { id, created, model } = head;
+      const base = toResponseBase(body, { id, created_at: created, model, store: stored.keeps(body) });
+      if (base.background) return respondInBackground(running, { base, stored });
+      const keep = keeperOf(running, stored);
+      const stream = toEvents(base, generation, { now, newId, keep });
+      return {
+        whole: () => wholeResponse(stream),
+        events: () => written(stream),
+        errorEvents: ({ error }) => stream.failure(error).map(toText).join(""),
+      };
+    },
+  };
+}
 
 type ChatRequest = Extract<GenerationRequest, { messages: unknown }>;
 
 /** Fields that are absent stay absent: their defaults are the engine's. */
-export function toResponsesRequest(body: ResponsesRequest, variant: VariantName): UnreadRequest {
+export function toResponsesRequest(
+  body: ResponsesRequest & Partial<ContinuedRequest>,
+  variant: VariantName,
+): UnreadRequest {
   // A chat's names for this limit are unknown fields here, and were not checked.
   const limits = { max_tokens: undefined, max_completion_tokens: body.max_output_tokens };
   return {

@@ -19,7 +19,7 @@ export type ResponseBase = Omit<ResponseObject, Outcome>;
 /** Absent settings are the defaults that the response is generated with. */
 export function toResponseBase(
   body: ResponsesRequest,
-  fields: Pick<ResponseObject, "id" | "created_at" | "model">,
+  fields: Pick<ResponseObject, "id" | "created_at" | "model" | "store">,
 ): ResponseBase {
   return {
     ...fields,
@@ -40,9 +40,9 @@ export function toResponseBase(
     safety_identifier: body.safety_identifier ?? null,
     prompt_cache_key: body.prompt_cache_key ?? null,
     service_tier: "default",
-    store: false,
-    background: false,
-    previous_response_id: null,
+    background: body.background ?? false,
+    previous_response_id: body.previous_response_id ?? null,
+    conversation: body.conversation === undefined ? null : { id: body.conversation },
   };
 }
 

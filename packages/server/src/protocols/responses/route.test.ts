@@ -45,9 +45,7 @@ describe("an answer in one piece", () => {
       now: () => new Date(1_700_000_000_500),
       newId: () => "abc",
     });
-    const response = await scripted.app.inject(
-      asked({ temperature: 0.5, metadata: { a: "b" }, store: true }),
-    );
+    const response = await scripted.app.inject(asked({ temperature: 0.5, metadata: { a: "b" } }));
     expect(ResponseObject.strict().parse(response.json())).toEqual({
       id: "resp_abc",
       object: "response",
@@ -89,9 +87,10 @@ describe("an answer in one piece", () => {
       safety_identifier: null,
       prompt_cache_key: null,
       service_tier: "default",
-      store: false,
+      store: true,
       background: false,
       previous_response_id: null,
+      conversation: null,
     });
   });
 

@@ -1,0 +1,73 @@
+// What becomes of a response that is kept: it is stored when it is finished, or from its beginning on if it is generated in the
+// background, where its request goes on after the reply.
+import type { ResponseObject } from "@ingle/protocol";
+import { shuttingDown } from "../../models/model-errors.ts";
+import type { ProtocolResponse, RunningRequest } from "../protocol.ts";
+import { BackgroundResponse } from "./background-response.ts";
+import { toEvents, type ResponseStream } from "./events.ts";
+import type { ContinuedRequest } from "./protocol.ts";
+import { toUnfinished, type ResponseBase } from "./response.ts";
+import { ownerOf, type StoredResponses } from "./stored-responses.ts";
+import { toStoredItems } from "./stored-items.ts";
+
+type Running = RunningRequest<ContinuedRequest>;
+
+/** Stores one response as it is now; once it is finished, it also becomes a part of its conversation. */
+type Keep = (response: ResponseObject, events?: readonly string[]) => void;
+
+export function keeperOf({ body, request, newId }: Running, stored: StoredResponses): Keep {
+  const owner = ownerOf(request);
+  const { earlier, conversation } = body;
+  const own = toStoredItems(body.input, { newId, others: earlier });
+  const input = [...earlier, ...own];
+  return (response, events) => {
+    const isFinished = response.status === "completed" || response.status === "incomplete";
+    if (conversation !== undefined && isFinished)
+      stored.conversations.add(conversation, owner, [...own, ...response.output]);
+    if (stored.keeps(body))
+      stored.put({ response, input, ...(events === undefined ? {} : { events }) }, owner);
+  };
+}
+
+/** Answers at once, or with the events as they come; neither holds up the generation. */
+export function respondInBackground(
+  running: Running,
+  { base, stored }: { base: ResponseBase; stored: StoredResponses },
+): ProtocolResponse {
+  const { generation, request, now, newId } = running;
+  const keep = keeperOf(running, stored);
+  const queued = toUnfinished(base, { status: "queued", output: [] });
+  keep(queued);
+  const background = new BackgroundResponse(queued, {
+    owner: ownerOf(request),
+    cancel: (reason) => request.cancel(reason),
+  });
+  void stored.follow(background); // never rejects
+  void generate(background, toEvents(base, generation, { now, newId }), { request, keep }); // never rejects
+  return { whole: async () => queued, events: () => background.from(0) };
+}
+
+/** Reads the stream to its end, whoever else does. Never rejects: an error is an event, and is in the request's log line. */
+async function generate(
+  background: BackgroundResponse,
+  stream: ResponseStream,
+  { request, keep }: Pick<Running, "request"> & { keep: Keep },
+): Promise<void> {
+  const endRequest = request.outliveReply();
+  const { drainSignal } = request.server;
+  const stop = (): void => background.cancel(shuttingDown());
+  drainSignal.addEventListener("abort", stop, { once: true });
+  try {
+    for await (const event of stream.events) background.add(event);
+  } catch (error) {
+    for (const event of stream.failure(request.failWith(error).error)) background.add(event);
+  }
+  try {
+    keep(background.response, background.events);
+  } catch (error) {
+    request.failWith(error);
+  }
+  drainSignal.removeEventListener("abort", stop);
+  background.end();
+  endRequest();
+}

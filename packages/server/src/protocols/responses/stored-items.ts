@@ -1,0 +1,63 @@
+// Items as they are stored and listed: as they were sent or generated, with ids, and texts as parts.
+import type { ItemList, ItemsQuery, ResponsesInput, ResponsesInputItem, StoredItem } from "@ingle/protocol";
+import { itemsPageDefault } from "@ingle/protocol";
+import { WireError } from "../../wire-error.ts";
+
+/** What the ids of items begin with. */
+const prefixes = {
+  message: "msg_",
+  function_call: "fc_",
+  function_call_output: "fco_",
+  reasoning: "rs_",
+} as const satisfies Record<NonNullable<ResponsesInputItem["type"]>, string>;
+
+/** Ids that clients may give, and that paths can have. */
+const plainId = /^[\w-]{1,64}$/;
+
+/** The items of an input. An item keeps its id if it has one that none of `others` has. */
+export function toStoredItems(
+  input: ResponsesInput,
+  { newId, others = [] }: { newId: () => string; others?: readonly StoredItem[] },
+): StoredItem[] {
+  const items: readonly ResponsesInputItem[] =
+    typeof input === "string" ? [{ role: "user", content: input }] : input;
+  const taken = new Set(others.map(({ id }) => id));
+  return items.map((item) => {
+    const type = item.type ?? "message";
+    const given = item["id"];
+    const isFree = typeof given === "string" && plainId.test(given) && !taken.has(given);
+    const id = isFree ? given : `${prefixes[type]}${newId()}`;
+    taken.add(id);
+    return { ...withParts(item), id };
+  });
+}
+
+/** A message's text becomes its only part: clients read messages by their parts. */
+function withParts(item: ResponsesInputItem): ResponsesInputItem {
+  if (item.type !== "message" && item.type !== undefined) return item;
+  const { content, role } = item;
+  if (typeof content !== "string") return { ...item, type: "message" };
+  const type = role === "assistant" ? "output_text" : "input_text";
+  return { ...item, type: "message", status: "completed", content: [{ type, text: content }] };
+}
+
+/** Throws `invalid_request` for an `after` that none of them has. */
+export function pageOf(
+  items: readonly StoredItem[],
+  { limit = itemsPageDefault, order = "desc", after }: ItemsQuery,
+): ItemList {
+  const ordered = order === "asc" ? items : items.toReversed();
+  const before = after === undefined ? -1 : ordered.findIndex(({ id }) => id === after);
+  if (after !== undefined && before === -1)
+    throw new WireError("invalid_request", "after must be the id of an item of this list.", {
+      param: "after",
+    });
+  const data = ordered.slice(before + 1, before + 1 + limit);
+  return {
+    object: "list",
+    data,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: before + 1 + limit < ordered.length,
+  };
+}

@@ -1,0 +1,35 @@
+// /v1/responses and /v1/conversations with what they keep between requests, from the store's opening to its end.
+import type { FastifyInstance } from "fastify";
+import type { RecordStore } from "../stored/record-store.ts";
+import { generationRoute } from "../protocols/generation-route.ts";
+import type { InferenceOptions } from "../protocols/inference.ts";
+import { conversationRoutes } from "./conversations.ts";
+import { responses } from "../protocols/responses/protocol.ts";
+import { responseRoutes } from "./responses.ts";
+import { StoredResponses } from "../protocols/responses/stored-responses.ts";
+
+/** How often what is too old is deleted, if no request does it before. */
+const expireEveryMs = 60_000;
+
+export interface ResponsesOptions extends InferenceOptions {
+  /** Disposed of when the server closes. Undefined: nothing is stored. */
+  store: RecordStore | undefined;
+  /** Where responses are created. */
+  paths: readonly string[];
+}
+
+export async function responsesPlugin(
+  app: FastifyInstance,
+  { store, paths, ...options }: ResponsesOptions,
+): Promise<void> {
+  const stored = new StoredResponses(store);
+  const expiry = setInterval(() => store?.expire(), expireEveryMs).unref();
+  app.addHook("onClose", async () => {
+    clearInterval(expiry);
+    await stored.settled(); // responses in the background were cancelled when closing began
+    store?.[Symbol.dispose]();
+  });
+  for (const path of paths) await app.register(generationRoute({ ...responses(stored), path }), options);
+  await app.register(responseRoutes, { ...options, stored });
+  await app.register(conversationRoutes, { ...options, stored });
+}

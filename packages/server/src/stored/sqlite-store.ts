@@ -1,0 +1,181 @@
+// A record store in an SQLite file: it outlives the server. libsql is SQLite with one small package for each platform; it is an
+// optional dependency, because only servers with this setting need it.
+import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
+import path from "node:path";
+import type Database from "libsql";
+import { ConfigError } from "../settings/resolve.ts";
+import type { RecordStore, StoredRecord, StoreLimits } from "./record-store.ts";
+
+/**
+ * What makes a file of each version from one of the version before, from an empty file on. `user_version` says how many of them a
+ * file has had. Released ones never change.
+ */
+const migrations: readonly string[] = [
+  `CREATE TABLE records (
+     place INTEGER PRIMARY KEY AUTOINCREMENT, -- in the order of writing
+     id TEXT NOT NULL UNIQUE,
+     owner TEXT NOT NULL,
+     written_at INTEGER NOT NULL, -- Unix milliseconds
+     bytes INTEGER NOT NULL,
+     text TEXT NOT NULL
+   ) STRICT;
+   CREATE TABLE totals (count INTEGER NOT NULL, bytes INTEGER NOT NULL) STRICT;
+   INSERT INTO totals VALUES (0, 0);
+   CREATE TRIGGER added AFTER INSERT ON records
+     BEGIN UPDATE totals SET count = count + 1, bytes = bytes + new.bytes; END;
+   CREATE TRIGGER removed AFTER DELETE ON records
+     BEGIN UPDATE totals SET count = count - 1, bytes = bytes - old.bytes; END;`,
+];
+
+/** Time to wait for another process that writes, in milliseconds. */
+const lockWaitMs = 5_000;
+
+export class SqliteStore implements RecordStore {
+  readonly #database: Database.Database;
+  readonly #limits: StoreLimits;
+  readonly #now: () => number;
+
+  private constructor(database: Database.Database, limits: StoreLimits, now: () => number) {
+    this.#database = database;
+    this.#limits = limits;
+    this.#now = now;
+    this.#together(() => this.#keepLimits());
+  }
+
+  /**
+   * Opens or creates the file, which only this user may read. Throws ConfigError if libsql is missing, a newer version wrote
+   * the file, or it is no database.
+   */
+  static async open(
+    file: string,
+    limits: StoreLimits,
+    now: () => number = () => Date.now(),
+  ): Promise<SqliteStore> {
+    const { default: Libsql } = await import("libsql").catch((cause: unknown) => {
+      const message = `${setting} ${file} needs the package libsql, which cannot be loaded: npm install libsql`;
+      throw new ConfigError(setting, message, { cause });
+    });
+    try {
+      mkdirSync(path.dirname(path.resolve(file)), { recursive: true, mode: 0o700 });
+      closeSync(openSync(file, "a", 0o600));
+      chmodSync(file, 0o600);
+      const database = new Libsql(file, { timeout: lockWaitMs });
+      try {
+        prepare(database);
+        return new SqliteStore(database, limits, now);
+      } catch (error) {
+        database.close();
+        throw error;
+      }
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw new ConfigError(setting, `${setting} ${file} cannot be opened: ${why}`, { cause });
+    }
+  }
+
+  get size(): { count: number; bytes: number } {
+    const [totals] = this.#rows("SELECT count, bytes FROM totals");
+    const [count = 0, bytes = 0] = numbersOf(totals);
+    return { count, bytes };
+  }
+
+  get(id: string, owner: string): string | undefined {
+    const [row] = this.#rows(
+      "SELECT text FROM records WHERE id = ? AND owner = ? AND written_at >= ?",
+      id,
+      owner,
+      this.#oldest,
+    );
+    return row === undefined ? undefined : String(row[0]);
+  }
+
+  put({ id, owner, text }: StoredRecord): boolean {
+    const bytes = Buffer.byteLength(text);
+    if (bytes > this.#limits.bytesMax) return false;
+    this.#together(() => {
+      this.#rows("DELETE FROM records WHERE id = ?", id);
+      const values = [id, owner, this.#now(), bytes, text];
+      this.#rows(
+        "INSERT INTO records (id, owner, written_at, bytes, text) VALUES (?, ?, ?, ?, ?)",
+        ...values,
+      );
+      this.#keepLimits();
+    });
+    return true;
+  }
+
+  delete(id: string, owner: string): boolean {
+    const found = this.get(id, owner) !== undefined;
+    if (found) this.#rows("DELETE FROM records WHERE id = ?", id);
+    return found;
+  }
+
+  expire(): void {
+    this.#rows("DELETE FROM records WHERE written_at < ?", this.#oldest);
+  }
+
+  [Symbol.dispose](): void {
+    if (!this.#database.open) return;
+    this.#rows("PRAGMA wal_checkpoint(TRUNCATE)"); // what was deleted is in the log, too
+    this.#database.close();
+  }
+
+  /** Records that were written before are too old. */
+  get #oldest(): number {
+    return this.#now() - this.#limits.ageMaxMs;
+  }
+
+  #keepLimits(): void {
+    this.expire();
+    const { countMax, bytesMax } = this.#limits;
+    for (let { count, bytes } = this.size; count > countMax || bytes > bytesMax; { count, bytes } = this.size)
+      this.#rows("DELETE FROM records WHERE place = (SELECT min(place) FROM records)");
+  }
+
+  /** Reads all rows at once: a statement that is not at its end holds a snapshot of the file. */
+  #rows(statement: string, ...values: (string | number)[]): unknown[][] {
+    return rowsOf(this.#database, statement, ...values);
+  }
+
+  /** All of it happens, or nothing. */
+  #together(action: () => void): void {
+    this.#database.exec("BEGIN IMMEDIATE");
+    try {
+      action();
+      this.#database.exec("COMMIT");
+    } catch (error) {
+      if (this.#database.inTransaction) this.#database.exec("ROLLBACK");
+      throw error;
+    }
+  }
+}
+
+const setting = "--response-store";
+
+/** Sets how the file is written, and brings it to the newest version. */
+function prepare(database: Database.Database): void {
+  // Deleted texts are overwritten. With a log beside the file, a record needs no flush of the disk.
+  for (const pragma of ["secure_delete = ON", "journal_mode = WAL", "synchronous = NORMAL"])
+    rowsOf(database, `PRAGMA ${pragma}`);
+  const [version = 0] = numbersOf(rowsOf(database, "PRAGMA user_version")[0]);
+  if (version > migrations.length)
+    throw new Error("a newer version of Ingle wrote it; choose another file, or update Ingle");
+  for (const [index, migration] of migrations.entries()) {
+    if (index < version) continue;
+    database.exec(`BEGIN IMMEDIATE; ${migration} PRAGMA user_version = ${index + 1}; COMMIT`);
+  }
+}
+
+function rowsOf(database: Database.Database, statement: string, ...values: (string | number)[]): unknown[][] {
+  const prepared = database.prepare(statement);
+  if (!prepared.reader) {
+    prepared.run(...values);
+    return [];
+  }
+  const rows: unknown[] = prepared.raw().all(...values);
+  return rows.map((row) => (Array.isArray(row) ? row : []));
+}
+
+function numbersOf(row: unknown[] | undefined): number[] {
+  return (row ?? []).map(Number);
+}
