@@ -8,14 +8,14 @@ namespace {
 
 struct kernels {
     int    columns;
-    size_t input_size;
-    size_t panel_size;
-    void (*round_input)(const float * values, void * to);
+    size_t input_size; // of `blocks_together` blocks
+    size_t (*buffer_size)(int64_t blocks);
+    void (*round_input)(const float * values, char * row, int64_t at);
     void (*multiply)(const char * weights, size_t stride, int64_t first, int used, int64_t blocks, const row * rows, int64_t count, void * buffer);
 };
 
 template <class T> const kernels * kernels_for() {
-    static constexpr kernels found = {T::columns, sizeof(input<T>), sizeof(panel<T>), round_input<T>, multiply<T>};
+    static constexpr kernels found = {T::columns, input<T>::size, buffer_size<T>, round_input<T>, multiply<T>};
     return &found;
 }
 
@@ -55,10 +55,10 @@ struct plan {
         : dst(dst), weights(dst->src[0]), inputs(dst->src[1]), ids(dst->op == GGML_OP_MUL_MAT_ID ? dst->src[2] : nullptr),
           type(kernels_of(weights->type)), blocks(weights->ne[0]/type->columns), input_rows(ggml_nrows(inputs)),
           experts(ids ? weights->ne[2] : 1), rows(ids ? ids->ne[0]*ids->ne[1] : input_rows),
-          input_row_size(blocks*type->input_size), rows_at(GGML_PAD(input_rows*input_row_size, line_size)),
+          input_row_size((blocks + blocks_together - 1)/blocks_together*type->input_size), rows_at(GGML_PAD(input_rows*input_row_size, line_size)),
           starts_at(rows_at + rows*sizeof(row)),
           buffers_at(GGML_PAD(starts_at + (experts + 1)*sizeof(int64_t), line_size)),
-          buffer_size(GGML_PAD(blocks*type->panel_size, line_size)) {}
+          buffer_size(GGML_PAD(type->buffer_size(blocks), line_size)) {}
 
     size_t size(int n_threads) const { return buffers_at + n_threads*buffer_size + line_size; }
 };
@@ -81,8 +81,9 @@ const char * row_of(const ggml_tensor * tensor, int64_t i) {
 void round_inputs(const plan & p, char * memory, int ith, int nth) {
     const int64_t count = p.input_rows*p.blocks;
     for (int64_t i = count*ith/nth; i < count*(ith + 1)/nth; ++i) {
-        const auto * values = (const float *) row_of(p.inputs, i/p.blocks) + i%p.blocks*p.type->columns;
-        p.type->round_input(values, memory + i*p.type->input_size);
+        const int64_t row = i/p.blocks, at = i%p.blocks;
+        const auto * values = (const float *) row_of(p.inputs, row) + at*p.type->columns;
+        p.type->round_input(values, memory + row*p.input_row_size, at);
     }
 }
 

@@ -10,12 +10,24 @@ template <class T> constexpr bool is_signed_in_pairs  = T::largest > 127;
 template <class T> constexpr bool is_signed_in_panels = !has_vnni && is_signed_in_pairs<T>;
 template <class T> constexpr bool has_scales          = T::sub_blocks > 1;
 
-// The inputs of one block of weights, rounded to 8 bits.
+// Where a row of inputs, rounded to 8 bits, has what belongs to a block of weights. It lies in parts of 32 bytes; where a vector has two
+// blocks of weights, the parts of two neighbouring blocks alternate, so that one vector has both.
 template <class T> struct input {
-    float   scale;
-    int32_t excess[T::sub_blocks];           // times -1: what `offset` adds to the sum of a sub-block
-    int16_t sums[has_scales<T> ? 16 : 1];    // of each sub-block, at the place that its scale or minimum has in `scales`
-    int8_t  values[T::columns];
+    static constexpr int part       = 32*blocks_together;
+    static constexpr int sums_at    = T::columns/32*part;
+    static constexpr int numbers_at = sums_at + (has_scales<T> ? part : 0);
+    static constexpr int size       = numbers_at + (T::sub_blocks/8 + 1)*part; // of `blocks_together` blocks
+
+    static int64_t of_block(int64_t at) { return at/blocks_together*size + at%blocks_together*32; }
+
+    // What follows is from there on. A value, of 8 bits:
+    static constexpr int value(int i) { return i/32*part + i%32; }
+    // The sum of a sub-block, of 16 bits, at the place that its scale or minimum has in `scales`:
+    static constexpr int sum(int i) { return sums_at + 2*i; }
+    // Times -1, what `offset` adds to the sum of a sub-block, of 32 bits:
+    static constexpr int excess(int i) { return numbers_at + i/8*part + i%8*4; }
+    // A float:
+    static constexpr int scale = numbers_at + T::sub_blocks/8*part + T::sub_blocks%8*4;
 };
 
 // One block of each row of a panel.
@@ -47,32 +59,36 @@ inline float largest_of(const float * values, int count) {
     return _mm_cvtss_f32(_mm_max_ss(half, _mm_movehdup_ps(half)));
 }
 
-template <class T> void round_input(const float * values, void * to_memory) {
-    auto * to = (input<T> *) to_memory;
+// Block `at` of a row.
+template <class T> void round_input(const float * values, char * row, int64_t at) {
+    char * to = row + input<T>::of_block(at);
     const float  largest = largest_of(values, T::columns);
     const __m256 factor  = _mm256_set1_ps(largest > 0 ? 127/largest : 0);
     const auto rounded = [&](int i) { return _mm256_cvtps_epi32(_mm256_mul_ps(factor, _mm256_loadu_ps(values + i))); };
-    to->scale = largest/127;
-    memset(to->sums, 0, sizeof(to->sums));
+    const auto put     = [&](int place, auto value) { memcpy(to + place, &value, sizeof(value)); };
+    put(input<T>::scale, largest/127);
+    if constexpr (has_scales<T>) {
+        put(input<T>::sum(0), _mm256_setzero_si256());
+    }
     for (int j = 0; j < T::columns/32; ++j) {
         const __m256i words[2] = {_mm256_packs_epi32(rounded(32*j), rounded(32*j + 8)),
                                   _mm256_packs_epi32(rounded(32*j + 16), rounded(32*j + 24))};
         // Packing takes the lower halves of both first.
         const __m256i bytes = _mm256_permutevar8x32_epi32(_mm256_packs_epi16(words[0], words[1]),
                                                           _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
-        _mm256_storeu_si256((__m256i *) (to->values + 32*j), bytes);
+        put(input<T>::value(32*j), bytes);
         const __m256i ones   = _mm256_set1_epi8(1);
         const __m256i fours  = _mm256_madd_epi16(_mm256_maddubs_epi16(ones, bytes), _mm256_set1_epi16(1));
         const int32_t halves[2] = {sum_of(_mm256_castsi256_si128(fours)), sum_of(_mm256_extracti128_si256(fours, 1))};
         if constexpr (T::sub_blocks == 16) {
             for (int half = 0; half < 2; ++half) {
-                to->excess[2*j + half] = -T::offset*halves[half];
-                to->sums[2*j + half]   = (int16_t) halves[half];
+                put(input<T>::excess(2*j + half), -T::offset*halves[half]);
+                put(input<T>::sum(2*j + half), (int16_t) halves[half]);
             }
         } else {
-            to->excess[j] = -T::offset*(halves[0] + halves[1]);
+            put(input<T>::excess(j), -T::offset*(halves[0] + halves[1]));
             if constexpr (has_scales<T>) {
-                to->sums[j + (T::has_minimums ? 8 : 0)] = (int16_t) (halves[0] + halves[1]);
+                put(input<T>::sum(j + (T::has_minimums ? 8 : 0)), (int16_t) (halves[0] + halves[1]));
             }
         }
     }
@@ -90,11 +106,11 @@ template <class T> void decode(const char * const (&rows)[lanes], int64_t at, pa
     together<typename T::block> blocks[8];
     ints lines[8];
     for (int r = 0; r < lanes; ++r) {
-        const auto * block = (const typename T::block *) rows[r] + at;
-        blocks[r%8].each[r/8] = block;
-        to.scale[r] = to_float(T::scale(block));
+        const char * block = rows[r] + at*sizeof(typename T::block);
+        blocks[r%8].each[r/8] = (const typename T::block *) block;
+        to.scale[r] = to_float(block + T::scale_at);
         if constexpr (T::has_minimums) {
-            to.minimum[r] = to_float(T::minimum(block));
+            to.minimum[r] = to_float(block + T::scale_at + sizeof(ggml_half));
         }
     }
 #pragma GCC unroll 8

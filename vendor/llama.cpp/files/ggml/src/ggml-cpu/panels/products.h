@@ -4,6 +4,7 @@
 #include "inputs.h"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace {
 
@@ -25,23 +26,24 @@ template <class T> constexpr int products_in_16_bits() {
 }
 
 // The sums of a block of weights, for n rows of inputs.
-template <class T, int n> inline void sum_block(const panel<T> & w, const input<T> * const (&in)[n], ints (&sums)[n]) {
+template <class T, int n> inline void sum_block(const panel<T> & w, const char * const (&in)[n], ints (&sums)[n]) {
     constexpr int steps = T::columns/T::sub_blocks/4;
     constexpr int run   = products_in_16_bits<T>();
     for (int m = 0; m < n; ++m) {
-        sums[m] = all(!has_scales<T> && !is_signed_in_panels<T> ? in[m]->excess[0] : 0);
+        sums[m] = all(!has_scales<T> && !is_signed_in_panels<T> ? four_bytes(in[m] + input<T>::excess(0)) : 0);
     }
     for (int s = 0; s < T::sub_blocks; ++s) {
         const ints factor = has_scales<T> ? load(w.scales[s]) : _mm256_set1_epi16(1);
+        const int  first  = input<T>::value(4*steps*s);
 #pragma GCC unroll 8
-        for (int i = s*steps; i < (s + 1)*steps; i += run) {
+        for (int i = 0; i < steps; i += run) {
             ints pairs[n];
 #pragma GCC unroll 8
             for (int k = 0; k < run; ++k) {
-                const ints weights = load(w.weights[i + k]);
+                const ints weights = load(w.weights[s*steps + i + k]);
 #pragma GCC unroll 8
                 for (int m = 0; m < n; ++m) {
-                    const ints values  = all(four_bytes(in[m]->values + 4*(i + k)));
+                    const ints values  = all(four_bytes(in[m] + first + 4*(i + k)));
                     const ints product = is_signed_in_panels<T>
                         ? _mm256_maddubs_epi16(_mm256_abs_epi8(weights), _mm256_sign_epi8(values, weights))
                         : _mm256_maddubs_epi16(weights, values);
@@ -58,20 +60,21 @@ template <class T, int n> inline void sum_block(const panel<T> & w, const input<
 #else
 
 // The sums of a block of weights, for n rows of inputs, with instructions that add four products of bytes to 32 bits.
-template <class T, int n> inline void sum_block(const panel<T> & w, const input<T> * const (&in)[n], ints (&sums)[n]) {
+template <class T, int n> inline void sum_block(const panel<T> & w, const char * const (&in)[n], ints (&sums)[n]) {
     constexpr int steps = T::columns/T::sub_blocks/4;
     for (int s = 0; s < T::sub_blocks; ++s) {
+        const int first = input<T>::value(4*steps*s);
         ints parts[n];
 #pragma GCC unroll 8
         for (int m = 0; m < n; ++m) {
-            parts[m] = all(T::offset != 0 ? in[m]->excess[s] : 0);
+            parts[m] = all(T::offset != 0 ? four_bytes(in[m] + input<T>::excess(s)) : 0);
         }
 #pragma GCC unroll 8
-        for (int i = s*steps; i < (s + 1)*steps; ++i) {
-            const ints weights = load(w.weights[i]);
+        for (int i = 0; i < steps; ++i) {
+            const ints weights = load(w.weights[s*steps + i]);
 #pragma GCC unroll 8
             for (int m = 0; m < n; ++m) {
-                parts[m] = dot_bytes(parts[m], weights, all(four_bytes(in[m]->values + 4*i)));
+                parts[m] = dot_bytes(parts[m], weights, all(four_bytes(in[m] + first + 4*i)));
             }
         }
         const ints factor = load(w.scales[s]);
@@ -89,10 +92,10 @@ template <class T, int n> inline void sum_block(const panel<T> & w, const input<
 
 // The products of a panel with n rows of inputs.
 template <class T, int n> void multiply_tile(const panel<T> * panels, int64_t blocks, const row * rows, floats (&result)[n]) {
-    const input<T> * in[n];
+    const char * in[n];
 #pragma GCC unroll 8
     for (int m = 0; m < n; ++m) {
-        in[m]     = (const input<T> *) rows[m].input;
+        in[m]     = rows[m].input;
         result[m] = all(0.0f);
     }
     for (int64_t at = 0; at < blocks; ++at) {
@@ -106,7 +109,7 @@ template <class T, int n> void multiply_tile(const panel<T> * panels, int64_t bl
                 const ints pair = load(w.products[i]);
 #pragma GCC unroll 8
                 for (int m = 0; m < n; ++m) {
-                    const ints pair_of_sums = all(four_bytes(in[m]->sums + (T::has_minimums ? 8 : 0) + 2*i));
+                    const ints pair_of_sums = all(four_bytes(in[m] + input<T>::sum((T::has_minimums ? 8 : 0) + 2*i)));
                     products[m] = dot_pairs(i == 0 ? all(0) : products[m], pair, pair_of_sums);
                 }
             }
@@ -114,7 +117,7 @@ template <class T, int n> void multiply_tile(const panel<T> * panels, int64_t bl
         const floats scale = load(w.scale);
 #pragma GCC unroll 8
         for (int m = 0; m < n; ++m) {
-            const floats input_scale = all(in[m]->scale);
+            const floats input_scale = all(a_float(in[m] + input<T>::scale));
             if constexpr (panel<T>::has_products && !T::has_minimums) {
                 sums[m] = add(sums[m], multiply(products[m], all(-T::offset)));
             }
@@ -122,9 +125,20 @@ template <class T, int n> void multiply_tile(const panel<T> * panels, int64_t bl
             if constexpr (T::has_minimums) {
                 result[m] = multiply_subtract(to_floats(products[m]), multiply(load(w.minimum), input_scale), result[m]);
             }
-            ++in[m];
+            in[m] += input<T>::of_block(at + 1) - input<T>::of_block(at);
         }
     }
+}
+
+// The first `used` lanes.
+inline void put_result(floats result, float * to, int used) {
+    if (used == lanes) {
+        store(to, result);
+        return;
+    }
+    float each[lanes];
+    store(each, result);
+    memcpy(to, each, used*sizeof(float));
 }
 
 constexpr int tile_rows = lanes == 16 ? 8 : 4;
@@ -135,13 +149,7 @@ void multiply_panel(const panel<T> * panels, int64_t blocks, int64_t first, int 
         floats result[n];
         multiply_tile<T, n>(panels, blocks, rows, result);
         for (int m = 0; m < n; ++m) {
-            if (used == lanes) {
-                store(rows[m].output + first, result[m]);
-            } else {
-                float all_lanes[lanes];
-                store(all_lanes, result[m]);
-                memcpy(rows[m].output + first, all_lanes, used*sizeof(float));
-            }
+            put_result(result[m], rows[m].output + first, used);
         }
         rows += n;
         count -= n;
@@ -152,7 +160,7 @@ void multiply_panel(const panel<T> * panels, int64_t blocks, int64_t first, int 
 }
 
 // How far ahead of the weights that are read others are fetched, in bytes.
-constexpr size_t prefetch_distance = 10240;
+constexpr size_t prefetch_distance = 13824;
 
 // Each lane has the sum of four products.
 template <class T> inline ints sums_of_four(ints weights, ints values) {
@@ -168,12 +176,12 @@ template <class T> inline ints sums_of_four(ints weights, ints values) {
 #endif
 }
 
-// The sums of a block of each row in lanes, which are still to be added.
-template <class T> inline ints sum_row_block(const together<typename T::block> & block, const input<T> & in, ints scales) {
+// The sums of blocks in lanes, which are still to be added.
+template <class T> inline ints sum_blocks(const together<typename T::block> & blocks, const char * in, ints scales) {
     ints sum = all(0);
     if constexpr (has_scales<T>) {
         if constexpr (!T::has_minimums && !is_signed_in_panels<T>) {
-            sum = multiply(sums_of_pairs(scales, each_row(load_32(in.sums))), all(-T::offset));
+            sum = multiply(sums_of_pairs(scales, load(in + input<T>::sum(0))), all(-T::offset));
         }
         // For weights 32*j and following, pair j has the scale of the first 16 in its lower half.
         const ints evens = each_row_32(0x0d0c090805040100, 0x0f0e0b0a07060302, 0x0d0c090805040100, 0x0f0e0b0a07060302);
@@ -181,8 +189,8 @@ template <class T> inline ints sum_row_block(const together<typename T::block> &
     }
 #pragma GCC unroll 8
     for (int j = 0; j < T::columns/32; ++j) {
-        const ints values = each_row(load_32(in.values + 32*j));
-        const ints bytes = T::weights(block, j);
+        const ints values = load(in + input<T>::value(32*j));
+        const ints bytes = T::weights(blocks, j);
         if constexpr (!has_scales<T>) {
             sum = sums_of_four<T>(bytes, values);
         } else {
@@ -193,102 +201,106 @@ template <class T> inline ints sum_row_block(const together<typename T::block> &
 }
 
 // What 8 blocks of `lanes` rows give.
-struct eight_blocks {
-    ints      sums[8]; // of rows, and then, transposed, of blocks
-    ints      products[8];
-    ggml_half scale[8][lanes]; // of blocks
-    ggml_half minimum[8][lanes];
+template <class T> struct eight_blocks {
+    // With minimums, their lower halves are the scales and their upper halves are the minimums.
+    using scales = std::conditional_t<T::has_minimums, uint32_t, ggml_half>;
+
+    ints   sums[16]; // see `sums_of_blocks`
+    ints   products[T::has_minimums ? 16 : 1];
+    scales scale[8][lanes];
 };
 
-// Computes up to 8 blocks of rows r and, if vectors have room for two, r + 8.
-template <class T>
-void sum_row_blocks(const together<typename T::block> & blocks, const input<T> * in, int64_t count, eight_blocks & to, int r) {
+// How many blocks of a row four vectors have.
+constexpr int blocks_in_four = 4*blocks_together;
+
+// Computes that many neighbouring blocks, or `count` of them if they are not whole. The first one is `at` of the eight.
+template <class T, bool whole> void sum_four(const typename T::block * blocks, const char * in, int64_t count, eight_blocks<T> & to, int at, int row) {
     using block = typename T::block;
-    ints sums[8];
-    ints products[8];
-    // The rows are read in their order in memory; this is what follows some rows later.
-    for (const block * row : blocks.each) {
-        for (size_t line = 0; line < 8*sizeof(block); line += line_size) {
-            _mm_prefetch((const char *) row + prefetch_distance + line, _MM_HINT_T0);
+    ints sums[4];
+    ints products[4];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+        if (!whole && i*blocks_together >= count) {
+            sums[i]     = all(0);
+            products[i] = all(0);
+            continue;
         }
-    }
-    const auto add_block = [&](int i) {
+        // Blocks are read in their order in memory; these lines follow some rows later.
+        constexpr size_t size = blocks_together*sizeof(block);
+#pragma GCC unroll 16
+        for (size_t line = (i*size + line_size - 1)/line_size; line < ((i + 1)*size + line_size - 1)/line_size; ++line) {
+            _mm_prefetch((const char *) blocks + prefetch_distance + line*line_size, _MM_HINT_T0);
+        }
         together<block> each;
-        for (int k = 0; k < rows_together; ++k) {
-            each.each[k] = blocks.each[k] + i;
-            to.scale[i][r + 8*k] = T::scale(each.each[k]);
-            if constexpr (T::has_minimums) {
-                to.minimum[i][r + 8*k] = T::minimum(each.each[k]);
-            }
+        for (int k = 0; k < blocks_together; ++k) {
+            // The one that is missing at the end is computed and thrown away.
+            const int next = i*blocks_together + (whole || i*blocks_together + k < count ? k : 0);
+            each.each[k] = blocks + next;
+            memcpy(&to.scale[at + next][row], (const char *) each.each[k] + T::scale_at, sizeof(to.scale[0][0]));
         }
+        const char * inputs = in + i*input<T>::size;
         ints scales = all(0);
         if constexpr (has_scales<T>) {
             scales = T::scales(each);
         }
-        sums[i] = sum_row_block<T>(each, in[i], scales);
+        sums[i] = sum_blocks<T>(each, inputs, scales);
         if constexpr (T::has_minimums) {
-            products[i] = sums_of_pairs(scales, each_row(load_32(in[i].sums)));
-        }
-    };
-    if (count >= 8) {
-#pragma GCC unroll 8
-        for (int i = 0; i < 8; ++i) {
-            add_block(i);
-        }
-    } else {
-        for (int i = 0; i < 8; ++i) {
-            sums[i]     = all(0);
-            products[i] = all(0);
-        }
-        for (int i = 0; i < count; ++i) {
-            add_block(i);
+            products[i] = sums_of_pairs(scales, load(inputs + input<T>::sum(0)));
         }
     }
-    to.sums[r] = sums_of(sums);
+    const int place = at == 0 ? row : row + 8;
+    to.sums[place] = sums_of_lanes(sums);
     if constexpr (T::has_minimums) {
-        to.products[r] = sums_of(products);
+        to.products[place] = sums_of_lanes(products);
     }
 }
 
-// The products of `lanes` rows of weights with one row of inputs, without panels: the same sums in the same order.
-template <class T> floats multiply_rows(const char * const (&weights)[lanes], int64_t blocks, const input<T> * in) {
-    // A row's next blocks are taken together, because memory is read fastest in its order.
-    constexpr int64_t part = has_scales<T> ? 16 : 64;
-    eight_blocks found[part/8];
-    floats result = all(0.0f);
-    for (int64_t first = 0; first < blocks; first += part) {
-        const int64_t end = std::min(part, blocks - first);
-        for (int r = 0; r < 8; ++r) {
-            for (int64_t at = 0; at < end; at += 8) {
-                together<typename T::block> row_blocks;
-                for (int k = 0; k < rows_together; ++k) {
-                    row_blocks.each[k] = (const typename T::block *) weights[r + 8*k] + first + at;
-                }
-                sum_row_blocks<T>(row_blocks, in + first + at, end - at, found[at/8], r);
-            }
+// The products of `lanes` rows of weights with one row of inputs, without panels: the same sums in the same order. Row after row is read
+// to its end, because memory is read fastest in its order.
+template <class T> floats multiply_rows(const char * const (&weights)[lanes], int64_t blocks, const char * in, eight_blocks<T> * found) {
+    for (int row = 0; row < lanes; ++row) {
+        const auto * from = (const typename T::block *) weights[row];
+        int64_t at = 0;
+        for (; at + blocks_in_four <= blocks; at += blocks_in_four) {
+            sum_four<T, true>(from + at, in + input<T>::of_block(at), blocks_in_four, found[at/8], (int) (at%8), row);
         }
-        for (int64_t at = 0; at < end; at += 8) {
-            eight_blocks & eight = found[at/8];
-            transpose(eight.sums);
-            if constexpr (T::has_minimums) {
-                transpose(eight.products);
+        if (at < blocks) {
+            sum_four<T, false>(from + at, in + input<T>::of_block(at), blocks - at, found[at/8], (int) (at%8), row);
+        }
+    }
+    floats result = all(0.0f);
+    for (int64_t first = 0; first < blocks; first += 8) {
+        const eight_blocks<T> & eight = found[first/8];
+        ints sums[8];
+        ints products[8];
+        sums_of_blocks(eight.sums, sums);
+        if constexpr (T::has_minimums) {
+            sums_of_blocks(eight.products, products);
+        }
+        for (int i = 0; i < std::min<int64_t>(8, blocks - first); ++i) {
+            const char * from = in + input<T>::of_block(first + i);
+            if constexpr (!has_scales<T> && !is_signed_in_panels<T>) {
+                sums[i] = add(sums[i], all(four_bytes(from + input<T>::excess(0))));
             }
-            for (int64_t i = 0; i < std::min<int64_t>(8, end - at); ++i) {
-                const input<T> & from = in[first + at + i];
-                ints sum = eight.sums[i];
-                if constexpr (!has_scales<T> && !is_signed_in_panels<T>) {
-                    sum = add(sum, all(from.excess[0]));
-                }
-                const floats input_scale = all(from.scale);
-                result = multiply_add(to_floats(sum), multiply(to_floats(load_halves(eight.scale[i])), input_scale), result);
-                if constexpr (T::has_minimums) {
-                    const floats minimum = multiply(to_floats(load_halves(eight.minimum[i])), input_scale);
-                    result = multiply_subtract(to_floats(eight.products[i]), minimum, result);
-                }
+            const floats input_scale = all(a_float(from + input<T>::scale));
+            if constexpr (T::has_minimums) {
+                const ints scales = load(eight.scale[i]);
+                const floats minimum = multiply(to_floats(high_words(scales)), input_scale);
+                result = multiply_add(to_floats(sums[i]), multiply(to_floats(low_words(scales)), input_scale), result);
+                result = multiply_subtract(to_floats(products[i]), minimum, result);
+            } else {
+                half_ints scales;
+                memcpy(&scales, eight.scale[i], sizeof(scales));
+                result = multiply_add(to_floats(sums[i]), multiply(to_floats(scales), input_scale), result);
             }
         }
     }
     return result;
+}
+
+// The bytes of memory that `multiply` needs for rows of so many blocks.
+template <class T> size_t buffer_size(int64_t blocks) {
+    return std::max(blocks*sizeof(panel<T>), (blocks + 7)/8*sizeof(eight_blocks<T>));
 }
 
 // The products of up to `lanes` rows of weights from the first one on with all rows of inputs.
@@ -298,29 +310,20 @@ void multiply(const char * weights, size_t stride, int64_t first, int used, int6
     for (int r = 0; r < lanes; ++r) { // what is missing at the end is computed and thrown away
         each[r] = weights + (first + std::min(r, used - 1))*stride;
     }
-    if (count > 1) {
-        auto * panels = (panel<T> *) buffer;
-        for (int64_t at = 0; at < blocks; ++at) {
-            // Processors do not see this many rows coming: the next ones, in their order in memory.
-            const char * ahead = each[0] + lanes*(blocks + at)*sizeof(typename T::block);
-            for (size_t line = 0; line < lanes*sizeof(typename T::block); line += line_size) {
-                _mm_prefetch(ahead + line, _MM_HINT_T1);
-            }
-            decode<T>(each, at, panels[at]);
-        }
-        multiply_panel<T>(panels, blocks, first, used, rows, count);
+    if (count == 1) {
+        put_result(multiply_rows<T>(each, blocks, rows->input, (eight_blocks<T> *) buffer), rows->output + first, used);
         return;
     }
-    // Rows that share a vector are neighbours, so that memory is read in its order.
-    const char * neighbours[lanes];
-    for (int r = 0; r < lanes; ++r) {
-        neighbours[r/rows_together + r%rows_together*8] = each[r];
+    auto * panels = (panel<T> *) buffer;
+    for (int64_t at = 0; at < blocks; ++at) {
+        // Processors do not see this many rows coming: the next ones, in their order in memory.
+        const char * ahead = each[0] + lanes*(blocks + at)*sizeof(typename T::block);
+        for (size_t line = 0; line < lanes*sizeof(typename T::block); line += line_size) {
+            _mm_prefetch(ahead + line, _MM_HINT_T1);
+        }
+        decode<T>(each, at, panels[at]);
     }
-    float result[lanes];
-    store(result, multiply_rows<T>(neighbours, blocks, (const input<T> *) rows->input));
-    for (int r = 0; r < used; ++r) {
-        rows->output[first + r] = result[r/rows_together + r%rows_together*8];
-    }
+    multiply_panel<T>(panels, blocks, first, used, rows, count);
 }
 
 } // namespace

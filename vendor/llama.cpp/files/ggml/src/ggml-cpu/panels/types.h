@@ -7,10 +7,10 @@ namespace {
 
 // A type has these for a block of weights:
 // - `weights(blocks, j)`: those from 32*j on as unsigned bytes, greater than their values by `offset` and not above `largest`;
-// - `scale(block)`: a float of 16 bits for all of them;
+// - `scale_at`, where a block has a float of 16 bits for all of them;
 // - with several sub-blocks, `scales(blocks)`: 16 integers of 16 bits, which are the scales of 16 sub-blocks, or those of 8 and then,
-//   with `has_minimums`, 8 that are subtracted as often as `minimum(block)` says.
-// `blocks` are the same one of all rows that a vector holds.
+//   with `has_minimums`, 8 that are subtracted as often as another float, which follows the scale, says.
+// `blocks` are those that a vector holds.
 
 inline ints low_nibbles(ints bytes) { return both(bytes, all_bytes(15)); }
 inline ints high_nibbles(ints bytes) { return low_nibbles(shift_right(bytes, 4)); }
@@ -65,7 +65,7 @@ struct q8_0 : small_block {
     using block = block_q8_0;
     static constexpr int offset = 128, largest = 255;
     static ints  weights(const together<block> & b, int) { return subtract_bytes(load_32(b, offsetof(block, qs)), all_bytes((char) 0x80)); }
-    static ggml_half scale(const block * b) { return b->d; }
+    static constexpr size_t scale_at = offsetof(block, d);
 };
 
 struct q5_0 : small_block {
@@ -74,7 +74,7 @@ struct q5_0 : small_block {
     static ints  weights(const together<block> & b, int) {
         return either(nibbles_32(b, offsetof(block, qs)), spread_bits(b, offsetof(block, qh)));
     }
-    static ggml_half scale(const block * b) { return b->d; }
+    static constexpr size_t scale_at = offsetof(block, d);
 };
 
 struct q3_K : super_block<16> {
@@ -85,7 +85,7 @@ struct q3_K : super_block<16> {
         const ints high = both(shift_right(load_32(b, offsetof(block, hmask)), j), all_bytes(1));
         return either(low, shift_left(high, 2));
     }
-    static ggml_half scale(const block * b) { return b->d; }
+    static constexpr size_t scale_at = offsetof(block, d);
     static ints scales(const together<block> & b) {
         // With the 4 bytes before them, because a block has fewer behind them.
         const half_ints bytes = load_16(b, offsetof(block, scales) - 4);
@@ -106,8 +106,7 @@ struct q4_K : super_block<8> {
         const ints bytes = load_32(b, offsetof(block, qs) + j/2*32);
         return j%2 == 0 ? low_nibbles(bytes) : high_nibbles(bytes);
     }
-    static ggml_half scale(const block * b) { return b->GGML_COMMON_AGGR_U.GGML_COMMON_AGGR_S.d; }
-    static ggml_half minimum(const block * b) { return b->GGML_COMMON_AGGR_U.GGML_COMMON_AGGR_S.dmin; }
+    static constexpr size_t scale_at = 0;
     static ints scales(const together<block> & b) { return six_bit_scales(b); }
 };
 
@@ -120,8 +119,7 @@ struct q5_K : super_block<8> {
         const ints high  = both(shift_right(load_32(b, offsetof(block, qh)), j), all_bytes(1));
         return either(j%2 == 0 ? low_nibbles(bytes) : high_nibbles(bytes), shift_left(high, 4));
     }
-    static ggml_half scale(const block * b) { return b->GGML_COMMON_AGGR_U.GGML_COMMON_AGGR_S.d; }
-    static ggml_half minimum(const block * b) { return b->GGML_COMMON_AGGR_U.GGML_COMMON_AGGR_S.dmin; }
+    static constexpr size_t scale_at = 0;
     static ints scales(const together<block> & b) { return six_bit_scales(b); }
 };
 
@@ -133,7 +131,7 @@ struct q6_K : super_block<16> {
         const ints high  = both(shift_right(load_32(b, offsetof(block, qh) + j/4*32), j%4*2), all_bytes(3));
         return either(j%4 < 2 ? low_nibbles(bytes) : high_nibbles(bytes), shift_left(high, 4));
     }
-    static ggml_half scale(const block * b) { return b->d; }
+    static constexpr size_t scale_at = offsetof(block, d);
     static ints scales(const together<block> & b) { return widen(load_16(b, offsetof(block, scales))); }
 };
 

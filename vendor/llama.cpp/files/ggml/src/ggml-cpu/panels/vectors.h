@@ -63,6 +63,8 @@ inline ints   pick_bytes(ints from, ints at) { return _mm512_shuffle_epi8(from, 
 template <int order> inline ints pick_words(ints from) { return _mm512_permutex_epi64(from, order); }
 inline ints   widen(half_ints bytes) { return _mm512_cvtepi8_epi16(bytes); }
 inline floats to_floats(half_ints halves) { return _mm512_cvtph_ps(halves); }
+inline half_ints low_words(ints words) { return _mm512_cvtepi32_epi16(words); }
+inline half_ints high_words(ints words) { return low_words(_mm512_srli_epi32(words, 16)); }
 inline ints   unpack_low_4(ints a, ints b) { return _mm512_unpacklo_epi32(a, b); }
 inline ints   unpack_high_4(ints a, ints b) { return _mm512_unpackhi_epi32(a, b); }
 inline ints   unpack_low_8(ints a, ints b) { return _mm512_unpacklo_epi64(a, b); }
@@ -106,6 +108,12 @@ inline ints   pick_bytes(ints from, ints at) { return _mm256_shuffle_epi8(from, 
 template <int order> inline ints pick_words(ints from) { return _mm256_permute4x64_epi64(from, order); }
 inline ints   widen(half_ints bytes) { return _mm256_cvtepi8_epi16(bytes); }
 inline floats to_floats(half_ints halves) { return _mm256_cvtph_ps(halves); }
+inline half_ints low_words(ints words) {
+    const __m128i pick = _mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1);
+    return _mm_unpacklo_epi64(_mm_shuffle_epi8(_mm256_castsi256_si128(words), pick),
+                              _mm_shuffle_epi8(_mm256_extracti128_si256(words, 1), pick));
+}
+inline half_ints high_words(ints words) { return low_words(_mm256_srli_epi32(words, 16)); }
 inline ints   unpack_low_4(ints a, ints b) { return _mm256_unpacklo_epi32(a, b); }
 inline ints   unpack_high_4(ints a, ints b) { return _mm256_unpackhi_epi32(a, b); }
 inline ints   unpack_low_8(ints a, ints b) { return _mm256_unpacklo_epi64(a, b); }
@@ -130,41 +138,45 @@ inline int32_t four_bytes(const void * from) {
     return value;
 }
 
-// As many floats of 16 bits as there are lanes.
-inline half_ints load_halves(const ggml_half * from) {
-    half_ints halves;
-    memcpy(&halves, from, sizeof(halves));
-    return halves;
+inline float a_float(const void * from) {
+    float value;
+    memcpy(&value, from, sizeof(value));
+    return value;
 }
 
-inline float to_float(ggml_half value) { return _cvtsh_ss(value); }
+// From 16 bits.
+inline float to_float(const void * from) {
+    ggml_half value;
+    memcpy(&value, from, sizeof(value));
+    return _cvtsh_ss(value);
+}
 
-constexpr int rows_together = lanes/8;
+constexpr int blocks_together = lanes/8;
 
-// Rows of weights, or blocks of them, of which a vector has 32 bytes each.
+// Blocks of weights, of different rows or one after the other, of which a vector has 32 bytes each.
 template <class B> struct together {
-    const B * each[rows_together];
+    const B * each[blocks_together];
 };
 
 #ifdef PANELS_OF_16
-template <class B> inline ints load_32(const together<B> & rows, size_t at) {
-    return join(load_32((const char *) rows.each[0] + at), load_32((const char *) rows.each[1] + at));
+template <class B> inline ints load_32(const together<B> & blocks, size_t at) {
+    return join(load_32((const char *) blocks.each[0] + at), load_32((const char *) blocks.each[1] + at));
 }
-template <class B> inline half_ints load_16(const together<B> & rows, size_t at) {
-    return _mm256_set_m128i(_mm_loadu_si128((const __m128i *) ((const char *) rows.each[1] + at)),
-                            _mm_loadu_si128((const __m128i *) ((const char *) rows.each[0] + at)));
+template <class B> inline half_ints load_16(const together<B> & blocks, size_t at) {
+    return _mm256_set_m128i(_mm_loadu_si128((const __m128i *) ((const char *) blocks.each[1] + at)),
+                            _mm_loadu_si128((const __m128i *) ((const char *) blocks.each[0] + at)));
 }
-template <class B> inline ints all_4(const together<B> & rows, size_t at) {
-    return join(_mm256_set1_epi32(four_bytes((const char *) rows.each[0] + at)),
-                _mm256_set1_epi32(four_bytes((const char *) rows.each[1] + at)));
+template <class B> inline ints all_4(const together<B> & blocks, size_t at) {
+    return join(_mm256_set1_epi32(four_bytes((const char *) blocks.each[0] + at)),
+                _mm256_set1_epi32(four_bytes((const char *) blocks.each[1] + at)));
 }
 #else
-template <class B> inline ints load_32(const together<B> & rows, size_t at) { return load_32((const char *) rows.each[0] + at); }
-template <class B> inline half_ints load_16(const together<B> & rows, size_t at) {
-    return _mm_loadu_si128((const __m128i *) ((const char *) rows.each[0] + at));
+template <class B> inline ints load_32(const together<B> & blocks, size_t at) { return load_32((const char *) blocks.each[0] + at); }
+template <class B> inline half_ints load_16(const together<B> & blocks, size_t at) {
+    return _mm_loadu_si128((const __m128i *) ((const char *) blocks.each[0] + at));
 }
-template <class B> inline ints all_4(const together<B> & rows, size_t at) {
-    return _mm256_set1_epi32(four_bytes((const char *) rows.each[0] + at));
+template <class B> inline ints all_4(const together<B> & blocks, size_t at) {
+    return _mm256_set1_epi32(four_bytes((const char *) blocks.each[0] + at));
 }
 #endif
 
@@ -212,17 +224,34 @@ inline void transpose(ints (&rows)[8]) {
     }
 }
 
-// Lane i of the result is the sum of row i.
-inline ints sums_of(const ints (&rows)[8]) {
-    ints pairs[4];
-    for (int i = 0; i < 4; ++i) {
-        pairs[i] = add(unpack_low_4(rows[2*i], rows[2*i + 1]), unpack_high_4(rows[2*i], rows[2*i + 1]));
-    }
-    ints fours[2];
+// Lane i of the result is the sum of vector i, where vectors have two blocks in each half; still in four parts.
+inline ints sums_of_lanes(const ints (&from)[4]) {
+    ints pairs[2];
     for (int i = 0; i < 2; ++i) {
-        fours[i] = add(unpack_low_8(pairs[2*i], pairs[2*i + 1]), unpack_high_8(pairs[2*i], pairs[2*i + 1]));
+        pairs[i] = add(unpack_low_4(from[2*i], from[2*i + 1]), unpack_high_4(from[2*i], from[2*i + 1]));
     }
-    return add(lower_halves(fours[0], fours[1]), upper_halves(fours[0], fours[1]));
+    return add(unpack_low_8(pairs[0], pairs[1]), unpack_high_8(pairs[0], pairs[1]));
+}
+
+// The sums of 8 blocks, in each lane of another row. `fours` are what `sums_of_lanes` gave: of a row's 8 blocks where a vector has two
+// of them, else of blocks 0 to 3 of 8 rows and then of blocks 4 to 7.
+inline void sums_of_blocks(const ints (&fours)[16], ints (&blocks)[8]) {
+    for (int i = 0; i < 8; ++i) {
+        blocks[i] = add(lower_halves(fours[i], fours[i + 8]), upper_halves(fours[i], fours[i + 8]));
+    }
+    transpose(blocks);
+#ifdef PANELS_OF_16
+    // Now vector i has blocks 2*i and 2*i + 1 of rows 0 to 7, and vector i + 4 those of rows 8 to 15.
+    ints first[4], last[4];
+    for (int i = 0; i < 4; ++i) {
+        first[i] = _mm512_shuffle_i64x2(blocks[i], blocks[i + 4], 0x44);
+        last[i]  = _mm512_shuffle_i64x2(blocks[i], blocks[i + 4], 0xee);
+    }
+    for (int i = 0; i < 4; ++i) {
+        blocks[2*i]     = first[i];
+        blocks[2*i + 1] = last[i];
+    }
+#endif
 }
 
 } // namespace
