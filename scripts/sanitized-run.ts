@@ -3,6 +3,7 @@
 import { createRequire } from "node:module";
 
 import type { NativeEngine, NativeEvent, NativeRequest } from "@ingle/engine-native";
+import { usualContext, usualEngine, weightsOnCpu } from "@ingle/engine/testing/native-options";
 
 type Addon = typeof import("@ingle/engine-native");
 
@@ -101,52 +102,24 @@ const context = {
   batchTokens: 64,
   threads: 2,
   threadsBatch: 2,
-  kvTypeK: "f16",
-  kvTypeV: "f16",
-  flashAttention: "auto",
-  kvUnified: "auto",
-  ubatchTokens: 0,
-  kvOffload: true,
-  ropeScaling: "",
-  ropeFreqBase: 0,
-  ropeFreqScale: 0,
-  yarnOriginalLength: 0,
-  yarnExtFactor: -1,
-  yarnAttnFactor: -1,
-  yarnBetaFast: -1,
-  yarnBetaSlow: -1,
-  cpus: new Int32Array(),
-  cpuStrict: false,
-  priority: 0,
+  ...usualContext,
 } as const;
 
 async function run(addon: Addon, file: string): Promise<void> {
-  const weights = {
-    path: file,
-    gpuLayers: 0,
-    mmap: true,
-    mlock: false,
-    placement: null,
-    projector: null,
-    workers: [],
-  };
+  const weights = weightsOnCpu(file);
   const loading = addon.loadModel(weights, () => undefined);
   const model = await loading.model;
   const requests = new Requests();
   const engine = await model.createEngine(
     {
       ...context,
-      batchTokensBusy: 0,
+      ...usualEngine,
       waitingMax: 16,
       contextOverflow: "shift",
       speculation: "ngram",
       draftTokens: 4,
       cacheRamBytes: 64 * 1024 * 1024,
       checkpointBytes: 64 * 1024 * 1024,
-      stateFile: "",
-      stateKey: new Uint8Array(32),
-      kvBlockTokens: 0,
-      kvBlockSeed: new Uint8Array(8),
     },
     (events) => requests.onEvents(events.filter((event) => event.type !== "blocks")),
   );

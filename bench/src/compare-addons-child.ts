@@ -1,6 +1,11 @@
 // The child process of compare-addons.ts: loads a model with the addon that it is given, and measures its work at each message.
 import { createRequire } from "node:module";
-import { usualContext } from "@ingle/engine/testing/native-context";
+import {
+  greedySampling,
+  usualContext,
+  usualEngine,
+  weightsOnCpu,
+} from "@ingle/engine/testing/native-options";
 import type { NativeEngine, NativeEvent, NativeModel, NativeRequest } from "@ingle/engine-native";
 import { addonWork, type Work } from "./addon-work.ts";
 
@@ -19,20 +24,11 @@ async function createEngine(model: NativeModel): Promise<NativeEngine> {
       cells: contextLength,
       parallel: 1,
       batchTokens: contextLength,
-      batchTokensBusy: 0,
       threads: 1,
       threadsBatch: 1,
       ...usualContext,
+      ...usualEngine,
       waitingMax: 1,
-      contextOverflow: "length",
-      speculation: "off",
-      draftTokens: 1,
-      cacheRamBytes: 0,
-      checkpointBytes: 0,
-      stateFile: "",
-      stateKey: new Uint8Array(32),
-      kvBlockTokens: 0,
-      kvBlockSeed: new Uint8Array(8),
     },
     (events) => {
       for (const event of events) if (event.type !== "blocks") onEvent(event);
@@ -41,20 +37,8 @@ async function createEngine(model: NativeModel): Promise<NativeEngine> {
 }
 
 function requestOf(tokens: Int32Array, maxTokens: number): NativeRequest {
-  const sampling = {
-    temperature: 0,
-    topK: 0,
-    topP: 1,
-    minP: 0,
-    repeatPenalty: 1,
-    repeatLastN: 0,
-    presencePenalty: 0,
-    frequencyPenalty: 0,
-    seed: 1,
-    logitBias: new Float64Array(),
-  };
   const rest = { images: null, stops: [], constraint: null, logprobs: -1, client: "" };
-  return { tokens, sampling, maxTokens, ignoreEos: true, cachePrompt: false, ...rest };
+  return { tokens, sampling: greedySampling, maxTokens, ignoreEos: true, cachePrompt: false, ...rest };
 }
 
 /** Microseconds of this process's processor time. */
@@ -76,16 +60,7 @@ async function timeOf(
 }
 
 const addon: Addon = createRequire(import.meta.url)(addonFile);
-const weights = {
-  path: modelFile,
-  gpuLayers: 0,
-  mmap: true,
-  mlock: false,
-  placement: null,
-  projector: null,
-  workers: [],
-};
-const model = await addon.loadModel(weights, () => undefined).model;
+const model = await addon.loadModel(weightsOnCpu(modelFile), () => undefined).model;
 const engine = await createEngine(model);
 const text = await model.tokenize(
   "The keeper of the lighthouse sees a ship and writes its name. ".repeat(60),

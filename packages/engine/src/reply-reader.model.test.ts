@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { load, type LoadedModel } from "./load.ts";
 import { loadNative, type NativeModel, type NativeReply } from "./native.ts";
 import { prepareForTemplate } from "./chat-preparation.ts";
+import { weightsOnCpu } from "./testing/native-options.ts";
 import { checkGenerationRequest, type GenerationRequest } from "./generation-request.ts";
 import { ReplyReader, type ReadReply, type ReplyDelta } from "./reply-reader.ts";
 
@@ -122,18 +123,7 @@ describe.each(Object.entries(recorded))("replies in the syntax of %s", (template
   let native: NativeModel;
   let read: ReadReply;
   beforeAll(async () => {
-    const loading = await loadNative(
-      {
-        path: await modelFile(template),
-        gpuLayers: 0,
-        mmap: true,
-        mlock: false,
-        projector: null,
-        workers: [],
-        placement: null,
-      },
-      () => {},
-    );
+    const loading = await loadNative(weightsOnCpu(await modelFile(template)), () => {});
     native = await loading.model;
     const request = checkGenerationRequest({ messages, tools });
     if (request.messages === undefined) throw new Error("no chat");
@@ -260,18 +250,7 @@ describe.each([...Object.keys(recorded), "LFM2.5-Instruct", "Qwen-Qwen2.5-7B-Ins
       ];
       const request = checkGenerationRequest({ messages: conversation, tools: plain });
       if (request.messages === undefined) throw new Error("no chat");
-      const loading = await loadNative(
-        {
-          path: await modelFile(template),
-          gpuLayers: 0,
-          mmap: true,
-          mlock: false,
-          projector: null,
-          workers: [],
-          placement: null,
-        },
-        () => {},
-      );
+      const loading = await loadNative(weightsOnCpu(await modelFile(template)), () => {});
       const native = await loading.model;
       const { prompt } = await native.applyChatTemplate(
         prepareForTemplate(request, native.info.chatTemplate).chat,

@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { greedySampling } from "../testing/native-options.ts";
 import { engineCrashed, shapeOf, writeCrashReport, type CrashReport, type Ending } from "./crash-report.ts";
 
 let home = "";
@@ -14,18 +15,7 @@ it("has the shape of requests and none of their content", async () => {
   const shape = shapeOf({
     tokens: Int32Array.of(4711, 4712),
     images: null,
-    sampling: {
-      temperature: 1,
-      topK: 0,
-      topP: 1,
-      minP: 0,
-      repeatPenalty: 1,
-      repeatLastN: 0,
-      presencePenalty: 0,
-      frequencyPenalty: 0,
-      seed: 1,
-      logitBias: Float64Array.of(4713, 1),
-    },
+    sampling: { ...greedySampling, logitBias: Float64Array.of(4713, 1) },
     maxTokens: 5,
     stops: ["a secret stop"],
     ignoreEos: false,

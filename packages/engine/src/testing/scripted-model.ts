@@ -13,7 +13,7 @@ import type {
   NativeReplyParser,
   NativeRequest,
 } from "../native.ts";
-import { usualContext } from "./native-context.ts";
+import { usualContext, usualEngine } from "./native-options.ts";
 
 export interface Script {
   /** The pieces of every reply, in order; each is one token. */
@@ -116,20 +116,11 @@ export async function scriptedModel(script: Script = {}): Promise<{ model: Model
     cells: contextLength,
     parallel: script.parallel ?? 8,
     batchTokens: 512,
-    batchTokensBusy: 0,
     threads: 1,
     threadsBatch: 1,
     ...usualContext,
+    ...usualEngine,
     waitingMax: 256,
-    contextOverflow: "length",
-    speculation: "off",
-    draftTokens: 4,
-    cacheRamBytes: 0,
-    checkpointBytes: 0,
-    stateFile: "",
-    stateKey: new Uint8Array(32),
-    kvBlockTokens: 0,
-    kvBlockSeed: new Uint8Array(8),
   });
   return { model, log };
 }

@@ -1,0 +1,61 @@
+// The addon's options at their plainest, for programs that call the addon or stand in for it without the engine.
+import type {
+  NativeContextOptions,
+  NativeEngineOptions,
+  NativeLoadOptions,
+  NativeRequest,
+} from "@ingle/engine-native";
+
+/** Everything but sizes and threads: 16-bit keys and values, positions as in the model's file, any processor. */
+export const usualContext = {
+  kvTypeK: "f16",
+  kvTypeV: "f16",
+  flashAttention: "auto",
+  kvUnified: "auto",
+  ubatchTokens: 0,
+  kvOffload: true,
+  ropeScaling: "",
+  ropeFreqBase: 0,
+  ropeFreqScale: 0,
+  yarnOriginalLength: 0,
+  yarnExtFactor: -1,
+  yarnAttnFactor: -1,
+  yarnBetaFast: -1,
+  yarnBetaSlow: -1,
+  cpus: new Int32Array(),
+  cpuStrict: false,
+  priority: 0,
+} as const satisfies Partial<NativeContextOptions>;
+
+/** Beside a context: no drafts, nothing kept in host memory or on disk, no reports. */
+export const usualEngine = {
+  batchTokensBusy: 0,
+  contextOverflow: "length",
+  speculation: "off",
+  draftTokens: 4,
+  cacheRamBytes: 0,
+  checkpointBytes: 0,
+  stateFile: "",
+  stateKey: new Uint8Array(32),
+  kvBlockTokens: 0,
+  kvBlockSeed: new Uint8Array(8),
+} as const satisfies Partial<NativeEngineOptions>;
+
+/** A model on the CPU, without a projector. */
+export function weightsOnCpu(path: string): NativeLoadOptions {
+  return { path, gpuLayers: 0, mmap: true, mlock: false, placement: null, projector: null, workers: [] };
+}
+
+/** Always the likeliest token, without penalties. */
+export const greedySampling = {
+  temperature: 0,
+  topK: 0,
+  topP: 1,
+  minP: 0,
+  repeatPenalty: 1,
+  repeatLastN: 0,
+  presencePenalty: 0,
+  frequencyPenalty: 0,
+  seed: 1,
+  logitBias: new Float64Array(),
+} as const satisfies NativeRequest["sampling"];
