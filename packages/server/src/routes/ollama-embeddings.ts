@@ -15,7 +15,7 @@ import { ignoredOptions } from "../protocols/ollama/engine-request.ts";
 import { leaseOllamaModel } from "../protocols/ollama/lease.ts";
 import { durationsOf } from "../protocols/ollama/response.ts";
 import { addRoute, type Route } from "./add-route.ts";
-import { embed as computed } from "./embeddings.ts";
+import { embed as embedTexts } from "./embeddings.ts";
 
 const conventions = {
   ...ollamaConventions,
@@ -78,7 +78,7 @@ export async function ollamaEmbeddingRoutes(
 
 interface Texts {
   texts: readonly string[];
-  /** Cuts texts that are longer than the model takes. */
+  /** Cuts texts that are longer than the model's context. */
   truncate: boolean;
   dimensions?: number | undefined;
   budget: MemoryBudget | undefined;
@@ -90,26 +90,18 @@ async function vectorsOf(
   { texts, truncate, ...rest }: Texts,
 ): Promise<Pick<EmbeddingResult, "embeddings" | "usage">> {
   if (texts.length === 0) return { embeddings: [], usage: { promptTokens: 0 } };
-  return await computed(request, model, texts, rest).catch(async (error: unknown) => {
+  return await embedTexts(request, model, texts, rest).catch(async (error: unknown) => {
     const limit = truncate ? limitIn(error) : undefined;
-    return await computed(request, model, await cutTexts(texts, model, limit, error), rest);
+    if (limit === undefined) throw error;
+    const tokens = await Promise.all(texts.map(async (text) => await model.tokenizer.encode(text)));
+    const cut = tokens.map((each) => each.subarray(0, limit));
+    return await embedTexts(request, model, cut, rest);
   });
 }
 
-/** The most tokens of one text, if that is what the error is about. */
+/** The maximum number of tokens of a text, if the error is that one is longer. */
 function limitIn(error: unknown): number | undefined {
   if (!EngineError.is(error) || error.code !== "context_length_exceeded") return undefined;
   const { contextLength } = error.details;
   return typeof contextLength === "number" ? contextLength : undefined;
-}
-
-/** Throws `error` without a limit. */
-async function cutTexts(
-  texts: readonly string[],
-  { tokenizer }: Model,
-  limit: number | undefined,
-  error: unknown,
-): Promise<Int32Array[]> {
-  if (limit === undefined) throw error;
-  return await Promise.all(texts.map(async (text) => (await tokenizer.encode(text)).subarray(0, limit)));
 }

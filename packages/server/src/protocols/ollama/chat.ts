@@ -1,5 +1,4 @@
-// POST /api/chat: a reply to a conversation in Ollama's form, whole or a JSON object a line.
-import type { Generation } from "@ingle/engine";
+// POST /api/chat: a reply to a conversation in Ollama's form, whole or as one JSON object per line.
 import { OllamaChatReply, OllamaChatRequest, OllamaError } from "@ingle/protocol";
 import { jsonLine } from "../../http/event-stream.ts";
 import { generationErrors } from "../../openapi/operation.ts";
@@ -37,7 +36,7 @@ export const ollamaChat: GenerationProtocol<OllamaChatRequest> = {
   }),
   respond: (running) => ({
     whole: () => toReply(running),
-    events: () => toLines(running, running.generation),
+    events: () => toLines(running),
     errorEvents: ollamaErrorLine,
   }),
 };
@@ -59,10 +58,7 @@ async function toReply(running: RunningRequest<OllamaChatRequest>): Promise<Olla
 }
 
 /** Calls are sent once they are complete, before the last line. Throws what the generation throws. */
-async function* toLines(
-  running: RunningRequest<OllamaChatRequest>,
-  generation: Generation,
-): AsyncGenerator<string, void, undefined> {
+async function* toLines(running: RunningRequest<OllamaChatRequest>): AsyncGenerator<string, void, undefined> {
   const line = (message: Partial<OllamaChatReply["message"]>, rest: Partial<OllamaChatReply>): string =>
     jsonLine({
       ...headOf(running),
@@ -70,14 +66,14 @@ async function* toLines(
       done: false,
       ...rest,
     } satisfies OllamaChatReply);
-  for await (const { text, reasoning, logprobs } of generation) {
+  for await (const { text, reasoning, logprobs } of running.generation) {
     if (text === "" && reasoning === undefined && logprobs === undefined) continue;
     yield line(
       { content: text, ...(reasoning === undefined ? {} : { thinking: reasoning }) },
       logprobsOf(logprobs),
     );
   }
-  const result = await generation;
+  const result = await running.generation;
   const calls = toToolCalls(result.toolCalls);
   if (calls.length > 0) yield line({ tool_calls: calls }, {});
   yield line({}, totalsOf(running, result));

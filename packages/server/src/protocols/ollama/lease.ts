@@ -3,7 +3,6 @@ import type { OllamaChatRequest, OllamaOptions } from "@ingle/protocol";
 import type { FastifyRequest } from "fastify";
 import { includes } from "../../access/rights.ts";
 import type { Lease } from "../../models/registry.ts";
-import { WireError } from "../../wire-error.ts";
 import type { InferenceOptions } from "../inference.ts";
 import { leaseWithNeeds } from "../lease-with-needs.ts";
 import { keepAliveMs } from "./keep-alive.ts";
@@ -17,13 +16,11 @@ export interface OllamaModelFields {
   think?: OllamaChatRequest["think"];
 }
 
-type LeaseOptions = Pick<InferenceOptions, "registry" | "variant">;
-
 /** Throws what `leaseWithNeeds` throws. Only a request that may manage models decides how long one stays. */
 export async function leaseOllamaModel(
   { model, options: { num_ctx: tokens } = {}, keep_alive: keepAlive, think = false }: OllamaModelFields,
   request: FastifyRequest,
-  options: LeaseOptions & { places: number },
+  options: Pick<InferenceOptions, "registry" | "variant"> & { places: number },
 ): Promise<Lease> {
   const needs = {
     model: model === undefined ? undefined : toModelName(model),
@@ -36,21 +33,4 @@ export async function leaseOllamaModel(
   if (includes(request.right, "management")) idle.choose(keepAliveMs(keepAlive));
   else request.ignore(["keep_alive"]);
   return lease;
-}
-
-/** Unloads a model because a request without a prompt has `keep_alive: 0`. Returns its id. */
-export async function unloadOllamaModel(
-  model: string | undefined,
-  request: FastifyRequest,
-  { registry }: LeaseOptions,
-): Promise<string> {
-  if (!includes(request.right, "management"))
-    throw new WireError("forbidden", "Unloading a model needs a key that may manage models.", {
-      param: "keep_alive",
-    });
-  if (model === undefined)
-    throw new WireError("invalid_request", "model is missing: name one", { param: "model" });
-  const { id } = await registry.known(toModelName(model));
-  await registry.unload(id, { signal: request.clientSignal });
-  return id;
 }

@@ -1,10 +1,13 @@
 // A request of Ollama's API without a prompt: it loads the model, or unloads it if `keep_alive` is 0.
 import type { FastifyRequest } from "fastify";
+import { includes } from "../../access/rights.ts";
+import { WireError } from "../../wire-error.ts";
 import type { InferenceOptions } from "../inference.ts";
 import { keepAliveMs } from "./keep-alive.ts";
-import { leaseOllamaModel, unloadOllamaModel, type OllamaModelFields } from "./lease.ts";
+import { leaseOllamaModel, type OllamaModelFields } from "./lease.ts";
+import { toModelName } from "./model-name.ts";
 
-/** Throws what both throw. */
+/** The reply's fields. Throws what leasing and unloading throw. */
 export async function loadedOrUnloaded(
   body: OllamaModelFields,
   request: FastifyRequest,
@@ -12,7 +15,7 @@ export async function loadedOrUnloaded(
 ) {
   const isUnload = body.keep_alive !== undefined && keepAliveMs(body.keep_alive) === 0;
   const id = isUnload
-    ? await unloadOllamaModel(body.model, request, options)
+    ? await unload(body.model, request, options)
     : (await leaseOllamaModel(body, request, { ...options, places: 1 })).id;
   return {
     model: body.model ?? id,
@@ -20,4 +23,21 @@ export async function loadedOrUnloaded(
     done: true,
     done_reason: isUnload ? "unload" : "load",
   } as const;
+}
+
+/** Returns the model's id. */
+async function unload(
+  model: string | undefined,
+  request: FastifyRequest,
+  { registry }: Pick<InferenceOptions, "registry">,
+): Promise<string> {
+  if (!includes(request.right, "management"))
+    throw new WireError("forbidden", "Unloading a model needs a key that may manage models.", {
+      param: "keep_alive",
+    });
+  if (model === undefined)
+    throw new WireError("invalid_request", "model is missing: name one", { param: "model" });
+  const { id } = await registry.known(toModelName(model));
+  await registry.unload(id, { signal: request.clientSignal });
+  return id;
 }
