@@ -71,7 +71,7 @@ export const deviceOptions = {
    * The number of layers on GPUs. `auto`, the default: all that `load()` gets, and as many as fit with `fitModel()`. `all`: never fewer.
    */
   gpuLayers: GpuLayers.optional(),
-  /** So many layers keep their experts in the machine's memory, from the first layer on: most of the model, and little of its work. */
+  /** The experts of this many layers, counted from the first, stay in host memory: they are most of the model and little of its work. */
   cpuMoeLayers: z.int().min(0).max(layersMax).optional(),
   /** `pattern=device` puts the tensors whose names match the regular expression on that device, or on `CPU`. The first match counts. */
   overrideTensor: TensorOverrides.optional(),
@@ -98,13 +98,13 @@ export const deviceOptions = {
   /** The processors that compute, as a hexadecimal number whose bits stand for them, or as a range such as `0-3`. Default: all. */
   cpuMask: CpuMask.optional(),
   cpuRange: CpuRange.optional(),
-  /** Each thread stays on one of these processors. Default false. */
+  /** Pins each thread to one of these processors. Default false. */
   cpuStrict: z.boolean().default(false),
-  /** How the system schedules the threads: -1 low, 0 normal, 1 medium, 2 high, 3 realtime; above 0 needs rights. Default 0. */
+  /** How the system schedules the threads: -1 low, 0 normal, 1 medium, 2 high, 3 realtime; above 0 needs a privilege. Default 0. */
   priority: z.int().min(-1).max(3).optional(),
   /** How positions are stretched for texts longer than those the model was trained for. Default: as in the model's file. */
   ropeScaling: z.enum(["none", "linear", "yarn"]).optional(),
-  /** By how much: 2 doubles the length. The same as `1 / ropeFreqScale`. */
+  /** The factor of the stretching: 2 doubles the length. The same as `1 / ropeFreqScale`. */
   ropeScale: z.number().min(1e-6).max(1e6).optional(),
   ropeFreqBase: z.number().min(0).max(1e12).optional(),
   ropeFreqScale: z.number().min(1e-6).max(1e6).optional(),

@@ -1,4 +1,4 @@
-// Default sizes by the device that computes: what is much for a processor keeps a GPU waiting.
+// Default sizes by the device that computes: a batch that takes a CPU seconds leaves a GPU idle.
 import { buildInfo, type DeviceInfo } from "./native.ts";
 
 export interface DeviceSizes {
@@ -10,7 +10,7 @@ export interface DeviceSizes {
 
 const gibibyte = 1024 ** 3;
 
-/** The processor's: a step of this many tokens takes it seconds. */
+/** The CPU's: a step of this many tokens takes it seconds. */
 const processorSizes: DeviceSizes = { batchTokens: 512, hasWholeContexts: false };
 
 /**
@@ -32,7 +32,7 @@ interface Placed {
   rpc?: unknown;
 }
 
-/** The sizes for a model that is placed like this on one of these devices' machines. What the processor computes in part is its work. */
+/** The sizes for a model with this placement on a machine with these devices: the CPU's if it computes a part of the model. */
 export function sizesFor(devices: readonly DeviceInfo[], placed: Placed): DeviceSizes {
   if (isPartlyOnProcessor(placed)) return processorSizes;
   const bytes = devices

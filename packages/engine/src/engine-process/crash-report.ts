@@ -1,5 +1,5 @@
-// What is kept of a crashed engine: how its process ended, its last output, and the shape of the requests that were running. Never a
-// text, a token or a name of a client.
+// The report of an engine's crash: how its process ended, its last output, and the shape of the requests that were running. It never
+// contains texts, tokens or names of clients.
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { EngineError } from "../errors.ts";
@@ -59,7 +59,7 @@ export function shapeOf({ tokens, images, constraint, sampling, ...request }: Na
 }
 
 /** How the process ended, in words: "SIGSEGV", for example. */
-export function howEnded({ signal, exitCode, isHung }: Ending): string {
+function howEnded({ signal, exitCode, isHung }: Ending): string {
   if (isHung) return "it made no progress and was killed";
   if (signal === "SIGKILL") return "it was killed, most likely because the machine ran out of memory";
   return signal ?? `exit code ${exitCode}`;

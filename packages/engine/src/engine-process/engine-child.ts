@@ -131,7 +131,7 @@ const calls: Calls = {
       stepReports,
       draft === undefined ? undefined : modelOf(draft),
     );
-    // Nothing has to be opened any more that the filter would refuse.
+    // By now, everything that the filter would refuse is open.
     const isConfined = await confineProcess();
     const text = `The engine's process ${isConfined ? "gave up" : "keeps"} the rights that it does not need.`;
     outbox.add({ kind: "log", level: 2, text });
@@ -164,7 +164,7 @@ const calls: Calls = {
     await modelOf(model).parseReply(parsers.get(parser), ...args),
 };
 
-/** What the parent needs of an error to throw it again. */
+/** What the parent needs to throw the error again. */
 function failureOf(thrown: unknown): Failure {
   if (!(thrown instanceof Error)) return { code: undefined, message: String(thrown), details: undefined };
   const { code, details } = thrown as Error & Partial<Failure>;
@@ -190,7 +190,7 @@ function start(id: number, submit: (to: NativeEngine) => void): void {
   }
 }
 
-/** The parent is slow to read: this waits for it, as it has nothing better to do. */
+/** Synchronous: while the parent is slow to read, this process has nothing else to do. */
 const stepReports: NativeEventPipe = {
   fd: stepReportsFd,
   write: (bytes) => {
@@ -217,7 +217,7 @@ function beat(): void {
   }, heartbeatMs);
 }
 
-function obey(command: Command): void {
+function handle(command: Command): void {
   switch (command.kind) {
     case "call":
       void run(command); // it reports its own failures
@@ -257,4 +257,4 @@ process.on("SIGTERM", () => {});
 process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
 await keepMemoryTight();
 await setLogSink((level, text) => outbox.add({ kind: "log", level, text }));
-process.on("message", obey); // the parent's first messages wait until now
+process.on("message", handle); // the parent's first messages wait until now

@@ -144,7 +144,7 @@ export class EngineProcess {
 
   /** Sends a message. Does nothing once the process has ended. */
   post(command: Command): void {
-    if (this.#child.connected) this.#child.send(command, () => {}); // `ended` tells of a process that is gone
+    if (this.#child.connected) this.#child.send(command, () => {}); // #untilEnded() handles a process that is gone
     this.#settle();
   }
 
@@ -211,7 +211,7 @@ export class EngineProcess {
     });
   }
 
-  /** Kills a process that sends anything else. */
+  /** Kills the process if it sends anything else. */
   #stepReportsIn(bytes: Buffer, reader: StepReportReader): NativeStepReport[] {
     try {
       return reader.read(bytes);
@@ -222,7 +222,7 @@ export class EngineProcess {
     }
   }
 
-  /** The counters come in two ways, so older ones may come later. */
+  /** Counters arrive on two channels, so older ones may arrive later. */
   #count(stats: NativeStats): void {
     if (this.#stats !== undefined && stats.steps <= this.#stats.steps) return;
     this.#stats = stats;
@@ -236,7 +236,7 @@ export class EngineProcess {
     this.#options.onEvents(events);
   }
 
-  /** The process may have ended before it could tell of their end. */
+  /** Ends the requests whose end the process can no longer report. */
   #endRequests({ message }: Error): void {
     const ends = [...this.#requests.keys()].map(
       (id) => ({ id, type: "error", code: "disposed", message }) as const,
@@ -288,7 +288,7 @@ function errorOf({ code, message, details }: Failure): Error {
   return Object.assign(new Error(message), { code, details });
 }
 
-/** This process's, without what is nobody else's business. */
+/** This process's environment, without secrets. */
 function environment(): NodeJS.ProcessEnv {
   const passed = Object.entries(process.env).filter(([name]) => !/KEY|TOKEN|SECRET|PASSWORD/i.test(name));
   return {

@@ -1,5 +1,5 @@
-// A native model and engine whose calls are computed in a process of their own. They survive that process: the supervisor brings it
-// back with the same models and an equal engine.
+// A native model and engine whose calls are computed in a process of their own. They survive its crash: the supervisor starts another
+// process with the same models and options.
 import { EngineError } from "../errors.ts";
 import type {
   NativeConstraint,
@@ -67,7 +67,7 @@ function lostObject(): EngineError {
   );
 }
 
-/** Starts to load a model in the supervised process, which is for the first one that it loads. Aborting ends the process. */
+/** Starts to load a model in the supervised process. Aborting ends the process. */
 export function loadRemote(
   supervisor: Supervisor,
   options: NativeLoadOptions,

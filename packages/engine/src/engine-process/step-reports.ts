@@ -4,7 +4,7 @@ import { deserialize } from "node:v8";
 import type { NativeStepReport } from "../native.ts";
 
 const headerBytes = 4;
-/** More than the vectors of a step's texts can have: a longer frame is none. */
+/** More than the embeddings of a step can take: a longer frame is corrupt. */
 const frameBytesMax = 2 ** 28;
 
 export class StepReportReader {

@@ -31,7 +31,7 @@ export interface ModelProcess {
 /** The process is for its first model; others are drafts for it. */
 export const firstModel = 0;
 
-/** A first crash is followed by a new process at once, further ones by pauses that double. */
+/** After the first crash, a new process starts at once; the pauses before further ones double. */
 const pauseMsMin = 1_000;
 const pauseMsMax = 60_000;
 /** A process that has run for this long counts as stable: the pauses begin anew. */
@@ -100,7 +100,7 @@ export class Supervisor implements ModelProcess {
     return this.#files.push(file) - 1;
   }
 
-  /** Does something now that every later process has to do as well. Rejects with what it throws. */
+  /** Runs a step now, and again in each process that replaces a crashed one. Rejects with what the step throws. */
   async setUp<T>(step: Step<T>): Promise<T> {
     this.#steps.push(step);
     return await this.#set(await this.#usable, step);
@@ -147,7 +147,7 @@ export class Supervisor implements ModelProcess {
     );
   }
 
-  /** Does a step in a process that is being set up. If it crashes, the error says where the report is. */
+  /** Runs a step in a process that is being set up. If the process crashes, the error names the report. */
   async #set<T>(process: EngineProcess, step: Step<T>): Promise<T> {
     try {
       return await step(process);

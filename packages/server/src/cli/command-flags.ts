@@ -10,7 +10,7 @@ export type FlagsIn<List extends readonly Flag[]> = FlagsOf<List[number]>;
 const { contextLength, threads: threadsSetting, kvBits, kvBitsK, kvBitsV } = settings.engine;
 const { contextOverflow, speculation, draftModel, draftTokens } = settings.engine;
 
-/** Of `run` and `chat`, which have all other settings from the environment. */
+/** Settings that are flags of `run` and `chat`, which read all others from the environment. */
 export const loadingSettings = [
   settings.model,
   settings.offline,
@@ -27,7 +27,9 @@ export const loadingSettings = [
 
 export const samplingFlags = [
   text("--system <text>", "System message"),
-  integer("--max-tokens <number>", "Most tokens to generate", { defaultText: "to the end of the context" }),
+  integer("--max-tokens <number>", "Maximum tokens to generate", {
+    defaultText: "to the end of the context",
+  }),
   decimal("--temperature <number>", "Randomness; 0 is deterministic", { defaultText: "1" }),
   integer("--top-k <number>", "Sample from the k likeliest tokens; 0 keeps all", { defaultText: "50" }),
   decimal("--top-p <number>", "Sample from the likeliest tokens whose probabilities add up to this", {
@@ -45,10 +47,10 @@ export type GenerationFlags = FlagsIn<typeof loadingSettings> & FlagsIn<typeof s
 const json = toggle("--json", "Print JSON");
 const exact = toggle(
   "--exact",
-  "When converting from MLX, store what no quantization holds exactly in 16 bits per weight",
+  "When converting from MLX, use 16 bits per weight where no quantization is exact",
 );
 const alias = text("--alias <name>", "Name of your own for the model");
-/** For these commands, the environment's setting does not count. */
+/** A flag only: these commands do not read the server's variable. */
 const offline = toggle("--offline", "Download nothing; the model must already be on this machine");
 const threads = integer("--threads <number>", "CPU threads to compute with", {
   min: 1,
@@ -65,7 +67,11 @@ export const pullFlags = [
 ] as const;
 
 export const searchFlags = [
-  integer("--limit <number>", "Most repositories to show", { min: 1, max: 99_999, defaultText: "20" }),
+  integer("--limit <number>", "Maximum number of repositories to show", {
+    min: 1,
+    max: 99_999,
+    defaultText: "20",
+  }),
 ] as const;
 
 export const listFlags = [
@@ -92,7 +98,7 @@ export const pruneFlags = [
 ] as const;
 
 export const quantizeFlags = [
-  text("--to <level>", "Quantization to write, in capitals or small letters; an unknown one lists them all", {
+  text("--to <level>", "Quantization to write, in upper or lower case; an unknown one lists them all", {
     defaultText: "`Q4_K_M`",
   }),
   text("--imatrix <file>", "Importance matrix of this model, from `ingle imatrix` or llama.cpp"),
@@ -107,7 +113,10 @@ export const imatrixFlags = [
   text("-o, --output <file>", "File or folder to write to", {
     defaultText: "`my-model-f16.imatrix.gguf` beside the model",
   }),
-  integer("--chunks <number>", "Most chunks of the text to read", { min: 1, defaultText: "the whole text" }),
+  integer("--chunks <number>", "Maximum number of chunks of the text to read", {
+    min: 1,
+    defaultText: "the whole text",
+  }),
   integer("--ctx <tokens>", "Tokens per chunk", { min: 1, defaultText: "512" }),
   force,
   threads,
@@ -133,7 +142,7 @@ export const psFlags = [
   ...remoteFlags,
 ] as const;
 
-/** The same flag, of which the server that runs knows the default. */
+/** The same flag for a running server, which knows the default. */
 const ofServer = <F extends Flag>({ flag, kind, help }: F): Pick<F, "flag" | "kind" | "help"> & Flag => ({
   flag,
   kind,
@@ -141,7 +150,7 @@ const ofServer = <F extends Flag>({ flag, kind, help }: F): Pick<F, "flag" | "ki
   defaultText: "the server's setting",
 });
 
-/** By the names of the fields of a request to load. */
+/** By the names of their fields in a request to load a model. */
 export const deviceLoadSettings = {
   device: settings.engine.devices,
   gpu_layers: settings.engine.gpuLayers,
@@ -201,7 +210,7 @@ export const workerSettings = {
   devices: list("--device <names>", "Devices to offer, separated by commas; `ingle doctor` lists them", {
     defaultText: "the GPUs, or the CPU without one",
   }),
-  memoryMiB: integer("--memory <MiB>", "Most memory to offer on each device", {
+  memoryMiB: integer("--memory <MiB>", "Maximum memory to offer on each device", {
     min: 1,
     defaultText: "most of what is free",
   }),
@@ -220,10 +229,10 @@ export const workerSettings = {
 
 export const pairFlag = text(
   "--pair [key]",
-  "Make the key that both machines share, or save the key of the other machine",
+  "Create the key that both machines share, or save the key of the other machine",
   {
     details:
-      "Without a key: makes one unless there is one, prints it, and continues as a worker. With a key: saves it and exits; `-` " +
+      "Without a key: creates one if there is none, prints it, and continues as a worker. With a key: saves it and exits; `-` " +
       "reads it from stdin, which keeps it out of the shell's history.",
   },
 );
@@ -255,11 +264,11 @@ export const modalFlags = [
   modal.text("--region <region>", "Region that routes requests (form server): us-east, us-west, …", {
     defaultText: "`us-east`",
   }),
-  modal.integer("--min-containers <number>", "Containers that run even without requests", {
+  modal.integer("--min-containers <number>", "Containers to keep running without requests", {
     min: 0,
     defaultText: "0",
   }),
-  modal.integer("--max-containers <number>", "Most containers; 0 disables the limit", {
+  modal.integer("--max-containers <number>", "Maximum number of containers; 0 disables the limit", {
     min: 0,
     defaultText: "0",
   }),
@@ -267,11 +276,11 @@ export const modalFlags = [
     min: 0,
     defaultText: "0",
   }),
-  modal.integer("--target-concurrency <number>", "Requests per container before another one starts", {
+  modal.integer("--target-concurrency <number>", "Requests per container above which another one starts", {
     min: 0,
     defaultText: "8",
   }),
-  modal.integer("--max-concurrency <number>", "Most requests per container (form web_server)", {
+  modal.integer("--max-concurrency <number>", "Maximum number of requests per container (form web_server)", {
     min: 0,
     defaultText: "32",
   }),

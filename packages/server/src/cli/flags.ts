@@ -42,7 +42,7 @@ export function addServerSettings(command: Command, { hasVariant }: { hasVariant
   return command;
 }
 
-/** Reads flags that another command hands on. Throws commander's errors, after printing them as `asker` does. */
+/** Parses flags of `ingle serve` that another command passes on. Throws commander's errors, after printing them as `asker` does. */
 export function parseServeFlags(args: readonly string[], asker: Command): ServerFlags {
   const serve = addServerSettings(new Command("serve"), { hasVariant: true }).copyInheritedSettings(asker);
   return serve.parse([...args], { from: "user" }).opts<ServerFlags>();
@@ -67,7 +67,7 @@ function parseNumber(text: string, { kind, min, max }: Flag): number {
   return value;
 }
 
-/** "(default: 256, env: INGLE_WAITING_MAX)"; without what it does not have. */
+/** The help, with choices, default and variables where there are any: "(default: 256; env: INGLE_WAITING_MAX)". */
 export function helpOf({ help, choices, variables = [], ...flag }: Flag): string {
   const value = defaultOf(flag)?.replaceAll(/\[([^\]]+)\]\([^)]*\)/g, "$1");
   const notes = [
@@ -78,7 +78,7 @@ export function helpOf({ help, choices, variables = [], ...flag }: Flag): string
   return notes.length === 0 ? help : `${help} (${notes.join("; ")})`;
 }
 
-/** In Markdown; undefined for the obvious one: off, or none. */
+/** The default in Markdown; undefined where it is obvious: off, or none. */
 export function defaultOf(
   flag: Pick<Flag, "default" | "defaultText"> & Pick<Setting, "isPerVariant">,
 ): string | undefined {

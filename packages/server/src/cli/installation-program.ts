@@ -16,10 +16,7 @@ export function addInstallation(program: Command, context: CommandContext, onExi
   program
     .command("completion")
     .addArgument(new Argument("<shell>", "your shell").choices(shells))
-    .argument(
-      "[words...]",
-      "after --: print what may follow these words of a command line, as the script asks",
-    )
+    .argument("[words...]", "after --: print the candidates for the last of these words, as the script does")
     .description("Print a script that completes commands, flags and models in your shell")
     .action(async (shell: Shell, words: string[]) => {
       const { completionCommand } = await import("./completion/completion-command.ts");
@@ -33,7 +30,7 @@ export function addInstallation(program: Command, context: CommandContext, onExi
   program
     .command("doctor [model]")
     .description(
-      "Show build, devices and folders of this installation, and what a model would get of its memory",
+      "Show build, devices and folders of this installation, and how a model would fit into memory",
     )
     .action(async (model: string | undefined) => {
       const { doctorCommand } = await import("./doctor-command.ts");

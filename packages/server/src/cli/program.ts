@@ -31,7 +31,7 @@ import { addService } from "./service/service-program.ts";
 
 /** What a command takes, and what it does. */
 interface CommandParts<F extends Flag, Args extends unknown[]> {
-  /** What they mean, by their names, such as `<model>` and `[prompt...]`. */
+  /** Help of the arguments, by their names, such as `<model>` and `[prompt...]`. */
   readonly args?: Readonly<Record<string, string>>;
   readonly settings?: readonly Setting[];
   readonly flags?: readonly F[];

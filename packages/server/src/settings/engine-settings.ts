@@ -6,7 +6,7 @@ const { text, list, integer, decimal, time, toggle } = flagKinds("INGLE_");
 export const engineSettings = {
   engine: text(
     "--engine <place>",
-    "Where models are computed: each in a process of its own, or in the server's",
+    "Where engines run: each in a process of its own, or all in the server's",
     {
       choices: ["process", "in-process"],
       default: "process",
@@ -15,7 +15,7 @@ export const engineSettings = {
   ),
   stepTimeoutMs: time(
     "--step-timeout <time>",
-    "How long one step of an engine in a process of its own may take before that is restarted",
+    "How long an engine may take for one step before its process is restarted",
     {
       isVariableOnly: true,
       min: 100,
@@ -24,13 +24,13 @@ export const engineSettings = {
       default: "10m",
     },
   ),
-  parallel: integer("--parallel <number>", "Requests computed at the same time", {
+  parallel: integer("--parallel <number>", "Maximum number of requests computed at the same time", {
     min: 1,
     defaultText: "8",
   }),
   contextLength: integer(
     "--ctx <tokens>",
-    "Context length: most tokens of one request, prompt and reply together",
+    "Context length: maximum tokens of one request, prompt and reply together",
     {
       min: 16,
       defaultText: "the model's own as far as [memory](operations.md#memory) allows, 8,192 by default",
@@ -45,11 +45,11 @@ export const engineSettings = {
     "Bits per value of the KV cache: 16, 8, 4 or 3; fewer take less memory",
     { rule: (rules) => rules.kvBits, defaultText: "16", details: "See [the KV cache](kv-cache.md)." },
   ),
-  kvBitsK: integer("--kv-bits-k <bits>", "The same for keys alone", {
+  kvBitsK: integer("--kv-bits-k <bits>", "As --kv-bits, for keys only", {
     rule: (rules) => rules.kvBits,
     defaultText: "as `--kv-bits`",
   }),
-  kvBitsV: integer("--kv-bits-v <bits>", "The same for values alone", {
+  kvBitsV: integer("--kv-bits-v <bits>", "As --kv-bits, for values only", {
     rule: (rules) => rules.kvBits,
     defaultText: "as `--kv-bits`",
   }),
@@ -69,7 +69,7 @@ export const engineSettings = {
   }),
   waitingMax: integer(
     "--waiting-max <number>",
-    "Requests that may wait in the queue; one more is refused with a 429",
+    "Maximum number of waiting requests; further ones are refused with a 429",
     {
       // Minutes of work on one machine, not hours.
       default: 256,
@@ -89,14 +89,14 @@ export const speculationSettings = {
     details: "See [speculation](#speculation).",
   }),
   draftModel: text("--draft-model <file>", "Smaller model that drafts tokens for this one"),
-  draftTokens: integer("--draft-tokens <number>", "Most tokens that it drafts at a time, up to 16", {
+  draftTokens: integer("--draft-tokens <number>", "Maximum tokens that it drafts at a time, up to 16", {
     min: 1,
     max: 16,
     defaultText: "4",
   }),
 };
 
-/** Tokens of an image, or of a tile of one: more than any projector makes. */
+/** More tokens than any projector makes of an image, or of a tile of one. */
 const imageTokensMax = 16_384;
 
 export const imageSettings = {
@@ -104,13 +104,13 @@ export const imageSettings = {
     defaultText: "the one installed with the model",
     details: "See [images](http-api.md#images).",
   }),
-  imageMinTokens: integer("--image-min-tokens <number>", "Fewest tokens of an image, or of a tile of one", {
+  imageMinTokens: integer("--image-min-tokens <number>", "Minimum tokens of an image, or of a tile of one", {
     min: 1,
     max: imageTokensMax,
     defaultText: "the projector's own",
     details: "See [what an image costs](vision.md#what-an-image-costs).",
   }),
-  imageMaxTokens: integer("--image-max-tokens <number>", "Most tokens of an image, or of a tile of one", {
+  imageMaxTokens: integer("--image-max-tokens <number>", "Maximum tokens of an image, or of a tile of one", {
     min: 1,
     max: imageTokensMax,
     defaultText: "the projector's own",
@@ -147,7 +147,7 @@ export const memorySettings = {
     "Whether requests for a model that is not in memory wait, or are refused with a 503",
     { choices: ["wait", "reject"], rule: (rules) => rules.onLoading, isPerVariant: true },
   ),
-  loadedMax: integer("--max-loaded <number>", "Most models in memory at the same time", {
+  loadedMax: integer("--max-loaded <number>", "Maximum number of models in memory", {
     min: 1,
     defaultText: "as many as fit",
   }),
@@ -170,7 +170,7 @@ export const limitSettings = {
   ),
   connectionsPerAddressMax: integer(
     "--connections-per-address <number>",
-    "Most open connections of one address; 0 disables the limit",
+    "Maximum number of open connections from one address; 0 disables the limit",
     {
       // A browser keeps six, an office behind one address has dozens, a flood thousands.
       default: 256,
@@ -222,16 +222,20 @@ export const deviceSettings = {
     rule: (rules) => rules.gpuLayers,
     defaultText: "auto",
   }),
-  cpuMoeLayers: integer("--n-cpu-moe <layers>", "So many layers keep their experts in the machine's memory", {
-    max: 65_536,
-    defaultText: "as few as [memory](operations.md#memory) requires",
-  }),
+  cpuMoeLayers: integer(
+    "--n-cpu-moe <layers>",
+    "Number of layers, from the first, whose experts stay in host memory",
+    {
+      max: 65_536,
+      defaultText: "as few as [memory](operations.md#memory) requires",
+    },
+  ),
   overrideTensor: text(
     "--override-tensor <patterns>",
-    "Tensors that go elsewhere, as pattern=device, separated by commas",
+    "Put tensors on other devices: pattern=device, separated by commas",
     {
       rule: (rules) => rules.tensorOverrides,
-      details: "The pattern is a regular expression for names of tensors; the device may be `CPU`.",
+      details: "A pattern is a regular expression that matches names of tensors; the device may be `CPU`.",
     },
   ),
   splitMode: text("--split-mode <mode>", "How several GPUs share a model", {
@@ -242,23 +246,23 @@ export const deviceSettings = {
     rule: (rules) => rules.tensorSplit,
     defaultText: "by free memory",
   }),
-  mainGpu: integer("--main-gpu <number>", "The device that holds the model with --split-mode none", {
+  mainGpu: integer("--main-gpu <number>", "Device that holds the model with --split-mode none", {
     max: 15,
     defaultText: "0",
   }),
-  noKvOffload: toggle("--no-kv-offload", "Keep the KV cache in the machine's memory"),
+  noKvOffload: toggle("--no-kv-offload", "Keep the KV cache in host memory"),
   noKvUnified: toggle("--no-kv-unified", "Give each request KV cells of its own for its whole context", {
     details: "See [the KV cache on a GPU](gpu.md#the-kv-cache-on-a-gpu).",
   }),
 };
 
 export const computeSettings = {
-  batchTokens: integer("--batch-size <tokens>", "Most tokens of one step", {
+  batchTokens: integer("--batch-size <tokens>", "Maximum tokens of one step", {
     min: 8,
     max: 16_384,
     defaultText: "512; more on [GPUs](gpu.md#devices) with 12 GiB or more",
   }),
-  ubatchTokens: integer("--ubatch-size <tokens>", "Most tokens that are computed at once", {
+  ubatchTokens: integer("--ubatch-size <tokens>", "Maximum tokens computed at once; larger steps are split", {
     min: 1,
     max: 16_384,
     defaultText: "as `--batch-size`",
@@ -276,11 +280,11 @@ export const computeSettings = {
   mlock: toggle("--mlock", "Keep the model in memory: never swap it out", {
     details: "Fails where the system does not let the process lock so much.",
   }),
-  numa: text("--numa <strategy>", "Place threads on machines with several NUMA nodes", {
+  numa: text("--numa <strategy>", "How to place threads on a machine with several NUMA nodes", {
     choices: ["distribute", "isolate", "numactl"],
     defaultText: "not at all",
   }),
-  cpuMask: text("--cpu-mask <mask>", "Processors to compute with, as a hexadecimal number", {
+  cpuMask: text("--cpu-mask <mask>", "Processors to compute with, as a hexadecimal bit mask", {
     rule: (rules) => rules.cpuMask,
     defaultText: "all",
   }),
@@ -288,17 +292,26 @@ export const computeSettings = {
     rule: (rules) => rules.cpuRange,
     defaultText: "all",
   }),
-  cpuStrict: toggle("--cpu-strict", "Keep each thread on one of these processors"),
+  cpuStrict: toggle("--cpu-strict", "Pin each thread to one of these processors"),
   priority: integer(
     "--prio <number>",
     "Priority of the threads: -1 low, 0 normal, 1 medium, 2 high, 3 realtime",
-    { min: -1, max: 3, defaultText: "0", details: "Above 0, the process needs the right to it." },
+    {
+      min: -1,
+      max: 3,
+      defaultText: "0",
+      details: "Values above 0 need a privilege (`CAP_SYS_NICE` on Linux).",
+    },
   ),
-  checkTensors: toggle("--check-tensors", "Check all weights while loading"),
-  overrideKv: text("--override-kv <values>", "Values of the file's header, as key=type:value", {
-    rule: (rules) => rules.kvOverrides,
-    details: "The types are `int`, `float`, `bool` and `str`; several are separated by commas.",
-  }),
+  checkTensors: toggle("--check-tensors", "Check all weights for invalid numbers while loading"),
+  overrideKv: text(
+    "--override-kv <values>",
+    "Override values of the file's header: key=type:value, separated by commas",
+    {
+      rule: (rules) => rules.kvOverrides,
+      details: "The types are `int`, `float`, `bool` and `str`.",
+    },
+  ),
   checkpointRamMiB: integer(
     "--checkpoint-ram <MiB>",
     "Memory for saved states of hybrid and recurrent models; 0 saves none",
@@ -315,10 +328,14 @@ export const positionSettings = {
     choices: ["none", "linear", "yarn"],
     defaultText: "the model's own",
   }),
-  ropeScale: decimal("--rope-scale <factor>", "By how much: 2 doubles the length", {
-    rule: (rules) => rules.positive,
-    defaultText: "the model's own",
-  }),
+  ropeScale: decimal(
+    "--rope-scale <factor>",
+    "Factor by which positions are stretched: 2 doubles the length",
+    {
+      rule: (rules) => rules.positive,
+      defaultText: "the model's own",
+    },
+  ),
   ropeFreqBase: decimal("--rope-freq-base <number>", "Base frequency of positions", {
     rule: (rules) => rules.positive,
     defaultText: "the model's own",

@@ -39,7 +39,7 @@ export interface SettingSources<T> {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** What flags and environment give, of which flags win. An empty variable counts as not set: compose files and shells set those. */
+/** What flags and environment specify; flags win. An empty variable counts as not set: compose files and shells set those. */
 export function givenSettings<T extends SettingTable>(
   table: T,
   { flags, env }: SettingSources<T>,
@@ -90,7 +90,7 @@ function valuesOf(
   );
 }
 
-/** Throws for a certificate without its key, and the like. */
+/** Throws if a setting is given without the one that it requires, such as a certificate without its key. */
 function refuseAlone(setting: Setting, group: SettingTable, given: GivenSettings): void {
   const { requires } = setting;
   const source = given.get(setting)?.source;
@@ -110,7 +110,7 @@ function valueOf(setting: Setting, given: Given | undefined, variantDefault: unk
 
 const emptyOf: Partial<Record<Kind, unknown>> = { toggle: false, list: [] };
 
-/** What values of a setting must be. */
+/** The schema of a setting's values. */
 export function ruleOf(setting: Setting): z.ZodType {
   const { kind, rule, choices } = setting;
   if (rule !== undefined) return rule(rules);

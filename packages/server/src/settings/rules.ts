@@ -3,6 +3,7 @@ import {
   CpuMask,
   CpuRange,
   DeviceNames,
+  GpuLayers,
   KvOverrides,
   TensorOverrides,
   TensorSplit,
@@ -81,7 +82,7 @@ export const keyDigests = z
 
 export const kvBits = KvBits;
 
-/** A flag of which each entry is checked, and which is absent rather than empty if it is not given. */
+/** A list whose entries are checked one by one, and which is undefined instead of empty if it is not given. */
 const commaSeparated = text.transform((entries) => entries.split(",").map((entry) => entry.trim()));
 
 export const deviceNames = commaSeparated.pipe(DeviceNames);
@@ -94,17 +95,12 @@ export const tensorSplit = commaSeparated
   .transform((shares) => shares.map((share) => (share === "" ? Number.NaN : Number(share))))
   .pipe(TensorSplit);
 
-const gpuLayersRule = 'must be a number of layers, "auto" or "all"';
+export const gpuLayers = text
+  .transform((layers) => (/^\d+$/.test(layers) ? Number(layers) : layers))
+  .pipe(GpuLayers);
 
-export const gpuLayers = z
-  .string()
-  .regex(/^(auto|all|\d{1,5})$/, gpuLayersRule)
-  .transform((layers): number | "auto" | "all" =>
-    layers === "auto" || layers === "all" ? layers : Number(layers),
-  );
-
-export const positive = z.number("must be a number").positive("must be above 0").max(1e12);
-export const factor = z.number("must be a number").min(0, "must be at least 0").max(1e6);
+export const positive = decimal.positive("must be above 0").max(1e12);
+export const factor = decimal.min(0, "must be at least 0").max(1e6);
 
 /** `reject-at-start` is a variant's: requests wait, but are rejected until a first model was loaded. */
 export const onLoading = z.enum(

@@ -21,7 +21,7 @@ export const modelSettings = {
 };
 
 export const serverSettings = {
-  variant: text("--variant <name>", "Set of defaults to start from", {
+  variant: text("--variant <name>", "Set of defaults", {
     choices: variantNames,
     default: "desktop",
     details: "See [variants](#variants).",
@@ -140,7 +140,7 @@ export const monitoringSettings = {
   kvEvents: {
     publish: text(
       "--kv-events <endpoint>",
-      "Publish KV-cache events for routers, on tcp://*:5557 for example",
+      "Publish KV-cache events for routers, for example on tcp://*:5557",
       {
         rule: (rules) => rules.endpoint,
         opensGroup: true,
@@ -150,10 +150,10 @@ export const monitoringSettings = {
     ),
     replay: text(
       "--kv-events-replay <endpoint>",
-      "Replay missed KV-cache events there, on tcp://*:5558 for example",
+      "Replay missed KV-cache events, for example on tcp://*:5558",
       { rule: (rules) => rules.endpoint, requires: "--kv-events" },
     ),
-    pod: text("--kv-events-pod <address>", "Address by which routers know this server", {
+    pod: text("--kv-events-pod <address>", "Address under which routers know this server", {
       variables: ["INGLE_KV_EVENTS_POD", "POD_IP"],
       rule: (rules) => rules.host,
       defaultText: "the address that the server listens on, or the machine's first one",
@@ -188,7 +188,7 @@ export const storeSettings = {
   }),
 };
 
-/** What concerns the `/v1` server of the app is set on its page. */
+/** The settings of the app's `/v1` server are on its page. */
 export const appSettings = {
   port: integer("--port <number>", "Port of the page; 0 picks any free port", {
     variables: ["INGLE_APP_PORT"],

@@ -1,5 +1,5 @@
-// What describes a flag or a setting: its name, the variables that may replace it, its rule, its default and its sentence. Help, docs/cli.md,
-// reading and types all come from that. Plain data, so that `ingle --help` loads no schema library.
+// The description of a flag or a setting: name, environment variables, rule, default and help. The help, docs/cli.md, the parsing and the
+// types all come from it. It is plain data, so that `ingle --help` loads no schema library.
 import type { z } from "zod";
 
 /** What a flag's text becomes: a list is separated by commas, a time is such as `30s`. */
@@ -25,23 +25,23 @@ export interface Flag {
   readonly isRequired?: true;
 }
 
-/** The rules that need a schema library: they are handed to a setting that asks for one. */
+/** Rules need a schema library: a setting names one as a function of this module, which is loaded when values are checked. */
 export type Rules = typeof import("./rules.ts");
 
 export interface Setting extends Flag {
-  /** Default: what kind, bounds and choices say. */
+  /** Default: the rule that follows from kind, bounds and choices. */
   readonly rule?: (rules: Rules) => z.ZodType;
   /** The default is the variant's, under the same name. */
   readonly isPerVariant?: true;
-  /** There is only the variable, and the flag's name for programs. */
+  /** The command line does not have it: it is set by its variable, or by a program. */
   readonly isVariableOnly?: true;
-  /** The group that it stands in is absent without it. */
+  /** Without it, its group is undefined. */
   readonly opensGroup?: true;
-  /** The flag without which this one means nothing. */
+  /** The flag that this one needs. */
   readonly requires?: string;
 }
 
-/** What a flag or a setting is beside its name, its kind and its sentence. */
+/** A flag or setting without its name, kind and help. */
 type Rest = Omit<Setting, "flag" | "kind" | "help">;
 type Described<K extends Kind, F extends string, R> = {
   readonly flag: F;
@@ -73,7 +73,7 @@ export function flagKinds(variablePrefix?: string) {
   };
 }
 
-/** Has the shape of what is made of it: settings by name, in groups. */
+/** Settings by name, in groups, in the shape of the values that are read from it. */
 export interface SettingTable {
   readonly [name: string]: Setting | SettingTable;
 }
@@ -99,7 +99,7 @@ export function longFlag({ flag }: Pick<Flag, "flag">): string {
   return /--[a-z-]+/.exec(flag)?.[0] ?? flag;
 }
 
-/** What the text of a flag or variable gives. Text that cannot be read is returned as it is, for the rule to refuse. */
+/** The value in the text of a flag or variable. Text that cannot be parsed is returned unchanged: the rule refuses it. */
 export function readText(kind: Kind, text: string): unknown {
   switch (kind) {
     case "integer":
@@ -136,7 +136,7 @@ function listOf(text: string): string[] {
     .filter((entry) => entry !== "");
 }
 
-/** What the command line or a program gives for these flags, by their names in camelCase. */
+/** The values of these flags, from the command line or a program, by their names in camelCase. */
 export type FlagsOf<F extends Flag> = {
   [Each in F as Each extends { isRequired: true } ? never : NameOf<Each["flag"]>]?: InputOf<Each> | undefined;
 } & { [Each in F as Each extends { isRequired: true } ? NameOf<Each["flag"]> : never]: InputOf<Each> };
@@ -165,7 +165,7 @@ export type SettingsIn<T> = {
   [Name in keyof T]: T[Name] extends Setting ? T[Name] : SettingsIn<T[Name]>;
 }[keyof T];
 
-/** What a table's settings are once they are read and checked. */
+/** The values of a table's settings, read and checked. */
 export type ValuesOf<T> = {
   [Name in keyof T]: T[Name] extends Setting
     ? ValueOf<T[Name]> | (IsAlwaysThere<T[Name]> extends true ? never : undefined)

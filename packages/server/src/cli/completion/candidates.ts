@@ -10,7 +10,7 @@ export interface Candidate {
 /** Names of the installed models. */
 export type ModelNames = () => Promise<readonly string[]>;
 
-/** Where a line has got to. */
+/** The position in a command line after the words so far. */
 interface Place {
   command: Command;
   /** The flag whose value comes next. */
@@ -20,7 +20,7 @@ interface Place {
   isPlain: boolean;
 }
 
-/** `words` follow the program's name, and the last one is being typed. Empty where a file may stand: shells know those. */
+/** `words` follow the program's name; the last one is being typed. Returns nothing where a file is expected: shells complete those. */
 export async function candidatesFor(
   program: Command,
   words: readonly string[],
@@ -79,7 +79,7 @@ async function allAt(
   return isPlain ? [] : namesOf(flags);
 }
 
-/** Flags as in the command's help; a command that only hands on flags of `ingle serve` has those. */
+/** Flags as in the command's help; for a command that only passes flags on to `ingle serve`, those. */
 function flagsAt(command: Command, program: Command): Option[] {
   const own = command.createHelp().visibleOptions(command);
   return takesServeFlags(command) && command.options.length === 0
@@ -105,7 +105,7 @@ function namesOf(flags: readonly Option[]): Candidate[] {
   );
 }
 
-/** Those that are known: choices, and installed models for `<model>`, `<models...>` and `<id...>`. */
+/** The values that are known: choices, and installed models for `<model>`, `<models...>` and `<id...>`. */
 async function valuesOf(taker: Option | Argument, models: ModelNames): Promise<readonly string[]> {
   if (taker.argChoices !== undefined) return taker.argChoices;
   const placeholder = "flags" in taker ? (/[<[]([\w-]+)/.exec(taker.flags)?.[1] ?? "") : taker.name();

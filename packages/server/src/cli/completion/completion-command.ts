@@ -1,4 +1,4 @@
-// `ingle completion SHELL`: a script that asks this program what may follow. `ingle completion SHELL -- WORDS` replies to it.
+// `ingle completion SHELL` prints a completion script, which calls `ingle completion SHELL -- WORDS` for the candidates.
 import type { Command } from "commander";
 import type { CommandContext } from "../context.ts";
 import { exitCodes } from "../errors.ts";

@@ -3,7 +3,7 @@ import type { DefaultModel, LocatedModel, PassedOver } from "@ingle/engine";
 import type { ServerConfig } from "../../config.ts";
 import type { CommandContext } from "../context.ts";
 
-/** The models on this machine are read within this time; asking the hub takes longer. */
+/** Models on this machine are found within this time; asking the hub takes longer. */
 const quietMs = 500;
 
 /** Looks the model up, on the hub if it is not on this machine. Throws the engine's errors. */

@@ -22,14 +22,14 @@ import { systemd } from "./systemd.ts";
 
 /** Only its user may read the file: it may contain keys. */
 const fileMode = 0o600;
-/** For models to be unloaded, after the last request has ended. */
+/** Time to unload models after the last request has ended. */
 const unloadSeconds = 15;
 
-/** How often, and how many times, a manager is asked whether a service that was stopped has ended. */
+/** How often, and how many times, a manager is polled until a stopped service has ended. */
 const endPollMs = 500;
 const endTriesMax = 120;
 
-/** Variables of the shell that the service keeps: a service starts without them, and would look for models elsewhere. */
+/** Variables of this shell that go into the service's file: without them, it would look for models elsewhere. */
 const kept =
   /^(?:INGLE_|HF_|OTEL_|XDG_(?:CONFIG|DATA|CACHE)_HOME$|NODE_EXTRA_CA_CERTS$|(?:HTTPS?|ALL|NO)_PROXY$)/i;
 

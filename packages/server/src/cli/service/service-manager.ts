@@ -1,4 +1,4 @@
-// What a service is, for the service managers of Linux and macOS: systemd.ts and launchd.ts write and start it.
+// The interface of the service managers of Linux and macOS, which systemd.ts and launchd.ts implement.
 import os from "node:os";
 
 /** What runs as a service. */
@@ -40,7 +40,7 @@ export function thisHost(env: NodeJS.ProcessEnv): Host {
 /** A program and its arguments. */
 export type ProgramCall = readonly [program: string, ...args: string[]];
 
-/** `mayFail`: undoes an earlier start, if there was one. `untilFails`: repeated while it succeeds, because what it shows still ends. */
+/** `mayFail`: stops an earlier start, if there was one. `untilFails`: repeated while it succeeds, until the service has ended. */
 export type ManagerCall = ProgramCall | { mayFail: ProgramCall } | { untilFails: ProgramCall };
 
 export interface ServiceManager {
@@ -55,9 +55,9 @@ export interface ServiceManager {
   readonly probe: ProgramCall;
   /** Starts the service of the file, now and at each login. */
   readonly start: readonly ManagerCall[];
-  /** Stops it, before the file is removed … */
+  /** Stops the service, before its file is removed … */
   readonly stop: readonly ManagerCall[];
-  /** … and what follows after that. */
+  /** … and after that. */
   readonly forget: readonly ManagerCall[];
   readonly status: ProgramCall;
   logs(options: { lines: number; follow: boolean }): ProgramCall;

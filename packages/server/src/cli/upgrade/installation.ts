@@ -1,4 +1,4 @@
-// How this Ingle was installed, by where its files are: what upgrades it, and whether it stays where it is.
+// How this Ingle was installed, judged by where its files are: which command upgrades it, and whether it may disappear.
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import path from "node:path";
 
@@ -7,14 +7,14 @@ export interface Installation {
   readonly by: string;
   /** The package that the user installed. */
   readonly packageName: string;
-  /** Upgrades it in a shell. Absent: unknown, or upgraded from outside, as `advice` says. */
+  /** The shell command that upgrades it; without one, `advice` says what to do. */
   readonly command?: string;
   readonly advice?: string;
   /** In a cache that may be emptied at any time. */
   readonly isTemporary?: true;
 }
 
-/** Files to look at: those of this machine, unless a test has others. */
+/** The file system, which tests replace. */
 export interface Files {
   exists(file: string): boolean;
   realPath(file: string): string;
@@ -27,7 +27,7 @@ const thisDisk: Files = {
   read: (file) => readFileSync(file, "utf8"),
 };
 
-interface Way {
+interface Installer {
   readonly by: string;
   /** Found in a path with slashes; a group is the name that the installer gave the package. */
   readonly place: RegExp;
@@ -36,7 +36,7 @@ interface Way {
 }
 
 /** The first one that matches counts. */
-const ways: readonly Way[] = [
+const installers: readonly Installer[] = [
   { by: "npx", place: /\/_npx\//, command: (name) => `npx --yes ${name}@latest`, isTemporary: true },
   { by: "pnpm dlx", place: /\/pnpm\/dlx/, command: (name) => `pnpm dlx ${name}@latest`, isTemporary: true },
   { by: "bunx", place: /\/bunx-/, command: (name) => `bunx ${name}@latest`, isTemporary: true },
@@ -61,9 +61,9 @@ export function installationOf(script: string, files: Files = thisDisk): Install
   const real = files.realPath(script);
   const packageFolder = packageFolderOf(real, files);
   const packageName = nameIn(path.join(packageFolder, "package.json"), files);
-  // A manager's links lead into its store: the path before them says as much as the one behind.
+  // Package managers link into a store: either path may show which one it was.
   for (const place of [real, script]) {
-    for (const { by, place: pattern, command, isTemporary } of ways) {
+    for (const { by, place: pattern, command, isTemporary } of installers) {
       const found = pattern.exec(place.replaceAll("\\", "/"));
       if (found === null) continue;
       const about = { by, packageName, command: command(found[1] ?? packageName) };
@@ -77,7 +77,7 @@ export function installationOf(script: string, files: Files = thisDisk): Install
   );
 }
 
-/** In some node_modules: of a project, or of npm's global folder, which has no package.json. */
+/** A file in a node_modules: of a project, or of npm's global folder, which has no package.json. */
 function inProject(file: string, packageName: string, files: Files): Installation | undefined {
   const end = file.replaceAll("\\", "/").indexOf("/node_modules/");
   if (end === -1) return undefined;
@@ -90,7 +90,7 @@ function inProject(file: string, packageName: string, files: Files): Installatio
   return { by: `${by} in the project ${root}`, packageName, command: `${add} ${packageName}@latest` };
 }
 
-/** Neither in a node_modules: a clone, or a container's image. */
+/** Not in a node_modules: a clone, or a container's image. */
 function besidePackages(packageFolder: string, packageName: string, files: Files): Installation {
   const root = path.join(packageFolder, "..", "..");
   if (files.exists(path.join(root, "pnpm-workspace.yaml")))

@@ -1,4 +1,4 @@
-// `ingle upgrade`: says how this Ingle is upgraded. It asks the npm registry only with --check, through npm and its settings.
+// `ingle upgrade`: prints the command that upgrades this Ingle. Only with --check, it asks the npm registry, through npm.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { ingleVersion } from "../../version.ts";
@@ -44,9 +44,7 @@ async function newestVersion(name: string, { env, shutdown }: CommandContext): P
     const why = /^npm (?:ERR!|error) (?!code)(.+)$/m.exec(error instanceof Error ? error.message : "")?.[1];
     throw new CliError(
       `npm could not find the newest version of ${name}${why === undefined ? "" : `: ${why}`}.`,
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
 }
