@@ -156,7 +156,7 @@ public:
     std::vector<Reply> generate_all(const std::vector<TextRequest>& requests) {
         std::vector<RequestId> ids;
         {
-            // The listener of the first one's first turn waits until all are in.
+            // The listener of the first one's first step waits until all are in.
             std::unique_lock lock(mutex_);
             is_asking_ = true;
             ids.push_back(submit(requests[0]));

@@ -1,6 +1,8 @@
-// Requests for the engine's tests: they share prefixes, continue each other, wait, and skip the prefix cache.
+// Requests for the engine's tests: they share prefixes, continue each other, wait, and skip the prefix cache. And a check that a
+// failed decode changes none of their texts.
 #pragma once
 
+#include "check.h"
 #include "engine_harness.h"
 
 #include <cstdint>
@@ -45,6 +47,29 @@ inline std::vector<std::string> texts_alone(const ModelPtr& model, const std::ve
         texts.push_back(harness.generate(request).text);
     }
     return texts;
+}
+
+/// Generates the texts of requests() with `texts_of(harness, requests)`, over and over: each time another decode fails, once and in
+/// each of several ways, and no text may change. Returns the number of decodes in a run.
+inline int check_failed_decodes(const ModelPtr& model, const engine::EngineOptions& options,
+                                const auto& texts_of) {
+    const std::vector<TextRequest> asked = requests(model);
+    const std::vector<std::string> texts = texts_alone(model, asked);
+    int decodes = 0;
+    for (const Fault fault : {Fault::refused, Fault::no_cell, Fault::late_thrown, Fault::broken_midway}) {
+        decodes = 0;
+        for (int n = 1; n == 1 || decodes >= n; n += 3) {
+            CAPTURE(static_cast<int>(fault));
+            CAPTURE(n);
+            EngineHarness harness(model, options);
+            decodes = 0;
+            const WithFaults with(
+                {.decode = [&](const llama_batch&) { return ++decodes == n ? fault : Fault::none; }});
+            CHECK_EQ(texts_of(harness, asked), texts);
+            CHECK_EQ(faults().misplaced, 0);
+        }
+    }
+    return decodes;
 }
 
 } // namespace test

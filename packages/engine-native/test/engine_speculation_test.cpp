@@ -49,22 +49,7 @@ TEST_CASE("engine: a draft model's drafts are accepted, and change no text") {
 TEST_CASE(
     "engine: whatever way the n-th decode fails once, a model's or its draft model's, every text is whole") {
     const test::ModelPtr model = test::tiny_llama();
-    const std::vector<TextRequest> requests = test::requests(model);
-    const std::vector<std::string> texts = test::texts_alone(model, requests);
-    for (const Fault fault : {Fault::refused, Fault::no_cell, Fault::late_thrown, Fault::broken_midway}) {
-        int decodes = 0;
-        for (int n = 1; n == 1 || decodes >= n; n += 3) {
-            CAPTURE(static_cast<int>(fault));
-            CAPTURE(n);
-            EngineHarness harness(model, with_draft_model(model));
-            decodes = 0;
-            const test::WithFaults with(
-                {.decode = [&](const llama_batch&) { return ++decodes == n ? fault : Fault::none; }});
-            CHECK_EQ(texts_of(harness, requests), texts);
-            CHECK_EQ(test::faults().misplaced, 0);
-        }
-        CHECK(decodes > 20);
-    }
+    CHECK(test::check_failed_decodes(model, with_draft_model(model), texts_of) > 20);
 }
 
 TEST_CASE(

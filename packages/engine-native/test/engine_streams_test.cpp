@@ -115,22 +115,10 @@ TEST_CASE("engine: streams between decoding ones take a token, so that one pass 
 
 TEST_CASE("engine: whatever way the n-th decode in streams fails once, every text is whole") {
     const test::ModelPtr model = test::tiny_llama();
-    const std::vector<TextRequest> requests = test::requests(model);
-    const std::vector<std::string> texts = test::texts_alone(model, requests);
-    for (const Fault fault : {Fault::refused, Fault::no_cell, Fault::late_thrown, Fault::broken_midway}) {
-        int decodes = 0;
-        for (int n = 1; n == 1 || decodes >= n; n += 3) {
-            CAPTURE(static_cast<int>(fault));
-            CAPTURE(n);
-            EngineHarness harness(model, in_streams());
-            decodes = 0;
-            const test::WithFaults with(
-                {.decode = [&](const llama_batch&) { return ++decodes == n ? fault : Fault::none; }});
-            CHECK_EQ(texts_of(harness.generate_all(requests)), texts);
-            CHECK_EQ(test::faults().misplaced, 0);
-        }
-        CHECK(decodes > 10);
-    }
+    const auto texts_of_all = [](EngineHarness& harness, const std::vector<TextRequest>& requests) {
+        return texts_of(harness.generate_all(requests));
+    };
+    CHECK(test::check_failed_decodes(model, in_streams(), texts_of_all) > 10);
 }
 
 TEST_CASE("engine: streams that are not possible are refused, and without a GPU nobody gets them unasked") {

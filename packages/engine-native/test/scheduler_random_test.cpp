@@ -126,8 +126,8 @@ private:
     bool are_known_ = true;
 };
 
-struct Report {
-    std::string complaint;
+/// What happened in all lives together.
+struct Figures {
     base::RequestId requests = 0;
     uint64_t preemptions = 0;
     uint64_t tokens_shared = 0;
@@ -147,13 +147,14 @@ struct Report {
 /// How much longer than a context an endless request's reply may be.
 constexpr int32_t kContextsMax = 3;
 
-/// ChatTurns that a token which is told later may be late by, in the mean of a long reply.
-constexpr int32_t kSlowTurns = 2;
+/// Steps by which a late token may be late, on average over a long reply.
+constexpr int32_t kSlowSteps = 2;
 
 class Life {
 public:
-    explicit Life(uint64_t seed)
-        : random_(seed),
+    Life(uint64_t seed, Figures& figures)
+        : figures_(figures),
+          random_(seed),
           world_(random_world(random_)),
           scheduler_(world_.limits),
           engine_(world_.limits),
@@ -164,20 +165,22 @@ public:
         engine_.set_slow_percent(world_.slow_percent);
     }
 
-    Report run() {
+    /// Empty, or what is wrong.
+    std::string run() {
         int64_t step = 0;
         for (; submitted_ < kRequestsPerSeed || !engine_.ids().empty(); ++step) {
             arrive(step);
             if (random_.chance(world_.cancel_percent)) cancel_one();
             const std::string complaint = take_step(step);
-            if (!complaint.empty()) return report(complaint);
+            if (!complaint.empty()) return complaint;
         }
         // One more plan frees the last requests' slots.
         const sched::StepPlan& plan = scheduler_.schedule(budget());
         scheduler_.update(
             engine_.execute(plan, budget(), scheduler_.counters().preemptions, random_, 0, step));
         scheduler_.schedule(budget());
-        return report(check_end());
+        add_figures();
+        return check_end();
     }
 
 private:
@@ -307,10 +310,10 @@ private:
         if (random_.chance(1)) blocks->restate();
         while (blocks->has_changes()) {
             const sched::KvReport report = blocks->take_report();
-            blocks_removed_ += report.removed.size();
+            figures_.blocks_removed += report.removed.size();
             for (const sched::KvReport::Stored& stored : report.stored) {
                 const bool is_host = stored.medium == sched::KvMedium::host;
-                (is_host ? blocks_swapped_ : blocks_stored_) += stored.hashes.size();
+                (is_host ? figures_.blocks_swapped : figures_.blocks_stored) += stored.hashes.size();
             }
             if (std::string complaint = follower_.follow(report); !complaint.empty()) return complaint;
         }
@@ -329,7 +332,7 @@ private:
         for (const base::RequestId id : engine_.ids()) {
             if (!scheduler_.awaits_token(id) || random_.chance(50)) continue;
             result.late_tokens.push_back(engine_.late_token(id, random_, step));
-            late_tokens_ += 1;
+            figures_.late_tokens += 1;
         }
     }
 
@@ -350,7 +353,7 @@ private:
             const int32_t end = step.image_offset + static_cast<int32_t>(step.tokens.size());
             if (end < world_.images.tokens_of(image)) continue;
             images_.computed(step.id, image);
-            images_computed_ += 1;
+            figures_.images_computed += 1;
         }
     }
 
@@ -361,7 +364,7 @@ private:
         // Each cut lets an endless request compute at most a context anew, and comes after half a context at the least.
         const int64_t contexts = world_.endless_percent > 0 ? 1 + 3 * kContextsMax : 1;
         const int64_t steps = 2 * contexts * world_.in_flight_max * world_.limits.context_length;
-        const int64_t late_max = std::max(world_.images_late_max, world_.slow_percent > 0 ? kSlowTurns : 0);
+        const int64_t late_max = std::max(world_.images_late_max, world_.slow_percent > 0 ? kSlowSteps : 0);
         return (1 + late_max) * steps + 10;
     }
 
@@ -378,24 +381,19 @@ private:
         return "";
     }
 
-    Report report(const std::string& complaint) const {
-        return {.complaint = complaint,
-                .requests = submitted_,
-                .preemptions = engine_.preemptions(),
-                .tokens_shared = engine_.tokens_shared(),
-                .shifts = engine_.shifts(),
-                .recomputed = engine_.recomputed(),
-                .drafts_accepted = engine_.drafts_accepted(),
-                .drafts_rejected = engine_.drafts_rejected(),
-                .tokens_swapped_in = engine_.tokens_swapped_in(),
-                .images_late = images_.late(),
-                .images_computed = images_computed_,
-                .late_tokens = late_tokens_,
-                .blocks_stored = blocks_stored_,
-                .blocks_swapped = blocks_swapped_,
-                .blocks_removed = blocks_removed_};
+    void add_figures() {
+        figures_.requests += submitted_;
+        figures_.preemptions += engine_.preemptions();
+        figures_.tokens_shared += engine_.tokens_shared();
+        figures_.shifts += engine_.shifts();
+        figures_.recomputed += engine_.recomputed();
+        figures_.drafts_accepted += engine_.drafts_accepted();
+        figures_.drafts_rejected += engine_.drafts_rejected();
+        figures_.tokens_swapped_in += engine_.tokens_swapped_in();
+        figures_.images_late += images_.late();
     }
 
+    Figures& figures_;
     Random random_;
     const World world_;
     sched::Scheduler scheduler_;
@@ -404,11 +402,6 @@ private:
     test::KvFollower follower_;
     test::NaiveImageSource images_;
     base::RequestId submitted_ = 0;
-    uint64_t images_computed_ = 0;
-    uint64_t late_tokens_ = 0;
-    uint64_t blocks_stored_ = 0;
-    uint64_t blocks_swapped_ = 0;
-    uint64_t blocks_removed_ = 0;
     bool is_cancel_known_ = true;
 };
 
@@ -416,55 +409,28 @@ private:
 
 TEST_CASE("scheduler: serves everybody, loses no token and mixes up no slot, whoever comes, goes and fails") {
     const std::vector<uint64_t> seeds = test::seeds(kSeeds);
-    base::RequestId requests = 0;
-    uint64_t preemptions = 0;
-    uint64_t tokens_shared = 0;
-    uint64_t shifts = 0;
-    uint64_t recomputed = 0;
-    uint64_t drafts_accepted = 0;
-    uint64_t drafts_rejected = 0;
-    uint64_t tokens_swapped_in = 0;
-    uint64_t images_late = 0;
-    uint64_t images_computed = 0;
-    uint64_t late_tokens = 0;
-    uint64_t blocks_stored = 0;
-    uint64_t blocks_swapped = 0;
-    uint64_t blocks_removed = 0;
+    Figures all;
     for (const uint64_t seed : seeds) {
         CAPTURE(seed);
         const test::SeedOnAbort on_abort(seed);
-        const Report report = Life(seed).run();
-        CHECK_EQ(report.complaint, "");
-        if (!report.complaint.empty()) return;
-        requests += report.requests;
-        preemptions += report.preemptions;
-        tokens_shared += report.tokens_shared;
-        shifts += report.shifts;
-        recomputed += report.recomputed;
-        drafts_accepted += report.drafts_accepted;
-        drafts_rejected += report.drafts_rejected;
-        tokens_swapped_in += report.tokens_swapped_in;
-        images_late += report.images_late;
-        images_computed += report.images_computed;
-        late_tokens += report.late_tokens;
-        blocks_stored += report.blocks_stored;
-        blocks_swapped += report.blocks_swapped;
-        blocks_removed += report.blocks_removed;
+        const std::string complaint = Life(seed, all).run();
+        CHECK_EQ(complaint, "");
+        if (!complaint.empty()) return;
     }
     if (seeds.size() < kSeeds) return;
     // The test means something only while the worlds are crowded and their texts begin alike.
-    CHECK_EQ(requests, kSeeds * kRequestsPerSeed);
-    CHECK(preemptions > requests / 20);
-    CHECK(tokens_shared > requests / 4);
-    CHECK(recomputed > requests / 100);
-    CHECK(shifts - recomputed > requests / 100);
-    CHECK(drafts_accepted > requests);
-    CHECK(drafts_rejected > requests);
-    CHECK(tokens_swapped_in > requests / 4);
-    CHECK(images_late > requests / 4);
-    CHECK(images_computed > requests / 4);
-    CHECK(late_tokens > requests / 4);
-    CHECK(blocks_stored > requests / 4);
-    CHECK(blocks_swapped > requests / 20);
-    CHECK(blocks_removed > requests / 4);
+    CHECK_EQ(all.requests, kSeeds * kRequestsPerSeed);
+    CHECK(all.preemptions > all.requests / 20);
+    CHECK(all.tokens_shared > all.requests / 4);
+    CHECK(all.recomputed > all.requests / 100);
+    CHECK(all.shifts - all.recomputed > all.requests / 100);
+    CHECK(all.drafts_accepted > all.requests);
+    CHECK(all.drafts_rejected > all.requests);
+    CHECK(all.tokens_swapped_in > all.requests / 4);
+    CHECK(all.images_late > all.requests / 4);
+    CHECK(all.images_computed > all.requests / 4);
+    CHECK(all.late_tokens > all.requests / 4);
+    CHECK(all.blocks_stored > all.requests / 4);
+    CHECK(all.blocks_swapped > all.requests / 20);
+    CHECK(all.blocks_removed > all.requests / 4);
 }

@@ -87,6 +87,12 @@ inline std::unexpected<Error> fail(Code code, std::string message) {
     return std::unexpected(Error{.code = code, .message = std::move(message)});
 }
 
+/// `invalid_argument` for an option of the call, which the message names before `reason`.
+inline std::unexpected<Error> wrong_option(const std::string& param, const std::string& reason) {
+    return std::unexpected(
+        Error{.code = Code::invalid_argument, .message = param + ": " + reason, .param = param});
+}
+
 } // namespace base
 
 /// Checked in every build: an engine that goes on after a broken invariant would mix up its users' texts.

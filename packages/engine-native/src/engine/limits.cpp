@@ -153,10 +153,7 @@ base::Result<void> check_streams(const llama_rt::Model& model, const llama_rt::C
         std::to_string(options.context_length) + " cells, and there are " + std::to_string(options.cells);
     if (!model.workers().empty()) reason = "the model is on several machines";
     if (model.info().is_recurrent) reason = "this model has recurrent state";
-    return std::unexpected(
-        base::Error{.code = Code::invalid_argument,
-                    .message = "kvUnified: " + reason + ". Leave the option out, or set it to true.",
-                    .param = "kvUnified"});
+    return base::wrong_option("kvUnified", reason + ". Leave the option out, or set it to true.");
 }
 
 int32_t slots_of(const llama_rt::Model& model, const llama_rt::ContextOptions& options) {

@@ -33,7 +33,7 @@ public:
     /// The next step's budget. `images` must outlive the step.
     sched::StepBudget next(const sched::Counters& counters, Images& images);
 
-    /// A batch took `ms`; `is_computed` unless a device goes on computing it.
+    /// A batch took `ms`. `is_computed` is false if a device is still computing it.
     void observe(std::span<const sched::BatchEntry> batch, std::span<const sched::Outcome> outcomes,
                  double ms, bool is_computed);
 

@@ -45,8 +45,6 @@ void keep_memory_tight(const Napi::CallbackInfo&) {
     llama_rt::keep_memory_tight();
 }
 
-} // namespace
-
 Napi::Object init(Napi::Env env, Napi::Object exports) {
     auto data = std::make_unique<AddonData>();
     data->model_class = Napi::Persistent(ModelObject::define(env));
@@ -69,10 +67,8 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
     return exports;
 }
 
+} // namespace
+
+NODE_API_MODULE(ingle, init)
+
 } // namespace binding
-
-static Napi::Object init_addon(Napi::Env env, Napi::Object exports) {
-    return binding::init(env, exports);
-}
-
-NODE_API_MODULE(ingle, init_addon)

@@ -26,7 +26,7 @@ constexpr auto fields_of(const StepReport*) {
     return std::tuple(base::field("events", &StepReport::events), base::field("stats", &StepReport::stats));
 }
 
-/// The length of the rest in four bytes, the lowest first, and the report.
+/// The report, after its length in four bytes, lowest first.
 std::string frame_of(const StepReport& report) {
     std::string frame(sizeof(uint32_t), '\0');
     Serializer(frame).write(report);
@@ -35,10 +35,10 @@ std::string frame_of(const StepReport& report) {
     return frame;
 }
 
-/// Returns how many bytes the socket has taken without waiting; 0 if there is an error, which a later write reports.
+/// Returns how many bytes the socket took without blocking; 0 after an error, which a later write reports.
 size_t send_now([[maybe_unused]] int socket, [[maybe_unused]] const std::string& bytes) {
 #ifdef _WIN32
-    return 0; // a pipe there, whose handle only Node.js has
+    return 0; // Node.js uses a pipe there, and does not expose its handle
 #else
     const ssize_t sent = send(socket, bytes.data(), bytes.size(), MSG_DONTWAIT);
     return static_cast<size_t>(std::max<ssize_t>(sent, 0));
@@ -73,7 +73,7 @@ void EventPipe::post(std::vector<engine::Event>&& events, const engine::Stats& s
     if (!std::exchange(is_behind_, true)) wake_->send({});
 }
 
-/// One part at a time, so that JavaScript can do something else in between.
+/// Writes only what there is now, so that JavaScript can do other work before the next part.
 void EventPipe::write_backlog(napi_env env, napi_value write) {
     std::string bytes;
     {

@@ -1,6 +1,6 @@
-// Sends an engine's events to another process, a frame for each step, from the engine's thread: the JavaScript of this process only
-// writes what the socket does not take at once. Frames that the other process is slow to read gather in memory, as events do that
-// JavaScript is slow to take; what the running requests may still generate bounds them.
+// Sends an engine's events to another process, one frame for each step, from the engine's thread. JavaScript writes only what the
+// socket does not take at once. Frames that the other process is slow to read accumulate in memory; what the running requests may
+// still generate bounds them.
 #pragma once
 
 #include "napi/event_output.h"
@@ -33,9 +33,9 @@ private:
 
     // Guarded by mutex_.
     std::mutex mutex_;
-    /// What JavaScript has to write next.
+    /// Bytes that JavaScript has to write next.
     std::string backlog_;
-    /// Until JavaScript has written everything, frames have to follow it.
+    /// True until JavaScript has written the backlog: new frames are appended to it.
     bool is_behind_ = false;
 
     /// Set by create().

@@ -1,5 +1,5 @@
-// C++ values to bytes for another process, where v8.deserialize() reads them: a struct by its rows (base/fields.h), anything else by
-// its type, each as write.h would make it. So a process can send what it computes without its JavaScript.
+// C++ values to bytes that v8.deserialize() reads in another process: a struct by its rows (base/fields.h), anything else by its type,
+// each as write.h would create it. A process can so send results without involving its JavaScript.
 //
 // The format is V8's for structured clones, in version 13: V8 reads every older version, because browsers keep such bytes on disk.
 #pragma once

@@ -1,5 +1,5 @@
-// C++ values to JavaScript values: a struct by its rows (base/fields.h), anything else by its type. Nothing is allocated here but
-// the JavaScript values, so that events, of which every step has some, cost no more than with calls written by hand.
+// C++ values to JavaScript values: a struct by its rows (base/fields.h), anything else by its type. Only the
+// JavaScript values are allocated, because every step writes events.
 //
 // Every call is checked: an environment that is being torn down answers with an error, and then there is no value (null).
 #pragma once
@@ -82,7 +82,7 @@ public:
         return value ? write(*value) : null();
     }
 
-    /// JavaScript can only pass it back: read.h reads it.
+    /// An opaque value, which JavaScript can only pass back to read.h.
     template <class T>
     napi_value write(const std::shared_ptr<T>& pointer, base::Rule<std::shared_ptr<T>> = {}) const {
         using Held = std::shared_ptr<T>;

@@ -68,8 +68,10 @@ int32_t parameter(const ggml_tensor& node, size_t at) {
     return node.op_params[at];
 }
 
+// Below, whether ggml can compute an operation on the CPU with these operands.
+
 /// Elementwise operations: the second operand has 32 bits, or both operands and the result have the same type.
-bool are_pointwise(const ggml_tensor& node) {
+bool can_combine(const ggml_tensor& node) {
     const ggml_type left = node.src[0]->type;
     const ggml_type right = node.src[1]->type;
     if (!is_float(left) || !is_float(right)) return false;
@@ -78,7 +80,7 @@ bool are_pointwise(const ggml_tensor& node) {
 }
 
 /// Products: ggml converts the second factor to the type that the first one's dot product takes.
-bool are_multiplied(const ggml_tensor& node) {
+bool can_multiply(const ggml_tensor& node) {
     const ggml_type_traits_cpu& left = cpu_type_traits(node.src[0]->type);
     const ggml_type right = node.src[1]->type;
     if (left.vec_dot == nullptr) return false;
@@ -89,7 +91,7 @@ bool are_multiplied(const ggml_tensor& node) {
 }
 
 /// Quantized blocks can only be copied in their order: a transposed tensor has no whole blocks.
-bool is_copied(const ggml_tensor& node) {
+bool can_copy(const ggml_tensor& node) {
     const ggml_type from = node.src[0]->type;
     const ggml_type to = node.type;
     if (is_quantized_weight(from))
@@ -99,7 +101,7 @@ bool is_copied(const ggml_tensor& node) {
     return is_float(to) || to == GGML_TYPE_I32 || cpu_type_traits(to).from_float != nullptr;
 }
 
-bool has_rows(const ggml_tensor& node) {
+bool can_get_rows(const ggml_tensor& node) {
     const ggml_tensor& table = *node.src[0];
     const ggml_tensor& rows = *node.src[1];
     if (!is_float(table.type) && table.type != GGML_TYPE_I32 && !is_quantized_weight(table.type))
@@ -113,25 +115,25 @@ bool has_rows(const ggml_tensor& node) {
     return true;
 }
 
-bool is_norm(const ggml_tensor& node, size_t epsilon_at) {
+bool can_normalize(const ggml_tensor& node, size_t epsilon_at) {
     const float epsilon = reinterpret_cast<const float*>(node.op_params)[epsilon_at];
     return node.src[0]->type == GGML_TYPE_F32 && epsilon >= 0; // false for NaN
 }
 
-/// RoPE rotates the first `turned` numbers of a row in pairs. With M-RoPE, each of several positions has its section.
-bool is_turned(const ggml_tensor& node) {
-    constexpr size_t kTurnedAt = 1;
+/// RoPE rotates the first `rotated` numbers of a row in pairs. With M-RoPE, each of several positions has its section.
+bool can_rotate(const ggml_tensor& node) {
+    constexpr size_t kRotatedAt = 1;
     constexpr size_t kModeAt = 2;
     constexpr size_t kSectionsAt = 11;
     constexpr size_t kFirstAt = 15;
     const int64_t width = node.src[0]->ne[0];
-    const int64_t turned = parameter(node, kTurnedAt);
+    const int64_t rotated = parameter(node, kRotatedAt);
     const int64_t first = parameter(node, kFirstAt);
     const ggml_tensor* factors = node.src[2];
     // With fewer than two, ggml's loop on the processor would not end.
-    if (!is_f16_or_f32(node.src[0]->type) || turned < 2 || turned % 2 != 0) return false;
-    if (first < 0 || first % 2 != 0 || first + turned > width) return false;
-    if (factors != nullptr && (factors->type != GGML_TYPE_F32 || factors->ne[0] < turned / 2)) return false;
+    if (!is_f16_or_f32(node.src[0]->type) || rotated < 2 || rotated % 2 != 0) return false;
+    if (first < 0 || first % 2 != 0 || first + rotated > width) return false;
+    if (factors != nullptr && (factors->type != GGML_TYPE_F32 || factors->ne[0] < rotated / 2)) return false;
     if ((parameter(node, kModeAt) & GGML_ROPE_TYPE_MROPE) == 0) return true;
     int64_t together = 0;
     for (size_t i = 0; i < 4; ++i) {
@@ -142,13 +144,13 @@ bool is_turned(const ggml_tensor& node) {
 }
 
 /// Whether all operands are 32-bit floats or integers.
-bool are_plain(const ggml_tensor& node) {
+bool has_plain_operands(const ggml_tensor& node) {
     return std::ranges::all_of(node.src, [](const ggml_tensor* operand) {
         return operand == nullptr || operand->type == GGML_TYPE_F32 || operand->type == GGML_TYPE_I32;
     });
 }
 
-bool are_attended(const ggml_tensor& node) {
+bool can_attend(const ggml_tensor& node) {
     const ggml_type keys = node.src[1]->type;
     const ggml_type values = node.src[2]->type;
     const bool has_keys = cpu_type_traits(keys).vec_dot != nullptr;
@@ -166,19 +168,19 @@ bool is_computable(const ggml_tensor& node) {
         case GGML_OP_ADD:
         case GGML_OP_SUB:
         case GGML_OP_MUL:
-        case GGML_OP_DIV: return are_pointwise(node);
+        case GGML_OP_DIV: return can_combine(node);
         case GGML_OP_MUL_MAT:
-        case GGML_OP_MUL_MAT_ID: return are_multiplied(node);
+        case GGML_OP_MUL_MAT_ID: return can_multiply(node);
         case GGML_OP_DUP:
         case GGML_OP_CPY:
-        case GGML_OP_CONT: return is_copied(node);
-        case GGML_OP_GET_ROWS: return has_rows(node);
+        case GGML_OP_CONT: return can_copy(node);
+        case GGML_OP_GET_ROWS: return can_get_rows(node);
         case GGML_OP_NORM:
         case GGML_OP_RMS_NORM:
-        case GGML_OP_L2_NORM: return is_norm(node, 0);
-        case GGML_OP_GROUP_NORM: return is_norm(node, 1); // parameter 0 is the number of groups
-        case GGML_OP_ROPE: return is_turned(node);
-        case GGML_OP_FLASH_ATTN_EXT: return are_attended(node);
+        case GGML_OP_L2_NORM: return can_normalize(node, 0);
+        case GGML_OP_GROUP_NORM: return can_normalize(node, 1); // parameter 0 is the number of groups
+        case GGML_OP_ROPE: return can_rotate(node);
+        case GGML_OP_FLASH_ATTN_EXT: return can_attend(node);
         case GGML_OP_IM2COL: return is_f16_or_f32(node.type);
         case GGML_OP_CONV_2D:
         case GGML_OP_CONV_2D_DW:
@@ -212,7 +214,7 @@ bool is_computable(const ggml_tensor& node) {
         case GGML_OP_RWKV_WKV7:
         case GGML_OP_GATED_LINEAR_ATTN:
         case GGML_OP_GATED_DELTA_NET:
-        case GGML_OP_SOLVE_TRI: return are_plain(node);
+        case GGML_OP_SOLVE_TRI: return has_plain_operands(node);
         default: return true; // a file does not decide these operands' types
     }
 }

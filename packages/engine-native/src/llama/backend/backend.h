@@ -54,7 +54,7 @@ void ensure_backend();
 
 BackendInfo backend_info();
 
-/// Whether this build has found a GPU: what it computes is done some time after the call returns.
+/// Whether there is a GPU. GPUs compute asynchronously: a call may return before its result is computed.
 bool has_gpu();
 
 /// Bytes that this process can still allocate on a device of this machine; with an empty name, on the machine or in its container,

@@ -1,10 +1,10 @@
-// Takes rights from this process that an engine does not need, so that a fault in code that reads foreign files can do less.
+// Drops the rights of this process that an engine does not need, so that a bug in code that reads untrusted files can do less harm.
 #pragma once
 
 namespace llama_rt {
 
-/// For good, and for all threads. Call it when the engine has started: GPU drivers have opened then what they need. Returns whether the
-/// system has taken the rights; only Linux can.
+/// Permanent, for all threads. Call it once the engine has started: by then, GPU drivers have opened what they need. Returns whether the
+/// rights were dropped; only Linux supports this.
 bool confine_process();
 
 } // namespace llama_rt

@@ -18,11 +18,6 @@ bool has_several_nodes() {
     return std::filesystem::exists("/sys/devices/system/node/node1", none);
 }
 
-std::unexpected<base::Error> wrong_numa(const std::string& reason) {
-    return std::unexpected(
-        base::Error{.code = base::Code::invalid_argument, .message = "numa: " + reason, .param = "numa"});
-}
-
 std::mutex numa_mutex;
 std::string numa_started; // guarded by numa_mutex
 
@@ -31,15 +26,16 @@ std::string numa_started; // guarded by numa_mutex
 base::Result<void> start_numa(const std::string& strategy) {
     if (strategy.empty()) return {};
     const bool is_known = strategy == "distribute" || strategy == "isolate" || strategy == "numactl";
-    if (!is_known) return wrong_numa("use distribute, isolate or numactl.");
+    if (!is_known) return base::wrong_option("numa", "use distribute, isolate or numactl.");
     if (!has_several_nodes())
-        return wrong_numa("this machine does not have several NUMA nodes. Leave the option out.");
+        return base::wrong_option("numa",
+                                  "this machine does not have several NUMA nodes. Leave the option out.");
     ensure_backend();
     const std::lock_guard lock(numa_mutex);
     if (numa_started == strategy) return {};
     if (!numa_started.empty())
-        return wrong_numa("this process already places its threads by \"" + numa_started +
-                          "\". Use that, or a process of its own for the model.");
+        return base::wrong_option("numa", "this process already places its threads by \"" + numa_started +
+                                              "\". Use that, or a process of its own for the model.");
     numa_started = strategy;
     if (strategy == "distribute") llama_numa_init(GGML_NUMA_STRATEGY_DISTRIBUTE);
     else llama_numa_init(strategy == "isolate" ? GGML_NUMA_STRATEGY_ISOLATE : GGML_NUMA_STRATEGY_NUMACTL);

@@ -11,22 +11,19 @@
 
 namespace llama_rt {
 
+using base::wrong_option;
+
 namespace {
 
-std::unexpected<base::Error> wrong_placement(const std::string& param, const std::string& reason) {
-    return std::unexpected(
-        base::Error{.code = base::Code::invalid_argument, .message = param + ": " + reason, .param = param});
-}
-
 #ifdef __linux__
-/// The priorities above normal, as ggml sets them.
-constexpr int kFifoLeast = 40;
+/// The lowest priority above normal that ggml sets.
+constexpr int kFifoPriorityMin = 40;
 
 bool is_priority_granted(int32_t priority) {
-    if (priority <= 0) return true; // anybody may have less
+    if (priority <= 0) return true; // no right is needed for less
     bool is_granted = false;
     std::thread probe([&is_granted] {
-        const sched_param param{.sched_priority = kFifoLeast};
+        const sched_param param{.sched_priority = kFifoPriorityMin};
         is_granted = pthread_setschedparam(pthread_self(), SCHED_FIFO, &param) == 0;
     });
     probe.join();
@@ -46,21 +43,21 @@ bool is_allowed(int32_t cpu) {
 
 base::Result<void> check_placement(const ThreadPlacement& placement) {
     if (placement.is_strict && placement.cpus.empty())
-        return wrong_placement("cpuStrict", "it needs cpuMask or cpuRange.");
+        return wrong_option("cpuStrict", "it needs cpuMask or cpuRange.");
 #ifdef __linux__
     for (const int32_t cpu : placement.cpus) {
         if (!is_allowed(cpu))
-            return wrong_placement("cpuMask", "processor " + std::to_string(cpu) +
-                                                  " does not exist, or this process may not use it.");
+            return wrong_option("cpuMask", "processor " + std::to_string(cpu) +
+                                               " does not exist, or this process may not use it.");
     }
     if (!is_priority_granted(placement.priority))
-        return wrong_placement(
+        return wrong_option(
             "priority", "the system grants this process no priority above normal. Give it CAP_SYS_NICE, or "
                         "leave the option out.");
 #elif defined(__APPLE__)
     if (!placement.cpus.empty())
-        return wrong_placement("cpuMask",
-                               "macOS does not let programs choose processors. Leave the option out.");
+        return wrong_option("cpuMask",
+                            "macOS does not let programs choose processors. Leave the option out.");
 #endif
     return {};
 }

@@ -68,9 +68,7 @@ llama_context_params to_params(const ContextOptions& options, KvTypes types, int
 }
 
 std::unexpected<base::Error> has_no_effect(const std::string& param, const std::string& reason) {
-    return std::unexpected(base::Error{.code = Code::invalid_argument,
-                                       .message = param + ": " + reason + " Leave the option out.",
-                                       .param = param});
+    return base::wrong_option(param, reason + " Leave the option out.");
 }
 
 /// Options that llama.cpp would ignore.

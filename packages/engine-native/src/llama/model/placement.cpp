@@ -19,14 +19,9 @@ llama_internal_get_tensor_map(const llama_model* model); // NOLINT
 
 namespace llama_rt {
 
-using base::Code;
+using base::wrong_option;
 
 namespace {
-
-std::unexpected<base::Error> invalid(const std::string& param, const std::string& reason) {
-    return std::unexpected(
-        base::Error{.code = Code::invalid_argument, .message = param + ": " + reason, .param = param});
-}
 
 std::string names_of(const std::vector<ggml_backend_dev_t>& devices) {
     std::string names;
@@ -59,6 +54,10 @@ std::string experts_of(int32_t layer) {
 }
 
 constexpr const char* kCpu = "CPU";
+
+ggml_backend_dev_t cpu() {
+    return ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
+}
 
 bool set_value(const std::string& value, llama_model_kv_override& into) {
     const char* end = value.data() + value.size();
@@ -141,16 +140,16 @@ base::Result<void> PlacedParams::choose_devices(const Placement& placement, int3
             all, [&](ggml_backend_dev_t device) { return name == ggml_backend_dev_name(device); });
         if (found == all.end()) {
             const std::string known = all.empty() ? "there is no GPU" : "there are " + names_of(all);
-            return invalid("devices", "\"" + name + "\" is not among the devices: " + known + ".");
+            return wrong_option("devices", "\"" + name + "\" is not among the devices: " + known + ".");
         }
         if (std::ranges::find(devices_, *found) != devices_.end())
-            return invalid("devices", name + " is named twice.");
+            return wrong_option("devices", name + " is named twice.");
         devices_.push_back(*found);
     }
     are_devices_given_ = !names.empty() || !workers.empty();
     gpu_layers_ = gpu_layers;
     if (gpu_layers > 0 && devices_.empty())
-        return invalid("gpuLayers", "there is no GPU to put layers on. Use 0, or leave the option out.");
+        return wrong_option("gpuLayers", "there is no GPU to put layers on. Use 0, or leave the option out.");
     devices_.push_back(nullptr);
     return {};
 }
@@ -159,32 +158,35 @@ base::Result<void> PlacedParams::split(const Placement& placement) {
     const size_t count = devices_.size() - 1;
     split_mode_ = placement.split_mode;
     if (split_mode_ != LLAMA_SPLIT_MODE_LAYER && count == 0)
-        return invalid("splitMode", "there is no GPU. Leave the option out.");
+        return wrong_option("splitMode", "there is no GPU. Leave the option out.");
     if (split_mode_ == LLAMA_SPLIT_MODE_ROW) {
         for (size_t i = 0; i < count; ++i) {
             ggml_backend_reg_t backend = ggml_backend_dev_backend_reg(devices_[i]);
             if (ggml_backend_reg_get_proc_address(backend, "ggml_backend_split_buffer_type") != nullptr)
                 continue;
-            return invalid("splitMode", std::string(ggml_backend_dev_name(devices_[i])) +
-                                            " cannot hold rows of tensors. Use \"layer\".");
+            return wrong_option("splitMode", std::string(ggml_backend_dev_name(devices_[i])) +
+                                                 " cannot hold rows of tensors. Use \"layer\".");
         }
     }
     if (placement.main_gpu >= 0) {
         if (split_mode_ != LLAMA_SPLIT_MODE_NONE)
-            return invalid("mainGpu", "only split mode \"none\" puts a model on one GPU. Set it as well.");
+            return wrong_option("mainGpu",
+                                "only split mode \"none\" puts a model on one GPU. Set it as well.");
         if (std::cmp_greater_equal(placement.main_gpu, count))
-            return invalid("mainGpu", "there are " + std::to_string(count) + " devices, counted from 0.");
+            return wrong_option("mainGpu",
+                                "there are " + std::to_string(count) + " devices, counted from 0.");
         main_gpu_ = placement.main_gpu;
     }
     if (placement.tensor_split.empty()) return {};
     if (split_mode_ == LLAMA_SPLIT_MODE_NONE || placement.tensor_split.size() != count)
-        return invalid("tensorSplit", "it needs one number for each device that gets layers, and these are " +
-                                          std::to_string(split_mode_ == LLAMA_SPLIT_MODE_NONE ? 1 : count) +
-                                          (count == 0 ? "." : ": " + names_of(devices_) + "."));
+        return wrong_option("tensorSplit",
+                            "it needs one number for each device that gets layers, and these are " +
+                                std::to_string(split_mode_ == LLAMA_SPLIT_MODE_NONE ? 1 : count) +
+                                (count == 0 ? "." : ": " + names_of(devices_) + "."));
     const bool are_shares = std::ranges::all_of(
         placement.tensor_split, [](float share) { return std::isfinite(share) && share >= 0; });
     if (!are_shares || std::ranges::all_of(placement.tensor_split, [](float share) { return share == 0; }))
-        return invalid("tensorSplit", "its numbers must be at least 0, and one of them above 0.");
+        return wrong_option("tensorSplit", "its numbers must be at least 0, and one of them above 0.");
     tensor_split_ = placement.tensor_split;
     tensor_split_.resize(llama_max_devices(), 0);
     return {};
@@ -192,30 +194,27 @@ base::Result<void> PlacedParams::split(const Placement& placement) {
 
 base::Result<void> PlacedParams::override_tensors(const Placement& placement) {
     if (placement.cpu_moe_layers > 0 && devices_.front() == nullptr)
-        return invalid("cpuMoeLayers",
-                       "there is no GPU, so all experts are on the processor. Leave the option out.");
+        return wrong_option("cpuMoeLayers",
+                            "there is no GPU, so all experts are on the processor. Leave the option out.");
     std::vector<ggml_backend_buffer_type_t> buffers;
     for (const auto& [pattern, device] : placement.tensor_overrides) {
         std::string reason;
         if (!ingle::tensor_pattern::parse(pattern, reason))
-            return invalid("overrideTensor", "\"" + pattern + "\" is no pattern: " + reason + ".");
+            return wrong_option("overrideTensor", "\"" + pattern + "\" is not a pattern: " + reason + ".");
         const auto is_named = [&](ggml_backend_dev_t each) {
             return each != nullptr && device == ggml_backend_dev_name(each);
         };
         const auto found = std::ranges::find_if(devices_, is_named);
         if (device != kCpu && found == devices_.end())
-            return invalid("overrideTensor", "\"" + device + "\" is no device of this model. Use CPU" +
-                                                 (devices_.size() > 1 ? ", " + names_of(devices_) : "") +
-                                                 ".");
+            return wrong_option("overrideTensor",
+                                "\"" + device + "\" is not a device of this model. Use CPU" +
+                                    (devices_.size() > 1 ? ", " + names_of(devices_) : "") + ".");
         patterns_.push_back(pattern);
-        ggml_backend_dev_t to =
-            device == kCpu ? ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU) : *found;
-        buffers.push_back(ggml_backend_dev_buffer_type(to));
+        buffers.push_back(ggml_backend_dev_buffer_type(device == kCpu ? cpu() : *found));
     }
     for (int32_t layer = 0; layer < placement.cpu_moe_layers; ++layer) {
         patterns_.push_back(experts_of(layer));
-        buffers.push_back(
-            ggml_backend_dev_buffer_type(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU)));
+        buffers.push_back(ggml_backend_dev_buffer_type(cpu()));
     }
     if (patterns_.empty()) return {};
     // Only now, because strings may move while the list grows.
@@ -229,10 +228,12 @@ base::Result<void> PlacedParams::override_values(const Placement& placement) {
     for (const auto& [key, type, value] : placement.kv_overrides) {
         llama_model_kv_override each{};
         each.tag = type;
-        if (key.empty() || key.size() >= sizeof(each.key)) return invalid("overrideKv", "a key is too long.");
+        if (key.empty() || key.size() >= sizeof(each.key))
+            return wrong_option("overrideKv", "a key is too long.");
         std::memcpy(each.key, key.c_str(), key.size() + 1);
         if (!set_value(value, each))
-            return invalid("overrideKv", "\"" + value + "\" is no value of the type given for " + key + ".");
+            return wrong_option("overrideKv",
+                                "\"" + value + "\" is not a value of the type given for " + key + ".");
         kv_overrides_.push_back(each);
     }
     if (!kv_overrides_.empty()) kv_overrides_.push_back({}); // llama.cpp stops at an empty key
@@ -247,16 +248,17 @@ base::Result<void> check_placed(const Placement& placement, const llama_model* m
             return ingle::tensor_pattern::matches(pattern.c_str(), named.first);
         };
         if (!std::ranges::any_of(tensors, is_matched))
-            return invalid("overrideTensor", "no tensor of this model matches \"" + pattern + "\".");
+            return wrong_option("overrideTensor", "no tensor of this model matches \"" + pattern + "\".");
     }
     if (placement.cpu_moe_layers > 0) {
         const std::string experts = number_of_experts(model);
         if (experts.empty() || experts == "0")
-            return invalid("cpuMoeLayers", "this model has no experts. Leave the option out.");
+            return wrong_option("cpuMoeLayers", "this model has no experts. Leave the option out.");
     }
     for (const auto& override_ : placement.kv_overrides) {
         if (lines.find(" '" + override_.key + "' = ") == std::string::npos)
-            return invalid("overrideKv", override_.key + " is not read for this model, or has another type.");
+            return wrong_option("overrideKv",
+                                override_.key + " is not read for this model, or has another type.");
     }
     return {};
 }

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -49,7 +48,7 @@ constexpr auto fields_of(const KvOverride*) {
 struct Placement {
     /// Names as in backend_info(); empty for all GPUs. "none" alone: the processor only.
     std::vector<std::string> devices = {};
-    /// The experts of so many layers, from the first one on, stay in the machine's memory.
+    /// The experts of this many layers, counted from the first, stay in host memory.
     int32_t cpu_moe_layers = 0;
     std::vector<TensorOverride> tensor_overrides = {};
     llama_split_mode split_mode = LLAMA_SPLIT_MODE_LAYER;
@@ -78,16 +77,17 @@ constexpr auto fields_of(const Placement*) {
                       base::field("kvOverrides", &Placement::kv_overrides));
 }
 
-/// Most patterns, and most replaced values: each is compared with every tensor, or with every value of the header.
+/// Maximum number of patterns, and of replaced values: each is compared with every tensor, or with every value of the header.
 inline constexpr size_t kOverridesMax = 64;
 
-/// The first list that is too long.
+/// The name of the first list that is too long; null if none is.
 const char* relate(Placement& placement);
 
 /// Sets the fields of llama_model_params, and owns what these point to.
 class PlacedParams {
 public:
-    /// `gpu_layers` is negative for all layers. `invalid_argument` for options that name what is not there, or have no effect here.
+    /// A negative `gpu_layers` means all layers. `invalid_argument` if an option names something that does not exist, or would have no
+    /// effect on this machine.
     static base::Result<std::unique_ptr<PlacedParams>> create(const Placement& placement, int32_t gpu_layers,
                                                               const WorkerConnections& workers);
 
@@ -103,7 +103,7 @@ private:
 
     /// Devices for layers, then null; workers come first, so that a GPU of this machine computes the output.
     std::vector<ggml_backend_dev_t> devices_;
-    /// False: llama.cpp finds the same devices, and of those that two backends see, one.
+    /// If false, llama.cpp chooses them: the same ones, but a device that two backends see only once.
     bool are_devices_given_ = false;
     int32_t gpu_layers_ = -1;
     int32_t main_gpu_ = 0;
@@ -115,7 +115,7 @@ private:
     std::vector<llama_model_kv_override> kv_overrides_;
 };
 
-/// Checks after loading that each override and the number of experts' layers had an effect: `lines` are what llama.cpp logged.
+/// Checks after loading that each override and `cpu_moe_layers` had an effect. `lines` is what llama.cpp logged.
 base::Result<void> check_placed(const Placement& placement, const llama_model* model,
                                 const std::string& lines);
 

@@ -165,11 +165,9 @@ base::Result<std::vector<Token>> tokens_of(const Model& model, const ImatrixOpti
     if (!tokens) return tokens;
     const auto chunk = static_cast<size_t>(options.chunk_tokens);
     if (tokens->size() < chunk)
-        return std::unexpected(base::Error{.code = Code::invalid_argument,
-                                           .message = "text: It has " + std::to_string(tokens->size()) +
-                                                      " tokens, and a chunk has " + std::to_string(chunk) +
-                                                      ". Use a longer text or smaller chunks.",
-                                           .param = "text"});
+        return base::wrong_option("text", "It has " + std::to_string(tokens->size()) +
+                                              " tokens, and a chunk has " + std::to_string(chunk) +
+                                              ". Use a longer text or smaller chunks.");
     const size_t chunks = tokens->size() / chunk;
     const size_t wanted =
         options.chunks_max == 0 ? chunks : std::min(chunks, static_cast<size_t>(options.chunks_max));
