@@ -23,7 +23,7 @@ import {
 import { fitsInto, inWords, memoryBytesOf, totalOf, type MemoryBudget, type MemoryBytes } from "./memory.ts";
 import { callAddon, type NativeLoadOptions, type NativeMeasure } from "./native.ts";
 import { peekFile } from "./library/model-facts.ts";
-import { planModel, summaryOf, type Takes } from "./plan.ts";
+import { planBeside, summaryOf, type Takes } from "./plan.ts";
 import { draftWeightsOptions, stretched, weightsOptions } from "./placement.ts";
 import { projectorOf } from "./projector.ts";
 import { leaseWorkers } from "./workers/worker-pool.ts";
@@ -37,6 +37,17 @@ export interface Footprint {
   computeBytes: number;
   /** The total by memory. */
   byMemory: MemoryBytes;
+}
+
+export interface FitOptions {
+  /** What models may take together. */
+  budget: MemoryBudget;
+  /**
+   * What other models leave of the budget now. The model stays within it if its default context fits there, with everything where it
+   * would be by default; otherwise it may take the whole budget. Default: the budget.
+   */
+  left?: MemoryBudget | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 export interface FittedModel {
@@ -81,7 +92,7 @@ export type Measure = (options: CheckedLoadOptions, size: ContextSize) => Promis
 export async function fitModel(
   modelPath: string,
   options: LoadOptions,
-  { budget, signal }: { budget: MemoryBudget; signal?: AbortSignal | undefined },
+  { budget, left, signal }: FitOptions,
 ): Promise<FittedModel> {
   const { checked, file, measure } = await measuring(modelPath, options, signal);
   // Limited to what the model was trained for, this is the default size, which is tried first.
@@ -97,14 +108,15 @@ export async function fitModel(
     isMeasured = false;
     return footprintOf(measured);
   };
-  const plan = await planModel(takes, {
+  const request = {
     sizes,
     grown: largerSizes(checked, contextLengthTrain),
     layers,
     movesLayers: (checked.gpuLayers ?? "auto") === "auto",
     movesExperts: () => movesExperts(file, checked),
     budget,
-  });
+  };
+  const plan = await planBeside(takes, request, left);
   if (plan !== undefined) {
     const { size, gpuLayers, cpuMoeLayers, reason, ...footprint } = plan;
     const place = { ...(gpuLayers === undefined ? {} : { gpuLayers }), ...movedExperts(cpuMoeLayers) };

@@ -1,7 +1,7 @@
 // Forecasts a model's memory and its longest possible context with given settings, before anything is loaded.
 import { contextLengthDefault, contextSizes, leastSize } from "./context-size.ts";
 import { EngineError } from "./errors.ts";
-import { fitModel, footprintOf, measuring, type Footprint, type Measure } from "./fit.ts";
+import { fitModel, footprintOf, measuring, type FitOptions, type Footprint, type Measure } from "./fit.ts";
 import type { KvBits } from "./kv-cache.ts";
 import { peekFile } from "./library/model-facts.ts";
 import type { CheckedLoadOptions, LoadOptions } from "./load.ts";
@@ -35,8 +35,9 @@ export async function forecastMemory(
   options: LoadOptions,
   {
     budget = { byMemory: {} },
+    left,
     signal,
-  }: { budget?: MemoryBudget | undefined; signal?: AbortSignal | undefined } = {},
+  }: Omit<FitOptions, "budget"> & { budget?: MemoryBudget | undefined } = {},
 ): Promise<MemoryForecast> {
   const { checked, file, measure } = await measuring(modelPath, options, signal);
   const { contextLengthTrain } = await measure(checked, leastSize(contextLengthDefault, checked));
@@ -45,7 +46,11 @@ export async function forecastMemory(
   const takesWith = (gpuLayers: CheckedLoadOptions["gpuLayers"]) => async (length: number) =>
     footprintOf(await measure({ ...checked, gpuLayers }, leastSize(length, checked))).byMemory;
   try {
-    const { options: fitted, isReduced, footprint } = await fitModel(modelPath, options, { budget, signal });
+    const {
+      options: fitted,
+      isReduced,
+      footprint,
+    } = await fitModel(modelPath, options, { budget, left, signal });
     const { contextLength, gpuLayers } = fitted;
     const search = { ...known, low: contextLength, high: contextLengthTrain };
     const contextLengthMax = await longestContext(takesWith(gpuLayers), search);

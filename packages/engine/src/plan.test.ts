@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { contextSizes, largerSizes, type ContextSize } from "./context-size.ts";
 import { addMemory, fitsInto, hostMemory, type MemoryBudget, type MemoryBytes } from "./memory.ts";
-import { planModel, summaryOf, type Choice, type PlanRequest, type Taken } from "./plan.ts";
+import { planBeside, planModel, summaryOf, type Choice, type PlanRequest, type Taken } from "./plan.ts";
 
 interface MadeUp {
   layers: number;
@@ -137,6 +137,37 @@ describe("planning the memory of a model", () => {
             expect(await fits({ size })).toBe(false);
         },
       ),
+    );
+  });
+});
+
+describe("planning the memory of a model beside others", () => {
+  it("stays within what they leave where nothing is reduced for that, and else plans as if they were not there", async () => {
+    const bytes = fc.integer({ min: 0, max: 3000 });
+    await fc.assert(
+      fc.asyncProperty(bytes, bytes, bytes, bytes, async (host, gpu, usedOfHost, usedOfGpu) => {
+        const made = { ...model, gpus: ["gpu"] };
+        const takes = takenBy(made);
+        const budget = { byMemory: { host, gpu } };
+        const left = {
+          byMemory: { host: Math.max(0, host - usedOfHost), gpu: Math.max(0, gpu - usedOfGpu) },
+        };
+        const request = requestFor(made, budget, 65_536);
+        const chosen = await planBeside(takes, request, left);
+        const [size] = request.sizes;
+        if (fitsInto((await takes({ size })).byMemory, left)) {
+          expect([undefined, "grown"]).toContain(chosen?.reason);
+          expect(fitsInto(chosen?.byMemory ?? {}, left)).toBe(true);
+        } else expect(chosen).toEqual(await planModel(takes, request));
+      }),
+    );
+  });
+
+  it("is the same plan without others", async () => {
+    const made = { ...model, gpus: ["gpu"] };
+    const request = requestFor(made, { byMemory: { host: 1e6, gpu: 200 } });
+    expect(await planBeside(takenBy(made), request, undefined)).toEqual(
+      await planModel(takenBy(made), request),
     );
   });
 });

@@ -76,6 +76,22 @@ export async function planModel(takes: Takes, request: PlanRequest): Promise<Pla
   return undefined;
 }
 
+/**
+ * The same beside other models: what they leave is enough if all of it is as it would be without a limit, with the default context or a
+ * longer one. Otherwise the model gets the best that the whole budget allows, and others make way.
+ */
+export async function planBeside(
+  takes: Takes,
+  request: PlanRequest,
+  left: MemoryBudget | undefined,
+): Promise<Plan | undefined> {
+  if (left === undefined) return await planModel(takes, request);
+  const [preferred] = request.sizes;
+  const unreduced = { sizes: [preferred], movesExperts: async () => false, movesLayers: false } as const;
+  const beside = await planModel(takes, { ...request, ...unreduced, budget: left });
+  return beside ?? (await planModel(takes, request));
+}
+
 async function moveToProcessor(
   tried: (choice: Choice) => Promise<Plan | undefined>,
   size: ContextSize,

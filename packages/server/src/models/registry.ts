@@ -106,6 +106,17 @@ export class ModelRegistry implements AsyncDisposable {
     return leftOf(budget, addMemory(...beside));
   }
 
+  /**
+   * What the other models in memory leave of the budget to this one. Undefined if none has to be spared: there is no budget or no other
+   * model, or one of them is evicted anyway.
+   */
+  leftFor(slot: ModelSlot): MemoryBudget | undefined {
+    const { budget, loadedMax = Infinity } = this.#options;
+    const others = this.slots.filter((each) => each !== slot && takesMemory(each.state));
+    if (budget === undefined || others.length === 0 || others.length >= loadedMax) return undefined;
+    return leftOf(budget, addMemory(...others.map(({ byMemory }) => byMemory)));
+  }
+
   /** Gauges of all engines now, and counters since this registry was created. */
   stats(): EngineStats {
     return sumOfStats(this.slots.map((slot) => slot.stats()));
@@ -293,7 +304,8 @@ export class ModelRegistry implements AsyncDisposable {
       const signal = AbortSignal.any([slot.startPreparing(), this.#abort.signal]);
       const { budget } = this.#options;
       const { known, requestedSettings: settings } = slot;
-      const prepared = await orAborted(known.prepare({ budget, settings, signal }), signal);
+      const left = this.leftFor(slot);
+      const prepared = await orAborted(known.prepare({ budget, left, settings, signal }), signal);
       using _reserved = await this.#planner.reserve(prepared.byMemory, () => this.slots, signal);
       await slot.load(prepared, this.#abort.signal);
     } catch (error) {

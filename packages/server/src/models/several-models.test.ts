@@ -44,6 +44,21 @@ describe("several models", () => {
     expect(models.map(({ log }) => log.frees)).toEqual([0, 1, 0]);
   });
 
+  it("are told what the others leave of the budget, unless one of them is evicted anyway", async () => {
+    const models = ["a", "b", "c"].map((id) => scriptedKnown(id, { hostBytes: 3 }));
+    const lefts: unknown[] = [];
+    const watched = models.map((known): ScriptedKnown => ({
+      ...known,
+      prepare: async (request) => {
+        lefts.push(request.left?.byMemory);
+        return await known.prepare(request);
+      },
+    }));
+    const registry = registryWith(watched, { loadedMax: 2 });
+    await touch(registry, "a", "b", "c");
+    expect(lefts).toEqual([undefined, { host: 7 }, undefined]);
+  });
+
   it("are no more than --max-loaded, whatever the memory", async () => {
     const registry = registryWith([scriptedKnown("a"), scriptedKnown("b")], { loadedMax: 1 });
     await touch(registry, "a", "b");

@@ -34,6 +34,8 @@ export interface OpenOptions {
   offline?: boolean;
   /** What the model may take. Absent: no limit. */
   budget?: MemoryBudget | undefined;
+  /** What other models leave of it. Absent: all. */
+  left?: MemoryBudget | undefined;
   /** Loads the projector that was installed with the model, unless one is given. */
   readsImages?: boolean;
   /** Aborts, as the context's shutdown does. */
@@ -61,10 +63,10 @@ export function knownModel(
 }
 
 /** The server's options, under those of one request. */
-function over(options: OpenOptions, { budget, settings, signal }: PrepareOptions): OpenOptions {
+function over(options: OpenOptions, { budget, left, settings, signal }: PrepareOptions): OpenOptions {
   const { devices, ...rest } = settingsOver(settings, usualSettings(options.engine));
   const engine = { ...options.engine, ...rest, ...devices };
-  return { ...options, engine, readsImages: true, budget, signal };
+  return { ...options, engine, readsImages: true, budget, left, signal };
 }
 
 /** Throws `model_not_found` for a model that is not downloaded yet. */
@@ -80,8 +82,8 @@ async function forecast(
   if (file === undefined)
     throw new EngineError("model_not_found", `${located.id} is not on this machine yet: download it first.`);
   const engine = await withProjector(file, context, options);
-  const { budget, signal = context.shutdown.signal } = options;
-  return await forecastMemory(file, engine, { budget, signal });
+  const { budget, left, signal = context.shutdown.signal } = options;
+  return await forecastMemory(file, engine, { budget, left, signal });
 }
 
 /**
@@ -124,14 +126,14 @@ async function prepareModel(
   // Throws when the native engine is missing, before a download that would be useless.
   if (located.kind !== "file") await buildInfo();
   const file = await fetchWithBars(located, context, { offline: options.offline ?? false, signal });
-  const { budget, engine: asked } = options;
+  const { budget, left, engine: asked } = options;
   if (asked.rpc !== undefined && asked.engine === "process")
     context.stderr.write(`Workers hold layers of ${located.id}, so its engine runs in this process.\n`);
   const engine = {
     ...(await withProjector(file, context, options)),
     kvBlockSalt: options.reportsKvBlocks === true ? located.id : undefined,
   };
-  const fitted = budget === undefined ? undefined : await fitModel(file, engine, { budget, signal });
+  const fitted = budget === undefined ? undefined : await fitModel(file, engine, { budget, left, signal });
   if (fitted?.isDefault === false) context.stderr.write(`${located.id}: ${fitted.summary}\n`);
   const read = async (
     loadOptions: LoadOptions,

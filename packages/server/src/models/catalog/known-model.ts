@@ -31,6 +31,8 @@ export interface ListedModel {
 
 export interface PrepareOptions {
   budget?: MemoryBudget | undefined;
+  /** What the loaded models leave of the budget. Absent: nobody has to be spared. */
+  left?: MemoryBudget | undefined;
   settings?: LoadSettings | undefined;
   signal: AbortSignal;
 }
@@ -50,8 +52,8 @@ export interface KnownModel {
   /** How it is loaded unless a request chooses otherwise. Absent: requests cannot choose. */
   readonly settings?: LoadSettings;
   /**
-   * Does everything but load: downloads the file if needed, and finds settings with which the model fits into the budget,
-   * the requested ones among them. Called before every load. Throws `out_of_memory` with what would fit, and any other
+   * Does everything but load: downloads the file if needed, and finds settings with which the model fits into what is left of the
+   * budget, if it gets no less than usual there, or else into the budget, the requested ones among them. Called before every load. Throws `out_of_memory` with what would fit, and any other
    * reason that prevents a load.
    */
   prepare(options: PrepareOptions): Promise<PreparedModel>;

@@ -61,7 +61,9 @@ export class MemoryEstimates {
     }
     const { limits } = this.#registry;
     const settings = settingsOver(requested, slot.requestedSettings ?? {});
-    const forecast = await known.forecast({ budget: limits.budget, settings, signal });
+    const { budget } = limits;
+    const left = this.#registry.leftFor(slot);
+    const forecast = await known.forecast({ budget, left, settings, signal });
     const others = this.#registry.slots.filter((each) => each !== slot && takesMemory(each.state));
     const { kvBitsK = 16, kvBitsV = 16 } = settingsOver(settings, known.settings ?? {});
     return {
