@@ -31,6 +31,13 @@ describe("the variants", () => {
     expect(variantNames.filter((name) => variants[name].portFallback)).toEqual(["desktop"]);
   });
 
+  it("only developer serves LM Studio's API, unless the setting says otherwise", () => {
+    const isServed = (variant: string, env = {}) => resolve({ variant, noAuth: true }, env).lmStudioApi;
+    expect(variantNames.filter((variant) => isServed(variant))).toEqual(["developer"]);
+    expect(isServed("developer", { INGLE_LM_STUDIO_API: "false" })).toBe(false);
+    expect(isServed("desktop", { INGLE_LM_STUDIO_API: "true" })).toBe(true);
+  });
+
   it("serverless has its own default model until MODEL_NAME names another", () => {
     const flags = { variant: "serverless", noAuth: true };
     expect(resolve(flags).model).toBe("LiquidAI/LFM2-8B-A1B");

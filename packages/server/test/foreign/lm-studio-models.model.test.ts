@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { main } from "../../src/cli/main.ts";
 import { testWorld } from "../cli-context.ts";
 import { expectDocumented } from "../documented.ts";
+import { exchange, requestText } from "../raw-http.ts";
 
 const repo = "acme/other-GGUF";
 const id = `${repo}:F32`;
@@ -229,4 +230,23 @@ describe("POST /api/v1/models/download", () => {
       expect([route, refused.status]).toEqual([route, 403]);
     }
   });
+});
+
+it("every route refuses other hosts and the pages of other sites", async () => {
+  await using server = await served(await tinyModel({ seed: 6 }));
+  const port = Number(new URL(server.url).port);
+  const ask = async (route: string, headers: string[]): Promise<number> => {
+    const all = ["Content-Type: application/json", "Content-Length: 2", ...headers];
+    return (await exchange(port, requestText(route, all, "{}"))).status;
+  };
+  const v0 = ["GET /api/v0/models", "GET /api/v0/models/x", "POST /api/v0/chat/completions"];
+  const others = ["completions", "embeddings"].map((name) => `POST /api/v0/${name}`);
+  const v1 = ["load", "unload", "download"].map((name) => `POST /api/v1/models/${name}`);
+  const rest = ["GET /api/v1/models", "GET /api/v1/models/download/status/x", "POST /api/v1/chat"];
+  for (const route of [...v0, ...others, ...v1, ...rest]) {
+    expect([route, await ask(route, ["Host: evil.example"])]).toEqual([route, 403]);
+    const fromPage = ["Host: localhost", "Origin: https://evil.example"];
+    expect([route, await ask(route, fromPage)]).toEqual([route, 403]);
+    expect([route, await ask(route, ["Host: localhost"])]).not.toEqual([route, 403]);
+  }
 });
