@@ -111,9 +111,10 @@ export interface NativeEngine {
    */
   submit(request: NativeRequest, given?: number): number;
   /**
-   * The same for the embeddings of 1 to 2,048 texts: the last event has all of them. Throws `overloaded`,
-   * `context_length_exceeded`, `embeddings_not_supported`, `disposed`. If the context for embeddings would take more than `limits`,
-   * the last event is an `out_of_memory` error; for a model that is made to embed, its memory was planned, and they do not apply.
+   * The same for the embeddings of 1 to 2,048 texts, or of a reranker for the scores of pairs: the last event has all of them. Throws
+   * `overloaded`, `context_length_exceeded`, `embeddings_not_supported`, `disposed`. If the context for embeddings would take more
+   * than `limits`, the last event is an `out_of_memory` error; for a model that is made to embed, its memory was planned, and they do
+   * not apply.
    */
   embed(texts: readonly Int32Array[], limits: NativeMemoryLimits, given?: number): number;
   /** Ends a request in any state: its last event is a finish with reason "cancelled". Ignores unknown ids. */
@@ -268,7 +269,7 @@ export interface NativeFinishEvent {
 export interface NativeEmbeddingEvent {
   id: number;
   type: "embeddings";
-  /** Vectors of `embeddingSize` numbers, concatenated; not normalized. */
+  /** Vectors of `embeddingSize` numbers, concatenated; not normalized. Of a reranker, a score for each pair. */
   vectors: Float32Array;
   promptTokens: number;
   /** From submission until the first text is started, and from then until the last one is done. */

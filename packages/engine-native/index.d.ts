@@ -183,6 +183,8 @@ export interface NativeModelInfo {
     bos: number;
     eos: number;
     eot: number;
+    /** Between two texts that are read together. */
+    sep: number;
     infillPrefix: number;
     infillSuffix: number;
     infillMiddle: number;
@@ -192,6 +194,14 @@ export interface NativeModelInfo {
   };
   /** Whether texts begin with `bos`. */
   addsBos: boolean;
+  /** Whether they end with `eos`. */
+  addsEos: boolean;
+  /** Whether the first of two texts that are read together ends with `sep`. */
+  addsSep: boolean;
+  /** Whether it scores pairs of a query and a document, instead of making embeddings. */
+  isReranker: boolean;
+  /** The prompt of a pair, with {query} and {document} in it; empty if tokens separate the two. */
+  rerankTemplate: string;
 }
 
 export interface NativeTemplateResult {

@@ -5,6 +5,7 @@ import { createEmbeddings, type Embeddings } from "./embeddings.ts";
 import { createEvents, createRequests, type Events, type Requests } from "./events.ts";
 import { createLibrary, type Library } from "./library.ts";
 import { createJobs, type Jobs, createModels, type Models } from "./models.ts";
+import { createRerank, type Rerank } from "./rerank.ts";
 import { createResponses, type Responses } from "./responses.ts";
 import { systemClock, type Clock } from "./retry.ts";
 import {
@@ -75,6 +76,7 @@ export class Ingle {
   readonly responses: Responses;
   readonly completions: Completions;
   readonly embeddings: Embeddings;
+  readonly rerank: Rerank;
   readonly models: Models;
   readonly library: Library;
   readonly tokenize: Tokenize;
@@ -94,6 +96,7 @@ export class Ingle {
     this.responses = createResponses(transport);
     this.completions = createCompletions(transport);
     this.embeddings = createEmbeddings(transport);
+    this.rerank = createRerank(transport);
     this.models = createModels(transport);
     this.library = createLibrary(transport);
     this.tokenize = createTokenize(transport);

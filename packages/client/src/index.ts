@@ -12,6 +12,8 @@ export type { Completions } from "./completions.ts";
 export type { CreateReply } from "./calls.ts";
 export { createEmbeddings } from "./embeddings.ts";
 export type { EmbeddingList, Embeddings } from "./embeddings.ts";
+export { createRerank } from "./rerank.ts";
+export type { Rerank } from "./rerank.ts";
 export {
   ApiError,
   ConnectionError,
@@ -95,6 +97,8 @@ export type {
   ResponsesEvent,
   ServerControl,
   ServerKey,
+  RerankBody,
+  Reranking,
   ServerKeyList,
   ServerKeyRequest,
   ServerSettings,

@@ -6,7 +6,7 @@ import type { MemoryBudget } from "./memory.ts";
 import type { NativeEvent } from "./native.ts";
 
 /** The most texts of one request, as in OpenAI's API; the engine has the same limit. */
-const textsMax = 2048;
+export const textsMax = 2048;
 
 /** Token ids are 32-bit; the engine checks whether the model has them. */
 const tokenMax = 0x7fff_ffff;
@@ -91,7 +91,7 @@ export async function embed(
     texts.push(await source.tokensOf(input));
   }
   signal?.throwIfAborted();
-  const { vectors, promptTokens, queueMs, computeMs } = await computed(texts, source, signal);
+  const { vectors, promptTokens, queueMs, computeMs } = await computeTexts(texts, source, signal);
   const embeddings = texts.map((_, index) =>
     toEmbedding(vectors.subarray(index * source.size, (index + 1) * source.size), request),
   );
@@ -100,9 +100,10 @@ export async function embed(
 
 type EmbeddingEvent = Extract<NativeEvent, { type: "embeddings" }>;
 
-async function computed(
+/** Rejects as `embed` does. */
+export async function computeTexts(
   texts: Int32Array[],
-  source: EmbeddingSource,
+  source: Pick<EmbeddingSource, "start" | "toError">,
   signal: AbortSignal | undefined,
 ): Promise<EmbeddingEvent> {
   let onAbort = (): void => {};

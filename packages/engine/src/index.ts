@@ -2,6 +2,7 @@
 export type { ConversionReport, ConversionStep } from "@ingle/mlx";
 export { ChatSession, type ChatSessionOptions } from "./chat-session.ts";
 export type { EmbeddingInput, EmbeddingResult, EmbedOptions } from "./embeddings.ts";
+export type { RerankOptions, RerankResult } from "./rerank.ts";
 export type { EngineCrash, ModelProcess } from "./engine-process/supervisor.ts";
 export { EngineError, type EngineErrorCode, type EngineErrorDetails } from "./errors.ts";
 export { fitModel, type FittedModel, type Footprint } from "./fit.ts";

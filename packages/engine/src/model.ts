@@ -9,6 +9,7 @@ import {
   type NativeEngineOptions,
   type NativeEvent,
   type NativeImages,
+  type NativeMemoryLimits,
   type NativeModel,
   type NativeModelInfo,
   type NativeStats,
@@ -20,6 +21,7 @@ import {
   embed,
   type EmbeddingInput,
   type EmbeddingResult,
+  type EmbeddingSource,
   type EmbedOptions,
 } from "./embeddings.ts";
 import { Generation, type StartedGeneration } from "./generation.ts";
@@ -31,11 +33,13 @@ import {
 import { imagePrompt, imageNotSupported } from "./image-prompt.ts";
 import { KvBlockReports, type KvBlockFollower, type KvBlockReport } from "./kv-blocks.ts";
 import { memoryBytesOf, nativeLimits, type MemoryBytes } from "./memory.ts";
+import { deliver, type EventReceivers } from "./event-receivers.ts";
 import { countImages } from "./messages.ts";
 import { Processor } from "./processor.ts";
 import { toNativeSampling } from "./native-sampling.ts";
 import { readContent, type ReadReply } from "./reply-reader.ts";
 import { wholeGrammar } from "./response-format.ts";
+import { checkRerank, refuseReranker, rerank, type RerankOptions, type RerankResult } from "./rerank.ts";
 import { Tokenizer } from "./tokenizer.ts";
 import type { ModelProcess, Supervisor } from "./engine-process/supervisor.ts";
 import type { WorkersLease } from "./workers/worker-pool.ts";
@@ -184,17 +188,35 @@ export class Model implements AsyncDisposable {
   async embed(inputs: readonly EmbeddingInput[], options: EmbedOptions = {}): Promise<EmbeddingResult> {
     const { embeddingSize } = this.info;
     const checked = checkEmbeddingRequest(inputs, options, embeddingSize);
-    const limits = nativeLimits(options.budget);
     const source = {
       size: embeddingSize,
       tokensOf: async (input: EmbeddingInput) =>
         typeof input === "string" ? this.tokenizer.encode(input) : Int32Array.from(input),
-      start: (texts: Int32Array[], onEvent: (event: NativeEvent) => void) =>
-        this.#enqueue((engine) => engine.embed(texts, limits), onEvent),
-      toError: errorOf,
+      ...this.#textQueue(nativeLimits(options.budget)),
     };
     this.#assertUsable();
+    refuseReranker(this.info);
     return againAfterCrash(() => embed(checked, source, options.signal));
+  }
+
+  /**
+   * Scores how well each document fits a query, with a reranker. At most 2,048 documents; nothing is truncated.
+   *
+   * Rejects with `invalid_request`, `reranking_not_supported` (the model is no reranker), `context_length_exceeded` (a query and a
+   * document are together longer than the model takes), `overloaded`, `out_of_memory`, `engine_failed`, `disposed`, or the
+   * signal's reason.
+   */
+  async rerank(
+    query: string,
+    documents: readonly string[],
+    { signal }: RerankOptions = {},
+  ): Promise<RerankResult> {
+    const { info, tokenizer } = this;
+    const checked = checkRerank(query, documents, info);
+    this.#assertUsable();
+    // Its memory was planned when the model was loaded.
+    const source = { info, tokenizer, ...this.#textQueue(nativeLimits()) };
+    return againAfterCrash(() => rerank(checked, source, signal));
   }
 
   /** Counters of the engine: running and waiting requests, KV cells, and totals since the start. Throws `disposed`. */
@@ -308,6 +330,12 @@ export class Model implements AsyncDisposable {
     return { ...this.#enqueue(submit, onEvent), promptTokens: prompt.tokens.length, read: prompt.read };
   }
 
+  #textQueue(limits: NativeMemoryLimits): Pick<EmbeddingSource, "start" | "toError"> {
+    const start: EmbeddingSource["start"] = (texts, onEvent) =>
+      this.#enqueue((engine) => engine.embed(texts, limits), onEvent);
+    return { start, toError: errorOf };
+  }
+
   /** Adds a request to the engine's waiting queue and subscribes to its events. */
   #enqueue(
     submit: (engine: NativeEngine) => number,
@@ -355,27 +383,5 @@ async function ofParam<T>({ responseFormat }: CheckedGenerationRequest, pending:
       cause: error,
       details: { param: param[responseFormat.type] },
     });
-  }
-}
-
-/** The receivers of an engine's events: requests by their ids, and the follower of its KV blocks. */
-interface EventReceivers {
-  readonly listeners: Map<number, (event: NativeEvent) => void>;
-  readonly blocks: KvBlockReports;
-}
-
-/** Passes the events of one step to their receivers. The native side calls this at most once per step. */
-function deliver(
-  events: readonly (NativeEvent | NativeBlocksEvent)[],
-  { listeners, blocks }: EventReceivers,
-): void {
-  for (const event of events) {
-    if (event.type === "blocks") {
-      blocks.deliver(event);
-      continue;
-    }
-    const listener = listeners.get(event.id);
-    if (event.type !== "text") listeners.delete(event.id);
-    listener?.(event);
   }
 }

@@ -36,6 +36,10 @@ export const errorHelp = {
       "which.",
     advice: "Use an embedding model, or one that generates.",
   },
+  reranking_not_supported: {
+    means: "The model does not score pairs of texts: it is no reranker, or its file has no classifier.",
+    advice: "Use a reranker.",
+  },
   unauthorized: {
     means: "The server requires a key, and the request has none or a wrong one.",
     advice: "Send `Authorization: Bearer <key>` or `x-api-key: <key>`.",

@@ -15,6 +15,7 @@ export const wireErrors = {
   image_invalid: { status: 400, type: "invalid_request_error" },
   image_not_supported: { status: 400, type: "invalid_request_error" },
   generation_not_supported: { status: 400, type: "invalid_request_error" },
+  reranking_not_supported: { status: 400, type: "invalid_request_error" },
   embeddings_not_supported: { status: 400, type: "invalid_request_error" },
   unauthorized: { status: 401, type: "authentication_error" },
   forbidden: { status: 403, type: "permission_error" },

@@ -86,6 +86,8 @@ export {
   embeddingTokensMax,
 } from "./embeddings.ts";
 export type { EmbeddingsBody } from "./embeddings.ts";
+export { RerankRequest, Reranking, RerankScores } from "./rerank.ts";
+export type { RerankBody } from "./rerank.ts";
 export {
   Detokenization,
   DetokenizeRequest,

@@ -65,6 +65,7 @@ import { ollamaEmbeddingRoutes } from "./routes/ollama-embeddings.ts";
 import { ollamaModelRoutes } from "./routes/ollama-models.ts";
 import { pageRoutes } from "./routes/page.ts";
 import { requestRoutes } from "./routes/requests.ts";
+import { rerankRoutes } from "./routes/rerank.ts";
 import { renderRoutes } from "./routes/render.ts";
 import { serverControlRoutes } from "./routes/server-control.ts";
 import { sessionRoutes } from "./routes/session.ts";
@@ -192,6 +193,7 @@ async function addRoutes(
   await app.register(tokenizeRoutes, inference);
   await app.register(renderRoutes, inference);
   await app.register(embeddingRoutes, inference);
+  await app.register(rerankRoutes, inference);
   await app.register(generationRoute(messages), inference);
   await app.register(responsesPlugin, {
     ...inference,

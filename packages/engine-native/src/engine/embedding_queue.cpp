@@ -115,7 +115,7 @@ void EmbeddingQueue::step(int32_t tokens_max, std::vector<Event>& events) {
 
 /// Only running requests have memory for their vectors, because the queue may be long. A request without memory for them fails.
 void EmbeddingQueue::admit(std::vector<Event>& events) {
-    const auto size = static_cast<size_t>(model_->info().embedding_size);
+    const auto size = static_cast<size_t>(Embedder::vector_size(*model_));
     while (running_ < options_.sequences && !waiting_.empty()) {
         const base::RequestId id = waiting_.front();
         Request& request = requests_.at(id);
@@ -137,7 +137,7 @@ const std::vector<base::Token>& EmbeddingQueue::tokens_of(const Text& text) cons
 }
 
 std::span<float> EmbeddingQueue::vector_of(const Text& text) {
-    const auto size = static_cast<size_t>(model_->info().embedding_size);
+    const auto size = static_cast<size_t>(Embedder::vector_size(*model_));
     return std::span(requests_.at(text.id).vectors).subspan(text.index * size, size);
 }
 

@@ -90,6 +90,7 @@ const scriptedInfo: NativeModelInfo = {
     bos: 1,
     eos: 2,
     eot: -1,
+    sep: -1,
     infillPrefix: -1,
     infillSuffix: -1,
     infillMiddle: -1,
@@ -97,6 +98,10 @@ const scriptedInfo: NativeModelInfo = {
     infillFile: -1,
   },
   addsBos: false,
+  addsEos: false,
+  addsSep: false,
+  isReranker: false,
+  rerankTemplate: "",
 };
 
 /** A Model that follows a script, and the log of its requests. */

@@ -41,18 +41,25 @@ export function addEmbeddings(
   });
 }
 
-/** Computes the embeddings and records them for the log line and the traces. */
 export async function embed(
-  { clientSignal: signal, outcome, tracked }: FastifyRequest,
+  request: FastifyRequest,
   model: Model,
   inputs: readonly (string | Int32Array)[],
   options: Pick<EmbedOptions, "dimensions" | "normalize"> & { budget: MemoryBudget | undefined },
 ): Promise<EmbeddingResult> {
+  return recorded(request, () => model.embed(inputs, { signal: request.clientSignal, ...options }));
+}
+
+/** Computes and records the work for the log line and the traces. */
+export async function recorded<Result extends Pick<EmbeddingResult, "usage">>(
+  { outcome, tracked }: FastifyRequest,
+  compute: () => Promise<Result>,
+): Promise<Result> {
   const note: EmbeddingNote = { operation: "embeddings", startedAt: performance.now() };
   outcome.generation = note;
   tracked?.embeds();
   try {
-    const result = await model.embed(inputs, { signal, ...options });
+    const result = await compute();
     outcome.promptTokens = result.usage.promptTokens;
     return result;
   } finally {

@@ -21,6 +21,7 @@ export const errorTexts = texts({
     "This model does not produce embeddings.",
     "Dieses Modell liefert keine Embeddings.",
   ],
+  reranking_not_supported: ["This model does not rerank.", "Dieses Modell kann nicht neu ordnen."],
   unauthorized: ["The server requires a valid API key.", "Der Server verlangt einen gültigen API-Schlüssel."],
   forbidden: ["You do not have permission to do this.", "Dazu fehlt Ihnen die Berechtigung."],
   not_found: ["Not found. It may have been removed.", "Nicht gefunden. Vielleicht wurde es entfernt."],

@@ -48,6 +48,10 @@ bool has_sound_width(const Model& model) {
     return is_sound && width == model.info().embedding_size;
 }
 
+bool scores(Pooling pooling) {
+    return pooling == Pooling::rank;
+}
+
 int32_t batch_tokens_of(const Model& model, const EmbedderOptions& options, bool takes_parts) {
     if (!takes_parts) return options.length;
     const int64_t words = std::max(model.info().vocabulary_size, 1);
@@ -61,7 +65,8 @@ int32_t batch_texts_of(const Model& model, int32_t batch_tokens) {
     return model.info().is_recurrent ? 1 : std::min(kBatchTexts, batch_tokens);
 }
 
-llama_context_params to_params(const EmbedderOptions& options, int32_t batch_tokens, int32_t batch_texts) {
+llama_context_params to_params(const EmbedderOptions& options, Pooling pooling, int32_t batch_tokens,
+                               int32_t batch_texts) {
     llama_context_params params = llama_context_default_params();
     params.n_ctx = static_cast<uint32_t>(options.length);
     params.n_batch = static_cast<uint32_t>(batch_tokens);
@@ -72,7 +77,7 @@ llama_context_params to_params(const EmbedderOptions& options, int32_t batch_tok
     params.flash_attn_type = flash_attention_type(options.flash_attention);
     params.offload_kqv = options.offloads_kv;
     apply(options.rope, params);
-    params.pooling_type = LLAMA_POOLING_TYPE_NONE;
+    params.pooling_type = scores(pooling) ? LLAMA_POOLING_TYPE_RANK : LLAMA_POOLING_TYPE_NONE;
     params.embeddings = true;
     params.kv_unified = true;
     params.no_perf = true;
@@ -96,7 +101,9 @@ base::Result<Pooling> Embedder::pooling_of(const Model& model) {
         case Pooling::mean:
         case Pooling::first:
         case Pooling::last: return info.pooling;
-        case Pooling::rank: return fail("it is a reranker, which scores pairs of texts.");
+        case Pooling::rank:
+            if (info.is_reranker) return info.pooling;
+            return fail("it is a reranker, and its file has no classifier.");
         case Pooling::unknown: return fail("its file specifies an unknown pooling type.");
         case Pooling::none: break;
     }
@@ -105,12 +112,17 @@ base::Result<Pooling> Embedder::pooling_of(const Model& model) {
     return fail("it makes a vector for each token, and its file does not specify how to pool them.");
 }
 
+int32_t Embedder::vector_size(const Model& model) {
+    return model.info().is_reranker ? 1 : model.info().embedding_size;
+}
+
 base::Result<std::vector<MemoryUse>> Embedder::measure(const Model& model, const EmbedderOptions& options) {
+    const Pooling pooling = pooling_of(model).value_or(Pooling::none);
     int32_t batch_tokens = 0;
     const auto measured = [&](bool takes_parts) {
         batch_tokens = batch_tokens_of(model, options, takes_parts);
-        return llama_rt::measure(model,
-                                 to_params(options, batch_tokens, batch_texts_of(model, batch_tokens)));
+        return llama_rt::measure(
+            model, to_params(options, pooling, batch_tokens, batch_texts_of(model, batch_tokens)));
     };
     const auto has_cache = [](const MemoryUse& use) { return use.context > 0; };
     auto uses = measured(model.info().is_causal);
@@ -156,7 +168,7 @@ Embedder::Embedder(std::shared_ptr<const Model> model, const EmbedderOptions& op
       batch_tokens_(batch_tokens_of(*model_, options, takes_parts)),
       batch_texts_(batch_texts_of(*model_, batch_tokens_)),
       threadpool_(std::move(threadpool)) {
-    context_ = new_context(*model_, to_params(options, batch_tokens_, batch_texts_));
+    context_ = new_context(*model_, to_params(options, pooling_, batch_tokens_, batch_texts_));
     attach(context_.get(), threadpool_.get(), is_aborted_);
     batch_ = llama_batch_init(batch_tokens_, 0, 1);
 }
@@ -172,7 +184,7 @@ Decoded Embedder::compute(std::span<const TextPart> parts) {
         if (parts.front().first == 0) llama_memory_clear(llama_get_memory(context_.get()), false);
         const Decoded decoded = meaning_of(decode_batch(*model_, context_.get(), batch_));
         if (decoded != Decoded::ok) return decoded;
-        return pool(parts) ? Decoded::ok : Decoded::failed;
+        return (scores(pooling_) ? score(parts) : pool(parts)) ? Decoded::ok : Decoded::failed;
     });
 }
 
@@ -210,6 +222,18 @@ bool Embedder::pool(std::span<const TextPart> parts) {
         }
         const auto is_number = [](float value) { return std::isfinite(value); };
         if (!std::ranges::all_of(vector, is_number)) return false;
+    }
+    return true;
+}
+
+/// Takes the score of each text that is complete, which llama.cpp has computed. False if one is not finite.
+bool Embedder::score(std::span<const TextPart> parts) {
+    for (size_t part = 0; part < parts.size(); ++part) {
+        const auto& [text, first, count, vector] = parts[part];
+        if (first + count < std::ssize(text)) continue;
+        const float* scores = llama_get_embeddings_seq(context_.get(), static_cast<llama_seq_id>(part));
+        if (scores == nullptr || !std::isfinite(scores[0])) return false;
+        vector[0] = scores[0];
     }
     return true;
 }

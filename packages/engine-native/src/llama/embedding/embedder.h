@@ -1,7 +1,9 @@
 // Embeddings of texts: a llama_context of its own, in which every token has an output, and the pooling of these into one
 // vector per text. An encoder needs a whole text at once; a causal model can get one in parts. Single-threaded.
 //
-// Pooling is done here and not by llama.cpp, so that a causal model can get a text in parts. That bounds the memory for the
+// A reranker's texts are pairs of a query and a document: the vector of one is its score, which llama.cpp's classifier computes.
+//
+// All other pooling is done here and not by llama.cpp, so that a causal model can get a text in parts. That bounds the memory for the
 // logits, which llama.cpp also computes for every token, to those of one part.
 #pragma once
 
@@ -54,8 +56,12 @@ public:
         return !model.info().is_causal || model.info().pooling != Pooling::none;
     }
 
-    /// How this model's token embeddings are pooled: mean, first or last. `embeddings_not_supported` if it cannot make any.
+    /// How this model's token embeddings are pooled: mean, first or last, or rank for the scores of a reranker.
+    /// `embeddings_not_supported` if it can make neither.
     static base::Result<Pooling> pooling_of(const Model& model);
+
+    /// The numbers of a text: a reranker's is its score.
+    static int32_t vector_size(const Model& model);
 
     /// The memory that an Embedder with these options takes, by device. Fails as measure() does, and may be called where that may.
     static base::Result<std::vector<MemoryUse>> measure(const Model& model, const EmbedderOptions& options);
@@ -86,6 +92,7 @@ private:
              bool takes_parts, ThreadpoolPtr threadpool, const std::atomic<bool>& is_aborted);
     void fill(std::span<const TextPart> parts);
     bool pool(std::span<const TextPart> parts);
+    bool score(std::span<const TextPart> parts);
 
     base::ThreadChecker thread_;
     const std::atomic<bool>& is_aborted_;

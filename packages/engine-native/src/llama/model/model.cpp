@@ -13,6 +13,10 @@
 
 #include "chat.h"
 
+// Declared in llama.cpp's src/llama-model.h, which includes nearly all of llama.cpp.
+const std::vector<std::pair<std::string, ggml_tensor*>>&
+llama_internal_get_tensor_map(const llama_model* model); // NOLINT
+
 namespace llama_rt {
 
 using base::Code;
@@ -122,6 +126,18 @@ Pooling pooling_of(const llama_model* model) {
     return number == "4" ? Pooling::rank : Pooling::unknown;
 }
 
+/// A file may specify the pooling of a reranker and lack its classifier, or have one that gives no score.
+bool is_reranker(const llama_model* model) {
+    if (pooling_of(model) != Pooling::rank || llama_model_n_cls_out(model) == 0) return false;
+    const auto is_classifier = [](const auto& named) { return named.first == "cls.output.weight"; };
+    return std::ranges::any_of(llama_internal_get_tensor_map(model), is_classifier);
+}
+
+std::string rerank_template(const llama_model* model) {
+    const char* text = llama_model_chat_template(model, "rerank");
+    return text == nullptr ? "" : text;
+}
+
 bool is_causal(const llama_model* model) {
     const std::string key = metadata(model, "general.architecture") + ".attention.causal";
     return metadata(model, key.c_str()) != "false";
@@ -145,17 +161,22 @@ ModelInfo read_info(const llama_model* model) {
             .is_causal = is_causal(model),
             .has_encoder_half = llama_model_has_encoder(model),
             .pooling = pooling_of(model),
+            .is_reranker = is_reranker(model),
+            .rerank_template = rerank_template(model),
             .has_plain_positions = has_plain_positions(model),
             .has_sliding_window = llama_model_n_swa(model) > 0,
             .tokens = {.bos = llama_vocab_bos(vocab),
                        .eos = llama_vocab_eos(vocab),
                        .eot = llama_vocab_eot(vocab),
+                       .sep = llama_vocab_sep(vocab),
                        .infill_prefix = llama_vocab_fim_pre(vocab),
                        .infill_suffix = llama_vocab_fim_suf(vocab),
                        .infill_middle = llama_vocab_fim_mid(vocab),
                        .infill_project = llama_vocab_fim_rep(vocab),
                        .infill_file = llama_vocab_fim_sep(vocab)},
-            .adds_bos = llama_vocab_get_add_bos(vocab)};
+            .adds_bos = llama_vocab_get_add_bos(vocab),
+            .adds_eos = llama_vocab_get_add_eos(vocab),
+            .adds_sep = llama_vocab_get_add_sep(vocab)};
 }
 
 base::Result<std::vector<Token>> tokenize_with(const llama_vocab* vocab, std::string_view text,
@@ -284,7 +305,7 @@ base::Result<std::shared_ptr<const Model>> Model::read(const ModelOptions& optio
 
 /// Parses the chat templates. llama.cpp renders them a few times to find out what they support.
 base::Result<void> Model::make_templates(const std::atomic<bool>& is_aborted) {
-    for (const char* name : {static_cast<const char*>(nullptr), "tool_use"}) {
+    for (const char* name : {static_cast<const char*>(nullptr), "tool_use", "rerank"}) {
         const char* source = llama_model_chat_template(raw(), name);
         if (source == nullptr || std::string_view(source).size() <= kTemplateBytesMax) continue;
         return base::fail(Code::model_invalid,

@@ -63,6 +63,8 @@ struct SpecialTokens {
     base::Token bos;
     base::Token eos;
     base::Token eot;
+    /// Between two texts that are read together.
+    base::Token sep;
     /// Fill-in-the-middle: they precede the text before the gap, the text after it, and the text that fills it.
     base::Token infill_prefix;
     base::Token infill_suffix;
@@ -74,7 +76,7 @@ struct SpecialTokens {
 
 constexpr auto fields_of(const SpecialTokens*) {
     return std::tuple(base::field("bos", &SpecialTokens::bos), base::field("eos", &SpecialTokens::eos),
-                      base::field("eot", &SpecialTokens::eot),
+                      base::field("eot", &SpecialTokens::eot), base::field("sep", &SpecialTokens::sep),
                       base::field("infillPrefix", &SpecialTokens::infill_prefix),
                       base::field("infillSuffix", &SpecialTokens::infill_suffix),
                       base::field("infillMiddle", &SpecialTokens::infill_middle),
@@ -104,11 +106,18 @@ struct ModelInfo {
     /// An encoder-decoder model, such as T5. Not supported.
     bool has_encoder_half;
     Pooling pooling;
+    /// It has a classifier that scores a pair of texts: a query and a document.
+    bool is_reranker;
+    /// The prompt of a pair, with {query} and {document} in it; empty if tokens separate the two.
+    std::string rerank_template;
     /// Keys hold their position as a rotation only, so that cells can be moved.
     bool has_plain_positions;
     bool has_sliding_window;
     SpecialTokens tokens;
     bool adds_bos;
+    bool adds_eos;
+    /// Of two texts that are read together, the first one ends with `sep`.
+    bool adds_sep;
     /// Stands for an image in texts that people read and write.
     std::string image_marker = std::string(Vision::public_marker());
 };
@@ -126,7 +135,9 @@ constexpr auto fields_of(const ModelInfo*) {
         base::field("imageMarker", &ModelInfo::image_marker),
         base::field("chatTemplate", &ModelInfo::chat_template),
         base::field("isRecurrent", &ModelInfo::is_recurrent), base::field("tokens", &ModelInfo::tokens),
-        base::field("addsBos", &ModelInfo::adds_bos));
+        base::field("addsBos", &ModelInfo::adds_bos), base::field("addsEos", &ModelInfo::adds_eos),
+        base::field("addsSep", &ModelInfo::adds_sep), base::field("isReranker", &ModelInfo::is_reranker),
+        base::field("rerankTemplate", &ModelInfo::rerank_template));
 }
 
 class Model {

@@ -1,0 +1,25 @@
+// Passes what an engine reports to those who wait for it.
+import type { KvBlockReports } from "./kv-blocks.ts";
+import type { NativeBlocksEvent, NativeEvent } from "./native.ts";
+
+/** The receivers of an engine's events: requests by their ids, and the follower of its KV blocks. */
+export interface EventReceivers {
+  readonly listeners: Map<number, (event: NativeEvent) => void>;
+  readonly blocks: KvBlockReports;
+}
+
+/** Passes the events of one step to their receivers. The native side calls this at most once per step. */
+export function deliver(
+  events: readonly (NativeEvent | NativeBlocksEvent)[],
+  { listeners, blocks }: EventReceivers,
+): void {
+  for (const event of events) {
+    if (event.type === "blocks") {
+      blocks.deliver(event);
+      continue;
+    }
+    const listener = listeners.get(event.id);
+    if (event.type !== "text") listeners.delete(event.id);
+    listener?.(event);
+  }
+}
