@@ -21,7 +21,7 @@ export {
 } from "./completions.ts";
 export type { CompletionBody } from "./completions.ts";
 export { ResponsesEvent } from "./responses/events.ts";
-export { ResponsesContentPart, ResponsesInput, ResponsesInputItem } from "./responses/input.ts";
+export { isUnseenItem, ResponsesContentPart, ResponsesInput, ResponsesInputItem } from "./responses/input.ts";
 export {
   includeMax,
   logprobsIncludable,
@@ -62,7 +62,7 @@ export {
   ResponsesTool,
   ResponsesToolChoice,
 } from "./responses/tools.ts";
-export { MessageParam } from "./anthropic/blocks.ts";
+export { MessageParam, unseenBlocks } from "./anthropic/blocks.ts";
 export type { ToolResultBlock } from "./anthropic/blocks.ts";
 export {
   AnthropicErrorBody,

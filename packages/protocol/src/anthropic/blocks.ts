@@ -33,7 +33,7 @@ function contentOfBlocks<const Blocks extends readonly [TypedBlock, ...TypedBloc
   whose: string,
   blocks: Blocks,
 ) {
-  const types = blocks.map(({ shape }) => shape.type.value);
+  const types = blocks.flatMap(({ shape }) => [...shape.type.values]);
   const words = [types.slice(0, -1).join(", "), types.at(-1)].filter((part) => part !== "").join(" or ");
   return contentOf(
     z.discriminatedUnion("type", blocks, typeRule(`${whose} must be an object whose type is ${words}`)),
@@ -125,6 +125,25 @@ const RedactedThinkingBlock = requestObject("RedactedThinkingBlock", {
   type: z.literal("redacted_thinking"),
 });
 
+/**
+ * Calls and results of tools that another service has run, in conversations that began there. They are left out, and a response
+ * header says so.
+ */
+const ServerToolBlock = requestObject("ServerToolBlock", {
+  type: z.literal([
+    "server_tool_use",
+    "web_search_tool_result",
+    "web_fetch_tool_result",
+    "code_execution_tool_result",
+    "bash_code_execution_tool_result",
+    "text_editor_code_execution_tool_result",
+    "tool_search_tool_result",
+    "advisor_tool_result",
+    "mcp_tool_use",
+    "mcp_tool_result",
+  ]),
+});
+
 const UserTurn = z.looseObject({
   role: z.literal("user"),
   content: contentOfBlocks("a content block of a user", [
@@ -142,6 +161,7 @@ const AssistantTurn = z.looseObject({
     ThinkingBlock,
     RedactedThinkingBlock,
     ToolUseBlock,
+    ServerToolBlock,
   ]),
 });
 
@@ -156,6 +176,16 @@ export const MessageParam = z
   )
   .meta({ id: "MessageParam" });
 export type MessageParam = z.infer<typeof MessageParam>;
+
+const serverToolTypes: ReadonlySet<string> = ServerToolBlock.shape.type.values;
+
+/** The types of blocks in these messages that the model does not see. */
+export function unseenBlocks(messages: readonly MessageParam[]): Set<string> {
+  const types = messages.flatMap(({ content }) =>
+    typeof content === "string" ? [] : content.map(({ type }) => type),
+  );
+  return new Set(types.filter((type) => serverToolTypes.has(type)));
+}
 
 /** The conversation of a request: at least one message. */
 export const MessageParams = boundedParts(

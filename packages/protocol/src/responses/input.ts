@@ -55,6 +55,39 @@ const FunctionCallOutputItem = z.looseObject({
   output: contentOf(ResponsesContentPart, "output"),
 });
 
+/** A call of a tool with a text as its only argument: only another service's models call such tools. */
+const CustomToolCallItem = z.looseObject({
+  type: z.literal("custom_tool_call"),
+  call_id: nameField("call_id"),
+  name: nameField("name"),
+  input: textField("input"),
+});
+
+const CustomToolCallOutputItem = z.looseObject({
+  type: z.literal("custom_tool_call_output"),
+  call_id: nameField("call_id"),
+  output: contentOf(ResponsesContentPart, "output"),
+});
+
+/**
+ * Calls and results of tools that only another service's models know, in conversations that began there. They are left out, and a
+ * response header says so.
+ */
+const OtherToolItem = z.looseObject({
+  type: z.literal([
+    "web_search_call",
+    "file_search_call",
+    "image_generation_call",
+    "code_interpreter_call",
+    "local_shell_call",
+    "local_shell_call_output",
+    "tool_search_call",
+    "tool_search_output",
+    "mcp_list_tools",
+    "mcp_call",
+  ]),
+});
+
 function texts<Type extends string>(field: string, type: Type) {
   const rule = `${field} must be an array of at most ${partsMax} objects of type ${type}`;
   const part = z.looseObject({ type: z.literal(type, rule), text: textField("text") }, rule);
@@ -73,7 +106,15 @@ const ReasoningItem = z.looseObject({
 export const ResponsesInputItem = z
   .discriminatedUnion(
     "type",
-    [MessageItem, FunctionCallItem, FunctionCallOutputItem, ReasoningItem],
+    [
+      MessageItem,
+      FunctionCallItem,
+      FunctionCallOutputItem,
+      CustomToolCallItem,
+      CustomToolCallOutputItem,
+      ReasoningItem,
+      OtherToolItem,
+    ],
     typeRule(
       "an item must be an object of type message, function_call, function_call_output or reasoning",
       new Map([
@@ -86,6 +127,14 @@ export const ResponsesInputItem = z
   )
   .meta({ id: "ResponsesInputItem" });
 export type ResponsesInputItem = z.infer<typeof ResponsesInputItem>;
+
+type OtherToolItem = z.infer<typeof OtherToolItem>;
+const otherToolTypes: ReadonlySet<unknown> = OtherToolItem.shape.type.values;
+
+/** Whether the model does not see this item. */
+export function isUnseenItem(item: ResponsesInputItem): item is OtherToolItem {
+  return otherToolTypes.has(item.type);
+}
 
 const inputRule = `input must be a string of at most ${textLengthMax} characters, or an array of 1 to ${messagesMax} items`;
 

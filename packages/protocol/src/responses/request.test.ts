@@ -125,7 +125,7 @@ const bad: [param: string, body: object][] = [
   ["input[0].content[1].type", { input: [{ role: "user", content: [text, { type: "input_file" }] }] }],
   ["input[0].content[0].text", { input: [{ role: "user", content: [{ type: "input_text" }] }] }],
   ["input[0].content[0].image_url", { input: [{ role: "user", content: [{ type: "input_image" }] }] }],
-  ["input[1].type", { input: [{ role: "user", content: "" }, { type: "web_search_call" }] }],
+  ["input[1].type", { input: [{ role: "user", content: "" }, { type: "compaction" }] }],
   ["input[0].type", { input: [{ type: "item_reference", id: "msg_1" }] }],
   ["input[0].call_id", { input: [{ type: "function_call", name: "f", arguments: "{}" }] }],
   ["input[0].arguments", { input: [{ type: "function_call", call_id: "c", name: "f", arguments: {} }] }],
@@ -203,7 +203,7 @@ describe("what the server does not have", () => {
   test.each([
     [{ tools: [{ type: "web_search" }], tool_choice: "required" }, /tool_choice needs tools/],
     [{ input: [{ type: "item_reference", id: "msg_1" }] }, /send the item itself/],
-    [{ input: [{ type: "web_search_call", id: "ws_1" }] }, /not "web_search_call"/],
+    [{ input: [{ type: "compaction", encrypted_content: "x" }] }, /not "compaction"/],
     [{ prompt: { id: "pmpt_1" } }, /no stored prompts/],
     [{ background: true, store: false }, /needs store/],
   ])("is refused with a reason: %j", (body, reason) => {

@@ -59,7 +59,7 @@ const textOrParts = z.union([z.string(), z.array(part)]);
 /** The same as routes return it: its other fields are those that were sent or generated. */
 export const ListedItem = responseObject("ListedItem", {
   id: z.string(),
-  type: z.enum(["message", "function_call", "function_call_output", "reasoning"]).optional(),
+  type: z.string().optional().describe("The type of an input's item."),
   status: z.string().optional().describe("As it was sent or generated."),
   role: z.string().optional().describe("Of a message."),
   content: textOrParts.optional().describe("The parts of a message or of reasoning."),
@@ -67,6 +67,7 @@ export const ListedItem = responseObject("ListedItem", {
   call_id: z.string().optional().describe("Of a call and its output."),
   name: z.string().optional().describe("Of a call."),
   arguments: z.string().optional().describe("Of a call."),
+  input: z.string().optional().describe("Of a custom tool's call."),
   output: textOrParts.optional().describe("Of a call's output."),
 });
 export type ListedItem = z.infer<typeof ListedItem>;

@@ -6,6 +6,7 @@ import {
   AnthropicMessage,
   type CountTokensRequest,
   isCustomTool,
+  unseenBlocks,
   MessagesRequest,
   MessageStreamEvent,
 } from "@ingle/protocol";
@@ -78,12 +79,17 @@ export function toPromptRequest(body: CountTokensRequest): UnreadRequest {
 
 /** What the request holds and its prompt leaves out. */
 export function ignoredParts({
+  messages: turns,
   system = "",
   tools = [],
-}: Pick<CountTokensRequest, "system" | "tools">): string[] {
+}: Pick<CountTokensRequest, "messages" | "system" | "tools">): string[] {
   const types = new Set(tools.flatMap((tool) => (isCustomTool(tool) ? [] : [tool.type])));
   const billing = hasBillingLine(system) ? ["system (x-anthropic-billing-header)"] : [];
-  return [...billing, ...[...types].map((type) => `tools (${type})`)];
+  return [
+    ...billing,
+    ...[...types].map((type) => `tools (${type})`),
+    ...[...unseenBlocks(turns)].map((type) => `messages (${type})`),
+  ];
 }
 
 /** A last message of the assistant is the start of the reply, which is continued. An empty one is dropped. */

@@ -1,7 +1,12 @@
 // The input items of a checked request to /v1/responses as the engine's messages. The reasoning, text and calls of one assistant
 // turn are separate items here, and one message there.
 import type { Message } from "@ingle/engine";
-import type { ResponsesContentPart, ResponsesInputItem, ResponsesRequest } from "@ingle/protocol";
+import {
+  isUnseenItem,
+  type ResponsesContentPart,
+  type ResponsesInputItem,
+  type ResponsesRequest,
+} from "@ingle/protocol";
 import { joinContents, toContent, type UnreadContent, type UnreadMessage } from "../content-parts.ts";
 
 type Item<Type> = Extract<ResponsesInputItem, { type: Type }>;
@@ -47,9 +52,11 @@ function messagesOf(items: readonly ResponsesInputItem[], storedCount: number): 
   };
   for (const [index, item] of items.entries()) {
     const param = index < storedCount ? `stored item ${index}` : `input[${index - storedCount}]`;
+    if (isUnseenItem(item)) continue;
     if (item.type === "reasoning") messageFor("reasoning").reasoning = reasoningOf(item);
-    else if (item.type === "function_call") (messageFor("calls").toolCalls ??= []).push(toCall(item));
-    else if (item.type === "function_call_output") {
+    else if (item.type === "function_call" || item.type === "custom_tool_call")
+      (messageFor("calls").toolCalls ??= []).push(toCall(item));
+    else if (item.type === "function_call_output" || item.type === "custom_tool_call_output") {
       turn = undefined;
       const content = contentOf(item.output, `${param}.output`);
       messages.push({ role: "tool", content, toolCallId: item.call_id });
@@ -71,7 +78,9 @@ const mayFollow: Readonly<Record<Stage, readonly Stage[]>> = {
   calls: ["calls"],
 };
 
-function toCall({ call_id: id, name, arguments: text }: Item<"function_call">): Call {
+function toCall(item: Item<"function_call"> | Item<"custom_tool_call">): Call {
+  const { call_id: id, name } = item;
+  const text = item.type === "function_call" ? item.arguments : JSON.stringify({ input: item.input });
   return { id, name, arguments: text };
 }
 

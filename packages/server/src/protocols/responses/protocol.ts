@@ -2,6 +2,7 @@
 import type { GenerationRequest } from "@ingle/engine";
 import {
   isFunctionTool,
+  isUnseenItem,
   logprobsIncludable,
   ResponseObject,
   ResponsesEvent,
@@ -83,10 +84,15 @@ export function toResponsesRequest(
 }
 
 /** What the request sets inside of its fields and the response ignores. */
-export function ignoredParts({ tools = [], text }: ResponsesRequest): string[] {
+export function ignoredParts({ input, tools = [], text }: ResponsesRequest): string[] {
+  const unseen = new Set(typeof input === "string" ? [] : input.filter(isUnseenItem).map(({ type }) => type));
   const types = new Set(tools.flatMap((tool) => (isFunctionTool(tool) ? [] : [tool.type])));
   const isVerbosityKept = (text?.verbosity ?? "medium") === "medium";
-  return [...[...types].map((type) => `tools (${type})`), ...(isVerbosityKept ? [] : ["text.verbosity"])];
+  return [
+    ...[...types].map((type) => `tools (${type})`),
+    ...(isVerbosityKept ? [] : ["text.verbosity"]),
+    ...[...unseen].map((type) => `input (${type})`),
+  ];
 }
 
 /** Requested by name in `include`, or by `top_logprobs`. */

@@ -3,13 +3,15 @@ import type { ItemList, ItemsQuery, ResponsesInput, ResponsesInputItem, StoredIt
 import { itemsPageDefault } from "@ingle/protocol";
 import { WireError } from "../../wire-error.ts";
 
-/** What the ids of items begin with. */
-const prefixes = {
+/** What the ids of items begin with; those of tools that only another service has begin with `item_`. */
+const prefixes: Partial<Record<NonNullable<ResponsesInputItem["type"]>, string>> = {
   message: "msg_",
   function_call: "fc_",
   function_call_output: "fco_",
+  custom_tool_call: "ctc_",
+  custom_tool_call_output: "ctco_",
   reasoning: "rs_",
-} as const satisfies Record<NonNullable<ResponsesInputItem["type"]>, string>;
+};
 
 /** Ids that clients may give, and that paths can have. */
 const plainId = /^[\w-]{1,64}$/;
@@ -26,7 +28,7 @@ export function toStoredItems(
     const type = item.type ?? "message";
     const given = item["id"];
     const isFree = typeof given === "string" && plainId.test(given) && !taken.has(given);
-    const id = isFree ? given : `${prefixes[type]}${newId()}`;
+    const id = isFree ? given : `${prefixes[type] ?? "item_"}${newId()}`;
     taken.add(id);
     return { ...withParts(item), id };
   });

@@ -62,6 +62,23 @@ describe("a stored response", () => {
       );
     }));
 
+  it("keeps and lists items of other services' tools, which the model does not see", () =>
+    withClient(async (openai, { log }) => {
+      const search = {
+        type: "web_search_call",
+        status: "completed",
+        action: { type: "search", query: "Rome" },
+      };
+      const { id } = await openai.responses.create({
+        ...request,
+        input: [search, { role: "user", content: "Why?" }] as never,
+      });
+      const [kept] = await allOf(openai.responses.inputItems.list(id, { order: "asc" }));
+      expect(kept).toMatchObject({ ...search, id: expect.stringMatching(/^item_/) });
+      await openai.responses.create({ ...request, input: "And?", previous_response_id: id });
+      expect(log.prompts[1]).toBe("user: Why?\nassistant: Sunny.\nuser: And?");
+    }));
+
   it("lists the items that it was generated from, page by page", () =>
     withClient(async (openai) => {
       const first = await openai.responses.create(request);
