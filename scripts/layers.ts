@@ -22,6 +22,10 @@ const layers: Readonly<Record<string, Floor>> = {
   "@ingle/engine": { ours: ["@ingle/engine-native", "@ingle/gguf", "@ingle/mlx"] },
   "@ingle/protocol": { ours: [], others: ["zod"] },
   "@ingle/client": { ours: ["@ingle/protocol"], others: ["eventsource-parser"] },
+  "@ingle/ai-provider": {
+    ours: ["@ingle/protocol"],
+    others: ["@ai-sdk/openai-compatible", "@ai-sdk/provider", "zod"],
+  },
   "@ingle/web": { ours: ["@ingle/client", "@ingle/protocol"], isBundled: true },
   "@ingle/server": { ours: ["@ingle/engine", "@ingle/protocol", "@ingle/web"] },
   ingle: {
