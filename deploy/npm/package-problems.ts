@@ -48,6 +48,12 @@ function dependencyProblems({ manifest }: Tarball, released: ReadonlyMap<string,
   const versions = { ...dependencies, ...optionalDependencies, ...peerDependencies };
   return dependenciesOf(manifest).flatMap((name) => {
     const version = versions[name] ?? "";
+    if (name in peerDependencies && !name.startsWith("@ingle/")) {
+      // The user installs it, perhaps for other programs too, and gets the newest version.
+      return /^\^\d+\.\d+\.\d+$/.test(version)
+        ? []
+        : [`has the peer ${name}@${version}, not ^ and a version`];
+    }
     if (!/^\d+\.\d+\.\d+/.test(version)) return [`depends on ${name}@${version}, not on an exact version`];
     if (!name.startsWith("@ingle/")) return [];
     if (version !== manifest.version) return [`depends on ${name}@${version}, but has ${manifest.version}`];
