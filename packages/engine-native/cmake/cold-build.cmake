@@ -1,12 +1,18 @@
 # Makes a build from nothing fast: compiles less of llama.cpp, parses the same headers less often, and optimizes less where
 # nothing is hot. docs/decisions/2026-11-23-cold-build.md has the figures.
 
-# Of llama.cpp's common code, leaves out what only its programs need: arguments and downloads.
+# Of llama.cpp's common code, leaves out what only its programs need: arguments, downloads, sampling and speculation.
 get_target_property(sources llama-common SOURCES)
-list(FILTER sources EXCLUDE REGEX
-     "(^|/)(arg|console|debug|download|hf-cache|preset|subproc)\\.cpp$"
+string(
+    JOIN
+    "|"
+    programs
+    "arg|console|debug|download|fit|hf-cache|llguidance|ngram-[a-z]+|preset|reasoning-budget|sampling|speculative"
+    "subproc"
 )
+list(FILTER sources EXCLUDE REGEX "(^|/)(${programs})\\.cpp$")
 set_property(TARGET llama-common PROPERTY SOURCES ${sources})
+target_compile_definitions(llama-common PRIVATE COMMON_ONLY_TEXT)
 foreach(property LINK_LIBRARIES INTERFACE_LINK_LIBRARIES)
     get_target_property(libraries llama-common ${property})
     list(FILTER libraries EXCLUDE REGEX cpp-httplib)
@@ -56,7 +62,7 @@ string(
     cold
     "parsers/[^/]+"
     "(chat|json)[^/]*"
-    "common|fit|imatrix-loader|llguidance|log|ngram-[a-z]+|reasoning-budget|sampling|speculative"
+    "common|imatrix-loader|log"
 )
 ingle_compile_cold(llama-common "(^|/)(${cold})\\.cpp$")
 ingle_compile_cold(mtmd "(models/[^/]+|clip|mtmd-helper|mtmd-helper-gen)\\.cpp$")
