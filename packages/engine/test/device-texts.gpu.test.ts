@@ -16,6 +16,8 @@ const rounding = 0.01;
  * other, Vulkan also rounds what those are multiplied with, and adds values in 16 bits.
  */
 const roundingOfPhi3 = 0.03;
+/** An lfm2's: 1.03e-2 was measured, and 7e-4 where the device does not compute in 16 bits (GGML_VK_DISABLE_F16=1). */
+const roundingOfLfm2 = 0.03;
 const roundingOfExperts = 0.1;
 /** A projector multiplies in 16 bits on the device. */
 const roundingOfImages = 0.1;
@@ -25,7 +27,7 @@ const models = [
   { name: "a qwen3", fixture: { architecture: "qwen3" }, layers: 2, most: rounding },
   { name: "a phi3", fixture: { architecture: "phi3" }, layers: 2, most: roundingOfPhi3 },
   { name: "a gemma3 with a sliding window", fixture: { architecture: "gemma3" }, layers: 2, most: rounding },
-  { name: "a hybrid, lfm2", fixture: { architecture: "lfm2" }, layers: 4, most: rounding },
+  { name: "a hybrid, lfm2", fixture: { architecture: "lfm2" }, layers: 4, most: roundingOfLfm2 },
   {
     name: "a hybrid with experts, lfm2moe",
     fixture: { architecture: "lfm2moe" },
