@@ -7,7 +7,7 @@ const part = (what: string): string => generated(`<!-- generated: ${what} -->\no
 it("replaces what stands between the markers, and nothing else", () => {
   const text = generated("before\n<!-- generated: flags of ingle search -->\nold\n<!-- end -->\nafter\n");
   expect(text).toMatch(/^before\n<!-- generated: flags of ingle search -->\n\n\| flag /);
-  expect(text).toContain("| `--limit <number>` | 20 | Most repositories to show. |");
+  expect(text).toContain("| `--limit <number>` | 20 | Maximum number of repositories to show. |");
   expect(text).toMatch(/\n\n<!-- end -->\nafter\n$/);
   expect(text).not.toContain("old");
   expect(generated(text)).toBe(text);
