@@ -299,7 +299,8 @@ export function loadModel(options: NativeLoadOptions, onProgress: (fraction: num
 /** The memory that a model needs with given settings. */
 export interface NativeMeasure {
   contextLengthTrain: number;
-  layers: number;
+  /** The device of each layer, named as below. */
+  layerDevices: string[];
   /** Bytes by memory; `device` is a name as in `buildInfo()`, or empty for the machine's own memory. */
   memories: { device: string; weightsBytes: number; contextBytes: number; computeBytes: number }[];
 }

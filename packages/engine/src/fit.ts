@@ -20,10 +20,24 @@ import {
   type CheckedLoadOptions,
   type LoadOptions,
 } from "./load.ts";
-import { fitsInto, inWords, memoryBytesOf, totalOf, type MemoryBudget, type MemoryBytes } from "./memory.ts";
-import { callAddon, type NativeLoadOptions, type NativeMeasure } from "./native.ts";
+import {
+  fitsInto,
+  hostMemory,
+  inWords,
+  memoryBytesOf,
+  totalOf,
+  type MemoryBudget,
+  type MemoryBytes,
+} from "./memory.ts";
+import {
+  buildInfo,
+  callAddon,
+  type DeviceInfo,
+  type NativeLoadOptions,
+  type NativeMeasure,
+} from "./native.ts";
 import { peekFile } from "./library/model-facts.ts";
-import { planBeside, summaryOf, type Takes } from "./plan.ts";
+import { planBeside, summaryOf, type Choice, type Takes } from "./plan.ts";
 import { draftWeightsOptions, stretched, weightsOptions } from "./placement.ts";
 import { projectorOf } from "./projector.ts";
 import { leaseWorkers } from "./workers/worker-pool.ts";
@@ -60,6 +74,10 @@ export interface FittedModel {
   /** What was chosen, and why, in one sentence. */
   summary: string;
   footprint: Footprint;
+  /** How many layers are on which device, as listed by `buildInfo()`; `host` is the processor. */
+  layersIn: Readonly<Record<string, number>>;
+  /** Layers whose experts are on the processor, although the layers may be on GPUs. */
+  cpuMoeLayers: number;
 }
 
 /** The draft model's batch size; the engine uses the same. */
@@ -98,34 +116,38 @@ export async function fitModel(
   // Limited to what the model was trained for, this is the default size, which is tried first.
   const { parallel, kvUnified } = checked;
   let measured = await measure(checked, contextSize({ parallel, kvUnified }, contextLengthDefault));
-  const { contextLengthTrain, layers } = measured;
+  const { contextLengthTrain } = measured;
+  const layers = measured.layerDevices.length;
   checkContextLength(checked, contextLengthTrain);
   const sizes = contextSizes(await withWholeContexts(checked), contextLengthTrain);
-  let isMeasured = checked.contextLength === undefined && checked.cells === undefined;
-  const takes: Takes = async ({ size, gpuLayers, cpuMoeLayers }) => {
-    const place = { ...(gpuLayers === undefined ? {} : { gpuLayers }), ...movedExperts(cpuMoeLayers) };
-    if (!isMeasured) measured = await measure({ ...checked, ...place }, size);
+  const gpus = await gpusToSpreadOver(checked, budget);
+  let isMeasured = gpus.length < 2 && checked.contextLength === undefined && checked.cells === undefined;
+  const takes: Takes = async ({ size, ...place }) => {
+    if (!isMeasured) measured = await measure({ ...checked, ...given(place) }, size);
     isMeasured = false;
-    return footprintOf(measured);
+    return { ...footprintOf(measured), layersIn: layersIn(measured) };
   };
   const request = {
     sizes,
     grown: largerSizes(checked, contextLengthTrain),
     layers,
+    gpus,
     movesLayers: (checked.gpuLayers ?? "auto") === "auto",
     movesExperts: () => movesExperts(file, checked),
     budget,
   };
   const plan = await planBeside(takes, request, left);
   if (plan !== undefined) {
-    const { size, gpuLayers, cpuMoeLayers, reason, ...footprint } = plan;
-    const place = { ...(gpuLayers === undefined ? {} : { gpuLayers }), ...movedExperts(cpuMoeLayers) };
+    const { size, gpuLayers, cpuMoeLayers, tensorSplit, reason, layersIn: onDevices, ...footprint } = plan;
+    const place = given({ gpuLayers, cpuMoeLayers, tensorSplit });
     return {
       options: { ...options, ...size, ...place },
       isReduced: reason !== undefined && reason !== "grown",
       isDefault: reason === undefined,
       summary: summaryOf(plan, layers),
       footprint,
+      layersIn: onDevices,
+      cpuMoeLayers: cpuMoeLayers ?? checked.cpuMoeLayers ?? 0,
     };
   }
   const { contextLength } = sizes.at(-1) ?? sizes[0];
@@ -145,8 +167,37 @@ async function withWholeContexts(options: CheckedLoadOptions): Promise<CheckedLo
   return { ...options, hasWholeContexts: (await sizesByDevice(options)).hasWholeContexts };
 }
 
-function movedExperts(cpuMoeLayers: number | undefined): Pick<LoadOptions, "cpuMoeLayers"> {
-  return cpuMoeLayers === undefined ? {} : { cpuMoeLayers };
+/** The options that the plan has chosen: those that are undefined stay as requested. */
+function given({ gpuLayers, cpuMoeLayers, tensorSplit }: Omit<Choice, "size">) {
+  return {
+    ...(gpuLayers === undefined ? {} : { gpuLayers }),
+    ...(cpuMoeLayers === undefined ? {} : { cpuMoeLayers }),
+    ...(tensorSplit === undefined ? {} : { tensorSplit: [...tensorSplit] }),
+  };
+}
+
+/** The GPUs of this machine that may hold layers, if no option says how they share them, and each has a limit. */
+async function gpusToSpreadOver(options: CheckedLoadOptions, { byMemory }: MemoryBudget): Promise<string[]> {
+  const { devices: named, splitMode = "layer", tensorSplit, gpuLayers, rpc } = options;
+  if (splitMode !== "layer" || tensorSplit !== undefined || gpuLayers === 0 || rpc !== undefined) return [];
+  const { devices } = await buildInfo();
+  const namesOf = (type: DeviceInfo["type"]): string[] =>
+    devices.filter((device) => device.type === type).map(({ name }) => name);
+  const [gpus, integrated] = [namesOf("gpu"), namesOf("igpu")];
+  const byDefault = gpus.length > 0 ? gpus : integrated;
+  const chosen =
+    named === undefined ? byDefault : named.filter((name) => [...gpus, ...integrated].includes(name));
+  return chosen.every((name) => byMemory[name] !== undefined) ? chosen : [];
+}
+
+/** How many layers each device computes. */
+function layersIn({ layerDevices }: NativeMeasure): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const device of layerDevices) {
+    const name = device === "" ? hostMemory : device;
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
 }
 
 /** Whether the model has experts that no option has placed. */

@@ -43,17 +43,17 @@ export async function forecastMemory(
   const { contextLengthTrain } = await measure(checked, leastSize(contextLengthDefault, checked));
   const kvBytesPerToken = await bytesPerToken(measure, file, checked, contextLengthTrain);
   const known = { budget, kvBytesPerToken };
-  const takesWith = (gpuLayers: CheckedLoadOptions["gpuLayers"]) => async (length: number) =>
-    footprintOf(await measure({ ...checked, gpuLayers }, leastSize(length, checked))).byMemory;
+  const takesWith = (place: Pick<LoadOptions, "gpuLayers" | "tensorSplit">) => async (length: number) =>
+    footprintOf(await measure({ ...checked, ...place }, leastSize(length, checked))).byMemory;
   try {
     const {
       options: fitted,
       isReduced,
       footprint,
     } = await fitModel(modelPath, options, { budget, left, signal });
-    const { contextLength, gpuLayers } = fitted;
+    const { contextLength, gpuLayers, tensorSplit } = fitted;
     const search = { ...known, low: contextLength, high: contextLengthTrain };
-    const contextLengthMax = await longestContext(takesWith(gpuLayers), search);
+    const contextLengthMax = await longestContext(takesWith({ gpuLayers, tensorSplit }), search);
     return { contextLength, contextLengthMax, kvBytesPerToken, footprint, isReduced, refusal: undefined };
   } catch (error) {
     if (!EngineError.is(error) || error.code !== "out_of_memory") throw error;
@@ -62,7 +62,7 @@ export async function forecastMemory(
     const footprint = footprintOf(await measure(checked, least));
     const { contextLength } = least;
     const search = { ...known, low: 0, high: contextLength };
-    const contextLengthMax = await longestContext(takesWith(checked.gpuLayers), search);
+    const contextLengthMax = await longestContext(takesWith({}), search);
     return { contextLength, contextLengthMax, kvBytesPerToken, footprint, isReduced: true, refusal: error };
   }
 }

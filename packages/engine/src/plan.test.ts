@@ -11,27 +11,33 @@ interface MadeUp {
   experts: number;
   /** Of 1,024 cells in one layer. */
   cache: number;
-  /** Names of GPUs. */
+  /** Names of GPUs; without a spread, each gets an equal share. */
   gpus: readonly string[];
 }
 
 const model: MadeUp = { layers: 16, attention: 10, experts: 0, cache: 1, gpus: [] };
 
-/** Layers go to the GPUs from the last one on, in equal shares; the output is one more. */
+/** Layers go to the GPUs from the last one on; the output is one more. */
 function takenBy({ layers, attention, experts, cache, gpus }: MadeUp) {
-  return ({ size, gpuLayers = layers + 1, cpuMoeLayers = 0 }: Choice): Promise<Taken> => {
+  return ({ size, gpuLayers = layers + 1, cpuMoeLayers = 0, tensorSplit }: Choice): Promise<Taken> => {
     const cacheBytes = (cache * size.cells) / 1024;
     const parts: MemoryBytes[] = [{ [hostMemory]: attention }];
+    const layersIn: Record<string, number> = {};
+    const spread = tensorSplit?.flatMap((count, at) => Array.from({ length: count }, () => gpus[at]));
     for (let layer = 0; layer <= layers; layer += 1) {
       const place = layer + gpuLayers - (layers + 1);
-      const gpu = place < 0 ? undefined : gpus[Math.floor((place * gpus.length) / gpuLayers)];
+      const share = spread?.[place] ?? gpus[Math.floor((place * gpus.length) / gpuLayers)];
+      const gpu = place < 0 ? undefined : share;
       const isOutput = layer === layers;
-      parts.push({ [gpu ?? hostMemory]: isOutput ? attention : attention + cacheBytes });
-      parts.push({ [layer < cpuMoeLayers ? hostMemory : (gpu ?? hostMemory)]: isOutput ? 0 : experts });
+      const device = gpu ?? hostMemory;
+      if (!isOutput) layersIn[device] = (layersIn[device] ?? 0) + 1;
+      parts.push({ [device]: isOutput ? attention : attention + cacheBytes });
+      parts.push({ [layer < cpuMoeLayers ? hostMemory : device]: isOutput ? 0 : experts });
     }
     const byMemory = addMemory(...parts);
     const weightsBytes = layers * (attention + experts) + 2 * attention;
-    return Promise.resolve({ byMemory, weightsBytes, contextBytes: layers * cacheBytes, computeBytes: 0 });
+    const contextBytes = layers * cacheBytes;
+    return Promise.resolve({ byMemory, layersIn, weightsBytes, contextBytes, computeBytes: 0 });
   };
 }
 
@@ -40,6 +46,7 @@ function requestFor(made: MadeUp, budget: MemoryBudget, contextLengthTrain = 819
     sizes: contextSizes({ parallel: 4 }, contextLengthTrain),
     grown: largerSizes({ parallel: 4 }, contextLengthTrain),
     layers: made.layers,
+    gpus: made.gpus,
     movesExperts: () => Promise.resolve(made.experts > 0),
     movesLayers: true,
     budget,
@@ -137,6 +144,51 @@ describe("planning the memory of a model", () => {
             expect(await fits({ size })).toBe(false);
         },
       ),
+    );
+  });
+});
+
+describe("spreading layers over several GPUs", () => {
+  it("follows the memory of unequal GPUs, and names the layers of each", async () => {
+    const made = { ...model, gpus: ["small", "large"] };
+    // 17 layers of 10, the output included, with a cache of 32 each.
+    const chosen = await plan(made, { host: 1e6, small: 200, large: 600 });
+    expect(chosen?.reason).toBeUndefined();
+    expect(chosen?.tensorSplit).toEqual([4, 13]);
+    if (chosen !== undefined)
+      expect(summaryOf(chosen, 16)).toMatch(
+        /^4 of 16 layers on small, 12 on large, a context of 8,192 tokens/,
+      );
+  });
+
+  it("moves layers from a GPU that is too full to one with space left", async () => {
+    // The experts of the first layers are on the processor, so that the last ones are larger.
+    const made = { ...model, experts: 50, cache: 0, gpus: ["first", "last"] };
+    const takes = takenBy(made);
+    const budget = { byMemory: { host: 1e6, first: 350, last: 350 } };
+    const request = { ...requestFor(made, budget), movesExperts: async () => false, movesLayers: false };
+    const unevenly = (choice: Choice) => takes({ ...choice, cpuMoeLayers: 8 });
+    const size = request.sizes[0];
+    expect(fitsInto((await unevenly({ size, tensorSplit: [9, 8] })).byMemory, budget)).toBe(false);
+    const chosen = await planModel(unevenly, request);
+    expect(chosen?.reason).toBeUndefined();
+    expect(chosen?.tensorSplit?.[0]).toBeGreaterThan(9);
+  });
+
+  it("puts all layers on GPUs wherever they fit with a layer to spare on each", async () => {
+    const bytes = fc.integer({ min: 0, max: 600 });
+    await fc.assert(
+      fc.asyncProperty(fc.array(bytes, { minLength: 2, maxLength: 4 }), async (sizes) => {
+        const gpus = sizes.map((_, index) => `gpu${index}`);
+        const made = { ...model, gpus };
+        const byMemory = { host: 1e6, ...Object.fromEntries(gpus.map((gpu, at) => [gpu, sizes[at] ?? 0])) };
+        const chosen = await plan(made, byMemory);
+        const layerBytes = 10 + 32;
+        const holds = sizes.map((size) => Math.max(0, Math.floor(size / layerBytes) - 1));
+        if (holds.reduce((sum, each) => sum + each, 0) < 17) return;
+        expect(chosen?.reason).toBeUndefined();
+        expect(chosen?.layersIn[hostMemory]).toBeUndefined();
+      }),
     );
   });
 });

@@ -2,6 +2,7 @@
 // many of their experts on the processor. It only asks what a choice would take, so that tests can make up devices.
 import type { ContextSize } from "./context-size.ts";
 import { fitsInto, hostMemory, inWords, totalOf, type MemoryBudget, type MemoryBytes } from "./memory.ts";
+import { spreadLayers, type LayerCounts } from "./spread-layers.ts";
 
 export interface Choice {
   size: ContextSize;
@@ -9,11 +10,15 @@ export interface Choice {
   gpuLayers?: number | undefined;
   /** Layers whose experts are on the processor; undefined for none, or as requested. */
   cpuMoeLayers?: number | undefined;
+  /** Layers of each GPU, the output included; undefined for llama.cpp's shares, or as requested. */
+  tensorSplit?: LayerCounts | undefined;
 }
 
 /** What a choice would take, in bytes. */
 export interface Taken {
   byMemory: MemoryBytes;
+  /** How many layers each memory's device computes. */
+  layersIn: Readonly<Record<string, number>>;
   weightsBytes: number;
   contextBytes: number;
   computeBytes: number;
@@ -27,6 +32,8 @@ export interface PlanRequest {
   /** Larger ones than the preferred size, smallest first. */
   grown: readonly ContextSize[];
   layers: number;
+  /** GPUs that the plan spreads the layers over, in their order; empty if there is only one, or if their shares were requested. */
+  gpus: readonly string[];
   /** Whether its layers have experts, and their place was not requested. */
   movesExperts: () => Promise<boolean>;
   /** Whether the number of layers on GPUs was not requested. */
@@ -47,8 +54,9 @@ const contextLengthWorth = 4096;
  * without their experts, which are most of such a model and little of its work; then as many layers as fit. Where memory is left,
  * the context grows. Undefined if nothing fits.
  */
-export async function planModel(takes: Takes, request: PlanRequest): Promise<Plan | undefined> {
+export async function planModel(measure: Takes, request: PlanRequest): Promise<Plan | undefined> {
   const { sizes, budget } = request;
+  const takes = spreading(measure, request);
   const [preferred] = sizes;
   const tried = async (choice: Choice): Promise<Plan | undefined> => {
     const taken = await takes(choice);
@@ -92,6 +100,20 @@ export async function planBeside(
   return beside ?? (await planModel(takes, request));
 }
 
+/** Finds the spread over several GPUs with each choice. */
+function spreading(
+  takes: Takes,
+  { gpus, layers, budget }: PlanRequest,
+): (choice: Choice) => Promise<Taken & Pick<Choice, "tensorSplit">> {
+  return async (choice) => {
+    // The output counts as a layer.
+    const onGpus = Math.min(choice.gpuLayers ?? layers + 1, layers + 1);
+    if (gpus.length < 2 || onGpus === 0) return await takes(choice);
+    const request = { gpus, layers: onGpus, budget };
+    return await spreadLayers((tensorSplit) => takes({ ...choice, tensorSplit }), request);
+  };
+}
+
 async function moveToProcessor(
   tried: (choice: Choice) => Promise<Plan | undefined>,
   size: ContextSize,
@@ -112,21 +134,29 @@ async function moveToProcessor(
 }
 
 /** The plan and its reason, for people. */
-export function summaryOf({ size, gpuLayers, cpuMoeLayers, reason, byMemory }: Plan, layers: number): string {
+export function summaryOf({ size, cpuMoeLayers, reason, byMemory, layersIn }: Plan, layers: number): string {
   const { contextLength, cells } = size;
-  const devices = Object.keys(byMemory).filter((memory) => memory !== hostMemory);
-  const all = `all ${layers} layers`;
-  // The output counts as a layer.
-  const onDevices = gpuLayers === undefined || gpuLayers > layers ? all : `${gpuLayers} of ${layers} layers`;
-  const where =
-    devices.length === 0 || gpuLayers === 0 ? "on the processor" : `${onDevices} on ${devices.join(", ")}`;
   const experts = cpuMoeLayers === undefined ? "" : `, the experts of ${cpuMoeLayers} on the processor`;
   const each = contextLength.toLocaleString("en-US");
   const together = cells.toLocaleString("en-US");
   return (
-    `${where}${experts}, a context of ${each} tokens and ${together} for all requests, ` +
+    `${placeOf({ byMemory, layersIn }, layers)}${experts}, a context of ${each} tokens and ${together} for all requests, ` +
     `${inWords(totalOf(byMemory))}${reason === undefined ? "" : `: ${reasons[reason]}`}.`
   );
+}
+
+/** Where the layers are: "all 16 layers on CUDA0", "9 of 16 layers on CUDA0, 7 on CUDA1". */
+function placeOf({ byMemory, layersIn }: Pick<Taken, "byMemory" | "layersIn">, layers: number): string {
+  const devices = Object.keys(byMemory).filter((memory) => memory !== hostMemory);
+  const [first, ...others] = devices;
+  if (first === undefined) return "on the processor";
+  const countOn = (device: string): number => layersIn[device] ?? 0;
+  if (countOn(first) === layers) return `all ${layers} layers on ${first}`;
+  const rest = [...others, ...(countOn(hostMemory) > 0 ? [hostMemory] : [])];
+  const named = rest.map(
+    (device) => `${countOn(device)} on ${device === hostMemory ? "the processor" : device}`,
+  );
+  return [`${countOn(first)} of ${layers} layers on ${first}`, ...named].join(", ");
 }
 
 const reasons = {
@@ -160,7 +190,7 @@ async function least<T>(
 async function grow(
   plan: Plan,
   larger: readonly ContextSize[],
-  takes: Takes,
+  takes: ReturnType<typeof spreading>,
   budget: MemoryBudget,
 ): Promise<Plan> {
   const { gpuLayers, cpuMoeLayers, reason } = plan;

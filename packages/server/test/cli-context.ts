@@ -138,6 +138,8 @@ export function scriptedEngine(script: Script = {}, overrides: Partial<Engine> =
       isReduced: false,
       isDefault: true,
       summary: "on the processor",
+      layersIn: { host: 2 },
+      cpuMoeLayers: 0,
       footprint: { weightsBytes: 700, contextBytes: 200, computeBytes: 100, byMemory: { host: 1000 } },
     }),
     load: async (_file, options) => {

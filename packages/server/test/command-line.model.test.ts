@@ -1,6 +1,9 @@
 // `ingle` as a child process, with the real addon and a tiny model.
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { tinyModel } from "@ingle/fixtures";
 import type { ChatCompletion } from "@ingle/protocol";
@@ -187,5 +190,28 @@ describe("the command line with a real model", () => {
     expect((await run.ended()).code).toBe(0);
     expect(run.output()).toMatch(/llama\.cpp/);
     expect(run.output()).toMatch(/q8_0/);
+  });
+
+  it("prints with doctor what models would get: one with experts, and one that is not a model", async () => {
+    const moe = await tinyModel({ architecture: "lfm2moe" });
+    const run = start(program, "doctor", moe, "--json");
+    expect((await run.ended()).code).toBe(0);
+    const { devices, models } = JSON.parse(run.output());
+    expect(devices).toContainEqual(
+      expect.objectContaining({ type: "cpu", memory_total_bytes: expect.any(Number) }),
+    );
+    expect(models).toEqual([
+      expect.objectContaining({ fits: true, context_length: 2048, layers: { host: 4 }, cpu_moe_layers: 0 }),
+    ]);
+    expect(models[0].memory_bytes.host).toBeGreaterThan(models[0].context_length);
+    const text = start(program, "doctor", moe);
+    expect((await text.ended()).code).toBe(0);
+    expect(text.output()).toContain(models[0].summary);
+    const folder = await mkdtemp(path.join(tmpdir(), "ingle-doctor-"));
+    await writeFile(path.join(folder, "text.gguf"), "no model");
+    const damaged = start(program, "doctor", path.join(folder, "text.gguf"));
+    expect((await damaged.ended()).code).toBe(0);
+    expect(damaged.output()).toMatch(/WOULD GET\ntext .*GGUF/);
+    await rm(folder, { recursive: true });
   });
 });

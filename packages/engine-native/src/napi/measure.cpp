@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -21,13 +22,14 @@ namespace {
 
 struct Measured {
     int32_t context_length_train;
-    int32_t layers;
+    std::vector<std::string> layer_devices;
     std::vector<llama_rt::MemoryUse> uses;
 };
 
 constexpr auto fields_of(const Measured*) {
     return std::tuple(base::field("contextLengthTrain", &Measured::context_length_train),
-                      base::field("layers", &Measured::layers), base::field("memories", &Measured::uses));
+                      base::field("layerDevices", &Measured::layer_devices),
+                      base::field("memories", &Measured::uses));
 }
 
 base::Result<Measured> measure(const llama_rt::ModelOptions& options, llama_rt::ContextOptions context) {
@@ -52,7 +54,7 @@ base::Result<Measured> measure(const llama_rt::ModelOptions& options, llama_rt::
             return std::unexpected(measured.error());
     }
     return Measured{.context_length_train = model.info().context_length_train,
-                    .layers = model.info().layers,
+                    .layer_devices = model.layer_devices(),
                     .uses = std::move(*uses)};
 }
 

@@ -84,6 +84,18 @@ export const listFlags = [
   },
 ] as const;
 
+export const doctorFlags = [
+  {
+    ...json,
+    details:
+      "An object with `ingle`, `node`, `platform`, `arch`, `threads`, `memory_total_bytes`, `memory_free_bytes`, `engine` (`null` if it " +
+      "is not built), `problem` (or `null`), `devices` (each with `name`, `type`, `backend`, `description`, `memory_total_bytes` and " +
+      "`memory_free_bytes`), `models_folder`, `starter_model` and `models`: each with `id`, `summary`, `fits` and, unless it does not fit, " +
+      "`context_length`, `kv_cells`, `layers` (by device, `host` for the processor), `cpu_moe_layers` (layers whose experts are on the " +
+      "processor) and `memory_bytes` (by device, `host` for the machine's memory).",
+  },
+] as const;
+
 export const aliasFlags = [toggle("--remove", "Remove the name; its model stays")] as const;
 
 export const importFlags = [toggle("--copy", "Copy the files into the models folder"), alias, exact] as const;

@@ -2,6 +2,7 @@
 import { Argument, type Command } from "commander";
 import type { Flag, FlagsOf } from "../settings/setting.ts";
 import type { CommandContext, OnExit } from "./context.ts";
+import { doctorFlags, type FlagsIn } from "./command-flags.ts";
 import { addFlags } from "./flags.ts";
 
 const shells = ["bash", "zsh", "fish"] as const;
@@ -27,13 +28,16 @@ export function addInstallation(program: Command, context: CommandContext, onExi
     const { upgradeCommand } = await import("./upgrade/upgrade-command.ts");
     onExit(await upgradeCommand(flags, context));
   });
-  program
-    .command("doctor [model]")
+  const doctor = program
+    .command("doctor")
+    .argument("[model]", "a model on this machine; default: those that were used or added last")
     .description(
-      "Show build, devices and folders of this installation, and how a model would fit into memory",
-    )
-    .action(async (model: string | undefined) => {
-      const { doctorCommand } = await import("./doctor-command.ts");
-      onExit(await doctorCommand(model, context));
-    });
+      "Show build, devices and folders of this installation, and what models would get of its memory",
+    );
+  addFlags(doctor, doctorFlags).action(
+    async (model: string | undefined, flags: FlagsIn<typeof doctorFlags>) => {
+      const { doctorCommand } = await import("./doctor/doctor-command.ts");
+      onExit(await doctorCommand(model, flags, context));
+    },
+  );
 }

@@ -166,6 +166,9 @@ public:
     /// Whether all layers are on GPUs of this machine.
     bool is_on_gpu() const;
 
+    /// The name of each layer's device; empty for the processor.
+    std::vector<std::string> layer_devices() const;
+
     /// Machines that hold layers of this model.
     const WorkerConnections& workers() const { return workers_; }
 
