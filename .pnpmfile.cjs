@@ -1,5 +1,5 @@
-// node-llama-cpp is only the carrier of llama.cpp's sources (a git bundle inside its package);
-// nothing of it is imported, so none of its dependencies is installed.
+// node-llama-cpp only delivers llama.cpp's sources (a git bundle inside its package); nothing is imported from it, so none of its
+// dependencies are installed.
 function readPackage(manifest) {
   if (manifest.name === "node-llama-cpp") {
     manifest.dependencies = {};
@@ -13,8 +13,8 @@ function readPackage(manifest) {
 }
 
 /**
- * The manifest that is published: without what only a checkout needs, with the repository that it is released from, and with the
- * prebuilt engines, which a checkout builds by itself.
+ * The published manifest: without the fields that only a checkout needs, but with the repository of the release and with the
+ * prebuilt engines, which a checkout builds itself.
  */
 async function beforePacking({ devDependencies: _development, scripts: _scripts, ...manifest }) {
   const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository } = process.env;

@@ -15,7 +15,7 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 120_000,
-    // What is waited for takes longer than the default second where both cores are busy.
+    // Waits take longer than the default second if both cores are busy.
     expect: { poll: { timeout: 15_000 } },
   },
 });

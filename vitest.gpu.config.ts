@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["packages/*/test/**/*.gpu.test.ts"],
-    // They share the device, and its faults.
+    // They share the device, and the faults that tests inject.
     fileParallelism: false,
     // A software device compiles its shaders as it goes, on the processor.
     testTimeout: 300_000,

@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-/** Tests of the prebuilt engine, which is built first, and of what is published (docs/testing.md). */
+/** Tests of the prebuilt engine, which is built first, and of the published packages (docs/testing.md). */
 export default defineConfig({
   test: {
     include: ["packages/*/test/**/*.packages.test.ts", "deploy/npm/*.packages.test.ts"],

@@ -1,4 +1,4 @@
-// A conversation that remembers. Run: npx tsx examples/chat-session.ts [model.gguf]
+// A conversation with memory. Run: npx tsx examples/chat-session.ts [model.gguf]
 import { ChatSession, ensureStarterModel, load } from "@ingle/engine";
 
 const modelPath = process.argv[2] ?? (await ensureStarterModel());

@@ -1,4 +1,4 @@
-// `pnpm check`: everything that can be said about the code without running it, one line a step.
+// `pnpm check`: everything that can be said about the code without running it, one line per step.
 // `pnpm check layers docs` runs only the named steps; `--verbose` adds the files that are over their aim.
 import path from "node:path";
 

@@ -1,5 +1,5 @@
-// Compiles the CUDA files that are ours or patched, for one architecture and with warnings as errors. It needs the CUDA toolkit and
-// no GPU: it checks that they compile, not what they compute.
+// Compiles the CUDA files that are ours or patched, for one architecture and with warnings as errors. It needs the CUDA toolkit
+// but no GPU: it checks that they compile, not what they compute.
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 
@@ -14,7 +14,7 @@ const native = path.join(root, "packages", "engine-native");
 const buildDir = path.join(native, "build-cuda-files");
 const cuda = "ggml/src/ggml-cuda";
 
-/** `fattn.cu` and so on: only upstream's headers are patched beside them, and these files include them. */
+/** `fattn.cu` and so on: apart from them, only upstream's headers are patched, which these files include. */
 function touchedFiles(): string[] {
   const ours = readdirSync(path.join(vendor, "files", cuda));
   const patches = path.join(vendor, "patches");

@@ -36,7 +36,7 @@ export function docProblems(
 /** `apt-get install …` and `brew install …`, with the names of the packages in the first group. */
 const install = /\b(?:apt-get|brew) install\b((?: +[\w"$@{}[\].+-]+)*)/g;
 
-/** Where the packages are listed that nightly CI may install besides: it also builds for GPUs. */
+/** The page that lists the packages that nightly CI may also install, because it builds for GPUs. */
 const nightlyPage = "docs/gpu.md";
 
 /** Packages that CI installs and the README's Requirements do not list: CI must run what a newcomer runs. */

@@ -1,4 +1,4 @@
-// The repository's own text files for the checks: path from the root, with `/`, and content.
+// Reads the repository's own text files for the checks: path from the root, with `/`, and content.
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import path from "node:path";

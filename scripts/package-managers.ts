@@ -1,10 +1,10 @@
-// What Homebrew and winget get with a release, made from the tarball that npm gets:
+// Makes the files of a release for Homebrew and winget from the tarball that npm gets:
 //
 //   tsx scripts/package-managers.ts homebrew TARBALL URL [HOMEPAGE]                prints the formula; URL is the tarball's
 //   tsx scripts/package-managers.ts winget TARBALL ZIP URL PUBLISHER FOLDER        writes the manifests; URL is the zip's
 //
-// The zip holds the files of `npm install --global --prefix FOLDER TARBALL` on 64-bit Windows, with ingle.cmd at its root. The home page is that
-// of the tarball's package.json unless one is given.
+// The zip holds the files of `npm install --global --prefix FOLDER TARBALL` on 64-bit Windows, with ingle.cmd at its root. The
+// default home page is that of the tarball's package.json.
 import { createHash } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -15,7 +15,7 @@ import { run } from "./run.ts";
 
 const WebAddress = z.url({ protocol: /^https$/, error: "must be an https address" });
 
-/** What a release says about itself in its package.json. */
+/** The fields of a release's package.json that are used here. */
 const Release = z.object({
   version: z.string().regex(/^\d+\.\d+\.\d+$/, "must be a release, such as 1.2.3"),
   description: z.string(),
@@ -26,7 +26,9 @@ const Release = z.object({
 });
 type Release = z.infer<typeof Release>;
 
-/** Throws for a tarball without the `ingle` program, for a version that is no release, and for addresses that are not https. */
+/**
+ * Throws for a tarball without the `ingle` program, for a version that is not a release, and for addresses that are not https.
+ */
 export async function homebrewFormula(tarball: string, url: string, homepage?: string): Promise<string> {
   const { version, description, license, ...manifest } = await releaseIn(tarball);
   const page = homepage ?? manifest.homepage;
@@ -64,7 +66,7 @@ end
 `;
 }
 
-/** The manifests' texts by their names. Throws as above, and for a zip without ingle.cmd. */
+/** The manifests by file name. Throws as above, and for a zip without ingle.cmd. */
 export async function wingetManifests(
   tarball: string,
   { zip, url, publisher }: { zip: string; url: string; publisher: string },
@@ -113,7 +115,7 @@ ManifestVersion: 1.9.0
 
 async function releaseIn(tarball: string): Promise<Release> {
   const file = path.resolve(tarball);
-  // With a relative name, because some tars read a drive letter as a host.
+  // A relative name, because some versions of tar read a drive letter as a host.
   const { ok, output } = await run(
     "tar",
     ["-xzOf", path.basename(file), "package/package.json"],
@@ -140,7 +142,7 @@ async function namesIn(zip: string): Promise<string[]> {
   return names;
 }
 
-/** A literal of Ruby in which nothing is interpolated. */
+/** A Ruby string literal without interpolation. */
 function rubyText(text: string): string {
   return `"${text.replaceAll(/["\\#]/g, String.raw`\$&`)}"`;
 }

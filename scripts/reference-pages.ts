@@ -1,5 +1,6 @@
 // The generated parts of docs/cli.md and docs/errors.md, made from the command line's flags and from the table of errors.
-// They stand between `<!-- generated: what -->` and `<!-- end -->`. `pnpm reference` writes them, a step of check.ts compares them.
+// They stand between `<!-- generated: what -->` and `<!-- end -->`. `pnpm reference` writes them; a step of check.ts compares
+// them.
 import { EventEmitter } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -17,7 +18,7 @@ import { root } from "./files.ts";
 
 type Program = ReturnType<typeof ingleProgram>;
 
-/** How each generated part is made, by the beginning of its marker; the rest of the marker is the argument. */
+/** The generator of each part, by the first word of its marker; the rest of the marker is the argument. */
 const makers: Readonly<Record<string, (argument: string) => string>> = {
   "commands of": () => commandTable(program()),
   "flags of": (command) => flagTable(flagsOf(commandAt(program(), command.split(" ").slice(1)))),
@@ -29,7 +30,7 @@ const makers: Readonly<Record<string, (argument: string) => string>> = {
 
 const pages = ["docs/cli.md", "docs/errors.md"] as const;
 
-/** Every page whose generated parts are not what they should be, as `path: sentence`. */
+/** Every page whose generated parts are out of date, as `path: sentence`. */
 export async function referenceProblems(): Promise<string[]> {
   const stale = await Promise.all(
     pages.map(async (page) => {
@@ -40,7 +41,7 @@ export async function referenceProblems(): Promise<string[]> {
   return stale.flat();
 }
 
-/** The page with its generated parts made anew. Throws for a marker that nothing is generated for. */
+/** The page with its generated parts regenerated. Throws for an unknown marker. */
 export function generated(text: string): string {
   return text.replaceAll(
     /(<!-- generated: (\w+ of)(?: ([^>]*?))? -->\n)[\s\S]*?(<!-- end -->)/g,

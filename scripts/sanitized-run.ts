@@ -140,7 +140,7 @@ async function run(addon: Addon, file: string): Promise<void> {
     addon.measureModel(weights, context),
   ]);
   if (memories.length === 0) throw new Error("The model takes no memory.");
-  engine.cancel(embeddings[2] ?? 0); // it may have ended
+  engine.cancel(embeddings[2] ?? 0); // the request may have ended
   const embedded = await Promise.all(embeddings.slice(0, 2).map((id) => requests.end(id)));
   if (embedded.join() !== "embedded,embedded") throw new Error(`Embeddings ended with ${embedded.join()}.`);
   const expected = prompts.map((_, index) => (cancelled.has(index) ? "cancelled" : "length"));

@@ -1,9 +1,9 @@
-// The steps of the scripts that build and test: each says what it does, how long it took, and ends the script if it fails.
+// Runs the steps of build and test scripts: each prints what it does and how long it took, and ends the script if it fails.
 import { spawnSync } from "node:child_process";
 
 import { root } from "./files.ts";
 
-/** A whole build of llama.cpp on two cores takes minutes; nothing here takes longer. */
+/** Time limit: a whole build of llama.cpp takes minutes on two cores, and nothing here takes longer. */
 const stepMsMax = 90 * 60_000;
 
 /** Ends the script with a message instead of a stack trace. */

@@ -1,5 +1,5 @@
 // `pnpm test:gpu`: builds the engine for a GPU, Vulkan unless INGLE_GPU names another, beside the usual build, and runs the tests
-// named x.gpu.test.ts on its first device. A software device will do: docs/gpu.md.
+// named x.gpu.test.ts on its first device. A software device is enough: docs/gpu.md.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -11,7 +11,7 @@ const gpu = process.env["INGLE_GPU"] ?? "vulkan";
 const buildDir = path.join(root, "packages", "engine-native", `build-${gpu}`);
 const modules = path.join(root, "node_modules");
 
-/** Lets the tests take the device's memory, or the device. */
+/** Lets the tests fill up the device's memory or make the device fail. */
 function faultLayer(): Record<string, string> {
   step("layer", ["cmake", "--build", buildDir, "--target", "ingle_vulkan_faults"], {});
   const folder = mkdtempSync(path.join(tmpdir(), "ingle-gpu-"));

@@ -91,7 +91,7 @@ export function plainEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isSetting(name)));
 }
 
-/** Starts a program. If it cannot be started, it ends at once with -1. */
+/** Starts a program. If it cannot be started, it ends at once with exit code -1. */
 export function startProgram(
   program: string,
   args: readonly string[],

@@ -1,10 +1,10 @@
-// How fast one build of the addon is beside another one, such as the prebuilt package beside the build of a checkout:
+// Compares the speed of two builds of the addon, such as the prebuilt package and the build of a checkout:
 //
 //   tsx bench/src/compare-addons.ts ADDON OTHER MODEL [PAIRS]
 //
-// Each is in a process of its own with the model loaded, and they take turns. The figures are processor time of one computing thread,
-// which other work on the machine changes less than the clock; a ratio is that of two neighbours in time. Exits with 1 if ADDON is
-// more than 2 % slower.
+// Each build runs in its own process with the model loaded, and the two alternate. The figures are processor time of one compute
+// thread, which other work on the machine disturbs less than elapsed time; each ratio compares two consecutive measurements.
+// Exits with 1 if ADDON is more than 2 % slower.
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";

@@ -1,4 +1,4 @@
-// `pnpm bench pictures`: compares Ingle's replies about generated images with those of llama.cpp's llama-mtmd-cli, word by
+// `pnpm bench images`: compares Ingle's replies about generated images with those of llama.cpp's llama-mtmd-cli, word by
 // word. Both decode greedily, on one thread, with the same files; a difference is a bug in one of them, or rounding.
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

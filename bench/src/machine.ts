@@ -1,4 +1,4 @@
-// Where a result comes from: the machine, the commit, the model file, and the load of other processes.
+// The provenance of a result: the machine, the commit, the model file, and the load of other processes.
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readFile, stat } from "node:fs/promises";

@@ -33,7 +33,7 @@ async function main(args: readonly string[], signal: AbortSignal): Promise<numbe
       await preparePeers(everyone, signal);
       await ensureLlamaPrograms({ say, signal }, ["llama-bench", "llama-mtmd-cli"]);
       return 0;
-    case "pictures":
+    case "images":
       return await compareImagesOf(options, signal);
     case "decode":
       return await measure(options, [decodeScenario], runDecode, signal);
@@ -67,7 +67,7 @@ async function main(args: readonly string[], signal: AbortSignal): Promise<numbe
 /** Returns 1 if a reply differed from llama-mtmd-cli's. */
 async function compareImagesOf({ model, mmproj }: BenchOptions, signal: AbortSignal): Promise<number> {
   if ((model === undefined) !== (mmproj === undefined))
-    throw new BenchError("pictures takes --model and --mmproj together, or neither.");
+    throw new BenchError("images takes --model and --mmproj together, or neither.");
   await ensureLlamaPrograms({ say, signal }, ["llama-mtmd-cli"]);
   const files = model === undefined || mmproj === undefined ? undefined : { model, projector: mmproj };
   return (await compareImages({ files, say, signal })) === 0 ? 0 : 1;

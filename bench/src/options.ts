@@ -15,7 +15,7 @@ export type CommandName =
   | "http"
   | "kv"
   | "quant"
-  | "pictures"
+  | "images"
   | "peers"
   | "service-times"
   | "simulate"
@@ -32,7 +32,7 @@ export interface BenchOptions {
   withPeers: boolean;
   /** Undefined means the starter model. */
   model: string | undefined;
-  /** Its projector (pictures, and http's scenario vision). */
+  /** Its projector (images, and http's scenario vision). */
   mmproj: string | undefined;
   /** Instead of a model file: a model of random weights with this head size (kv). */
   headSize: number | undefined;
@@ -61,7 +61,7 @@ const roundsDefault: Record<CommandName, number> = {
   http: 3,
   kv: 1,
   quant: 1,
-  pictures: 0,
+  images: 0,
   peers: 0,
   "service-times": 3,
   simulate: 0,
@@ -92,14 +92,14 @@ export const usageText = `pnpm bench <command> [options]
                         ${scenarios.map(({ name }) => name).join(", ")}
   kv [type …]           what each kind of KV cache costs and saves
   quant [level …]       the same for each level of quantization; --model is a model that is not quantized
-  pictures              whether replies about generated images are equal to those of llama-mtmd-cli
+  images                whether replies about generated images are equal to those of llama-mtmd-cli
   peers                 only build and install the programs that Ingle is compared with
   service-times         how long a replica takes for prompts and for concurrent replies, for simulate
   simulate PLAN         simulates days of requests to a cluster of replicas; bench/simulations has plans
 
   --peers               compare with llama-server and node-llama-cpp (http)
-  --model FILE          a .gguf file; default: the starter model, for pictures tiny models; required for quant
-  --mmproj FILE         its projector (pictures, http vision)
+  --model FILE          a .gguf file; default: the starter model, for images tiny models; required for quant
+  --mmproj FILE         its projector (images, http vision)
   --text FILE           measure quality on this text instead of a book (kv, quant)
   --sampled             measure it on text that the model itself generates, if it knows no English prose (kv, quant)
   --pieces N            chunks of the text; default: 32 (kv, quant)

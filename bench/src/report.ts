@@ -1,4 +1,4 @@
-// The report of a run: a table for the terminal, the same in markdown, everything as JSON, and a chart for each scenario
+// The report of a run: a table for the terminal, the same table in Markdown, all figures as JSON, and a chart for each scenario
 // with peers.
 import { drawBars } from "./bar-chart.ts";
 import { compare, failures, formatNumber, type Comparison, type ReportedScenario } from "./comparison.ts";

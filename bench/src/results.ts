@@ -30,7 +30,7 @@ export function headLines(
   ];
 }
 
-/** The same in one line, for charts. */
+/** The provenance in one line, for charts. */
 export function chartFooter({ model, threads, machine }: Conditions): string {
   return `${model.name}, ${threads} threads, ${machine.cpu}, commit ${machine.commit}`;
 }

@@ -1,4 +1,4 @@
-// What a scenario is: a name, what it measures, and one or more cases that drive a freshly started subject.
+// Defines a scenario: a name, what it measures, and one or more cases that drive a freshly started subject.
 // The files in scenarios/ define them.
 import type { ProcessUsage } from "./machine.ts";
 import type { Prompts } from "./prompts.ts";

@@ -12,7 +12,7 @@ const refusalMax = 500;
 export interface StreamOptions {
   /** Fails the request. */
   signal?: AbortSignal | undefined;
-  /** Closes the connection as a client that disconnects; the record then says so. */
+  /** Closes the connection like a client that disconnects; the record then says so. */
   leave?: AbortSignal | undefined;
   /** Called with the number of pieces so far, which is close to the number of tokens. */
   onPiece?: ((count: number) => void) | undefined;

@@ -28,7 +28,7 @@ const stepLimitMs = 40 * 60_000;
 const outputMax = 64 * 1024 * 1024;
 /** Caches of this machine's user that the steps share, by their paths below the home folder. */
 const caches = [".cache/ccache", ".config/ccache", ".local/share/pnpm", ".npm"];
-/** By what npm reaches its registry, and what a compiler cache looks at beside the command line. */
+/** Variables that npm needs to reach its registry, and those that a compiler cache includes in its keys. */
 const isPassedOn = /^(npm_config_.*|https?_proxy|no_proxy|node_extra_ca_certs|lang|lc_.*)$/i;
 
 export interface Bind {
@@ -158,7 +158,7 @@ export class BareDebian implements AsyncDisposable {
   }
 }
 
-/** The package source that this machine uses for its own release. */
+/** The package mirror that this machine uses for its own release. */
 async function packageSource(): Promise<{ suite: string; site: string }> {
   const release = await readFile("/etc/os-release", "utf8");
   const suite = /^VERSION_CODENAME=(.+)$/m.exec(release)?.[1] ?? "";

@@ -1,4 +1,5 @@
-// An image and its containers, as the test of the images uses them: with a container engine, or without one in minimal systems.
+// The interface of an image and its containers for the image tests, with two implementations: a container engine
+// (engine-image.ts), and minimal systems without one (bare-image.ts).
 import type { ImageConfig } from "./dockerfile.ts";
 
 /** Disposing of it removes it. */

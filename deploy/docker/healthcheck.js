@@ -1,4 +1,4 @@
-// The HEALTHCHECK of the images: exits with 0 if the server in this container responds, else with 1.
+// The HEALTHCHECK of the images: exits with 0 if the server in this container responds, otherwise with 1.
 import http from "node:http";
 import https from "node:https";
 

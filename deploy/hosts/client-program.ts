@@ -1,5 +1,5 @@
-// A client on its own host: sends the requests that client.ts commands over the channel, with our client library, until the channel
-// closes. Its arguments are the server's address and model.
+// A client on its own host: sends the requests that client.ts asks for over the channel, with our client library, until the
+// channel closes. Its arguments are the server's address and model.
 import { Ingle } from "@ingle/client";
 import type { ChatOrder, ChatOutcome, HttpOrder, HttpOutcome, Order, Report } from "./client-messages.ts";
 
@@ -102,5 +102,5 @@ function send(report: Report): void {
 }
 
 process.on("message", (order: Order) => {
-  void carryOut(order).then(send); // each order has its own report, failures too
+  void carryOut(order).then(send); // each request reports its own outcome, failures too
 });

@@ -84,7 +84,7 @@ export class HostProcess {
     }
   }
 
-  /** An error with what the program did and the end of its output. */
+  /** An error that says what the program did and quotes the end of its output. */
   failure(what: string): Error {
     return new Error(
       `${this.name} ${what}. Its last output:\n${`${this.stdout}\n${this.stderr}`.trim().slice(-tailMax)}`,

@@ -1,9 +1,10 @@
-// Checks that no schema expresses, between the objects of a release and between the fields of a pod: references by name, and privileges.
+// Checks what no schema expresses: references by name between the objects of a release, and privileges between the fields of a
+// pod.
 import { z } from "zod";
 import type { KubernetesObject } from "./helm.ts";
 import { containersOf, podsOf, type Pod } from "./pods.ts";
 
-/** The patterns of a label's value, an object's name and a port's name. */
+/** The patterns for a label's value, an object's name and a port's name. */
 const labelValue = /^(?=.{0,63}$)([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/;
 const objectName = /^(?=.{1,63}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const portName = /^(?=.{1,15}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
@@ -97,7 +98,7 @@ function probeProblems(pod: Pod): string[] {
     .map((port) => `a probe asks port ${port}, on which nobody listens`);
 }
 
-/** References of a pod to objects that the release does not have. Secrets and claims may be the operator's. */
+/** References of a pod to objects that the release does not have. Secrets and claims may exist already. */
 function missingObjects({ spec }: Pod, objects: readonly KubernetesObject[]): string[] {
   const names = new Set(objects.map(nameOf));
   return spec.volumes

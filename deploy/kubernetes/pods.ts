@@ -1,4 +1,4 @@
-// Finds the pods in a release's objects: each kind of object has them at a different place.
+// Finds the pods in a release's objects: each kind of object has them in a different place.
 import { z } from "zod";
 import type { KubernetesObject } from "./helm.ts";
 

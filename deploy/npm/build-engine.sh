@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds this platform's prebuilt engine (INGLE_GPU chooses a GPU's) and packs it into the folder that is named.
+# Builds this platform's prebuilt engine (INGLE_GPU selects a GPU build) and packs it into the given folder.
 set -eu
 if command -v apk >/dev/null; then
     apk add git g++ make cmake ninja linux-headers

@@ -1,4 +1,4 @@
-// A user's folder: empty, outside the checkout, with Node and npm but no compiler, and a registry of our own.
+// Simulates a user's machine: an empty folder outside the checkout, with Node and npm but no compiler, and a local registry.
 import { spawn } from "node:child_process";
 import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -7,17 +7,17 @@ import { HostProcess } from "../hosts/host-process.ts";
 import type { Registry } from "./registry.ts";
 import { runTool } from "./tool.ts";
 
-/** All that is in PATH; npm starts programs with sh. */
+/** The only programs in PATH; npm starts programs with sh. */
 const programs = ["npm", "npx", "sh"];
 
 export class EmptyFolder implements AsyncDisposable {
-  /** `more` names programs that the user has, too. */
+  /** `more` names additional programs that the user has. */
   static async make(registry: Registry, more: readonly string[] = []): Promise<EmptyFolder> {
     const root = await realpath(await mkdtemp(path.join(tmpdir(), "ingle-user-")));
     const folder = new EmptyFolder(root);
     await mkdir(folder.path);
     await mkdir(folder.#bin);
-    // Windows has no such links; npm is in Node's folder there.
+    // Windows has no such links; there, npm is in Node's folder.
     if (process.platform !== "win32") {
       await symlink(process.execPath, path.join(folder.#bin, "node"));
       for (const name of [...programs, ...more])
@@ -28,7 +28,7 @@ export class EmptyFolder implements AsyncDisposable {
     return folder;
   }
 
-  /** Where the user works. */
+  /** The user's working directory. */
   readonly path: string;
   readonly env: NodeJS.ProcessEnv;
   readonly #root: string;
@@ -40,7 +40,7 @@ export class EmptyFolder implements AsyncDisposable {
     this.#bin = path.join(root, "bin");
     this.#home = path.join(root, "ingle");
     this.path = path.join(root, "project");
-    // Package managers keep everything below the home folder; ours has the registry's settings.
+    // Package managers keep everything below the home folder; this one has the registry's settings.
     const windows = process.env["SystemRoot"] ?? "";
     this.env = {
       ...(process.platform === "win32"
@@ -73,7 +73,7 @@ export class EmptyFolder implements AsyncDisposable {
     await writeFile(path.join(this.path, name), text);
   }
 
-  /** Copies a model's file into the user's models folder, where it is the model that is used if none is named. */
+  /** Copies a model's file into the user's models folder, where it is the default model. */
   async addModel(file: string): Promise<void> {
     const models = path.join(this.#home, "models");
     await mkdir(models, { recursive: true });
@@ -85,7 +85,7 @@ export class EmptyFolder implements AsyncDisposable {
     return path.join(this.path, "node_modules", ".bin", name);
   }
 
-  /** The folders of the packages that npx has installed, of one command. */
+  /** The folders of the packages that npx has installed for one command. */
   async installedByNpx(): Promise<string[]> {
     const cache = path.join((await this.run("npm", "config", "get", "cache")).trim(), "_npx");
     const [command = ""] = await readdir(cache);

@@ -1,11 +1,11 @@
-// What must be true of a package before it is published.
+// Checks that a package is fit to be published.
 import { readFile } from "node:fs/promises";
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { dependenciesOf, type Tarball } from "./packages.ts";
 
-/** npm would run these on the user's machine. */
+/** Scripts that npm would run on the user's machine. */
 const installScripts = ["preinstall", "install", "postinstall", "prepare"];
 
 /** Every problem of a release's packages, as `name: sentence`. */
@@ -40,7 +40,7 @@ function manifestProblems({ manifest, files }: Tarball): string[] {
   return expected.filter(([isTrue]) => !isTrue).map(([, sentence]) => sentence);
 }
 
-/** Platform packages come from other machines, and may be missing here. */
+/** Platform packages are built on other machines, and may be missing here. */
 const isPlatform = (name: string): boolean => name.startsWith("@ingle/engine-native-");
 
 function dependencyProblems({ manifest }: Tarball, released: ReadonlyMap<string, string>): string[] {
@@ -49,7 +49,7 @@ function dependencyProblems({ manifest }: Tarball, released: ReadonlyMap<string,
   return dependenciesOf(manifest).flatMap((name) => {
     const version = versions[name] ?? "";
     if (name in peerDependencies && !name.startsWith("@ingle/")) {
-      // The user installs it, perhaps for other programs too, and gets the newest version.
+      // A peer is installed by the user, perhaps for other programs too, and is then the newest version.
       return /^\^\d+\.\d+\.\d+$/.test(version)
         ? []
         : [`has the peer ${name}@${version}, not ^ and a version`];
@@ -70,13 +70,13 @@ async function publintProblems({ file }: Tarball): Promise<string[]> {
   );
 }
 
-/** The packages are ES modules, so that only what resolves these counts. */
+/** The packages are ES modules, so only problems of the resolvers that load those count. */
 const resolutions: ReadonlySet<unknown> = new Set(["node16-esm", "bundler"]);
 
 async function typeProblems({ file, manifest }: Tarball): Promise<string[]> {
   if (!JSON.stringify(manifest.exports ?? {}).includes('"types"')) return [];
   const found = await checkPackage(createPackageFromTarballData(await readFile(file)), {
-    // Of programs, not for imports.
+    // Entries of programs, which nobody imports.
     excludeEntrypoints: [/bin\//],
   });
   if (found.types === false) return ["has no types"];

@@ -1,4 +1,4 @@
-// The packages that are published, and the tarballs that are sent.
+// The packages that a release publishes, and their tarballs.
 import { createReadStream } from "node:fs";
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -21,7 +21,7 @@ const packagesFolder = path.join(checkout, "packages");
 const native = path.join(packagesFolder, "engine-native");
 
 const Names = z.record(z.string(), z.string()).default({});
-/** What is read of a package.json. */
+/** The fields of a package.json that are used here. */
 export const Manifest = z.looseObject({
   name: z.string(),
   version: z.string(),
@@ -50,13 +50,13 @@ export async function publishedFolders(): Promise<string[]> {
   return folders.filter((_folder, index) => manifests[index]?.private === false);
 }
 
-/** Where the release comes from, as GitHub Actions names it: the checkout itself names no host. */
+/** The repository of the release, from GitHub Actions' variables: the checkout itself names no host. */
 export interface Repository {
   readonly GITHUB_SERVER_URL: string;
   readonly GITHUB_REPOSITORY: string;
 }
 
-/** Packs the packages that are the same on every platform; `pnpm build` was run. .pnpmfile.cjs completes their manifests. */
+/** Packs the packages that are the same on every platform. Needs `pnpm build` first. .pnpmfile.cjs completes their manifests. */
 export async function packPackages(target: string, repository?: Repository): Promise<void> {
   await mkdir(target, { recursive: true });
   const env = { ...process.env, ...repository };
@@ -73,8 +73,8 @@ export async function packEngines(target: string, repository?: Repository): Prom
 }
 
 /**
- * Packs the addon of the checkout as this platform's prebuilt package: for tests, which would take minutes longer with the code of
- * every processor.
+ * Packs the addon of the checkout as this platform's prebuilt package: for tests, which would take minutes longer if the code for
+ * every processor were built.
  */
 export async function packEngineOfCheckout(target: string, repository?: Repository): Promise<void> {
   const addon = path.join(native, "build", "Release", "ingle.node");
@@ -120,7 +120,7 @@ async function packEngine(folder: string, target: string, from?: Repository): Pr
   await runTool("npm", ["pack", "--silent", "--pack-destination", target], { cwd: folder });
 }
 
-/** The tarballs in a folder, with each package after those that it depends on: nobody can install half a release. */
+/** The tarballs in a folder, with each package after its dependencies, so that nobody can install half a release. */
 export async function readTarballs(folder: string): Promise<Tarball[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith(".tgz"));
   const tarballs = await Promise.all(names.map((name) => readTarball(path.join(folder, name))));

@@ -1,4 +1,5 @@
-// A registry of our own on loopback: Verdaccio, which takes what is published and gets everything else from the machine's registry.
+// A local registry on loopback: Verdaccio, which accepts the published packages and gets everything else from the machine's
+// registry.
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -32,9 +33,9 @@ export class Registry implements AsyncDisposable {
   }
 
   readonly url: string;
-  /** npm's settings for this registry. Anyone may publish; clients only insist on some token. */
+  /** npm's settings for this registry. Anyone may publish, but clients insist on some token. */
   readonly npmrc: string;
-  /** Those of yarn 2 and later, which usually waits some days before it installs a new version. */
+  /** The settings of Yarn 2 and later, which by default waits some days before it installs a new version. */
   readonly yarnrc: string;
   readonly #folder: string;
   readonly #process: ChildProcess;
@@ -47,7 +48,7 @@ export class Registry implements AsyncDisposable {
     this.yarnrc = `npmRegistryServer: "${this.url}"\nunsafeHttpWhitelist: ["127.0.0.1"]\nnpmMinimalAgeGate: 0\nenableTelemetry: false\n`;
   }
 
-  /** Sends packages as a release does. */
+  /** Publishes packages as a release does. */
   async publish(tarballs: readonly Tarball[]): Promise<void> {
     const cwd = path.join(this.#folder, "publish");
     await mkdir(cwd, { recursive: true });
@@ -98,7 +99,7 @@ function configOf(folder: string, upstream: string): object {
       "@ingle/*": ours,
       "**": { access: "$all", proxy: "machine" },
     },
-    // The size of the largest engine with a GPU, and more.
+    // More than the largest engine with a GPU.
     max_body_size: "1gb",
     web: { enable: false },
     log: { type: "stdout", format: "json", level: "fatal" },

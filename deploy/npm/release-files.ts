@@ -1,5 +1,5 @@
-// What a release is made of, for tests: INGLE_PACKED names a folder with tarballs, such as those that the release's workflow has made
-// for every platform; without it, the checkout is packed with an engine that it has built.
+// The files of a release, for tests: INGLE_PACKED names a folder with tarballs, such as those that the release workflow built for
+// every platform; without it, the checkout is packed with its own build of the engine.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -16,7 +16,7 @@ const repository: Repository = { GITHUB_SERVER_URL: "https://git.example", GITHU
 
 export interface PublishedRelease extends AsyncDisposable {
   readonly tarballs: readonly Tarball[];
-  /** Holds the tarballs. */
+  /** The folder with the tarballs. */
   readonly registry: Registry;
 }
 

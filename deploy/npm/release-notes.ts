@@ -1,12 +1,12 @@
-// The notes of a release, out of the changelogs that changesets writes for each package.
+// Makes the notes of a release from the changelogs that changesets writes for each package.
 
-/** Entries of a version under their kind of change, each once: a change of several packages is in all their changelogs. */
+/** The entries of a version by kind of change, without duplicates: a change to several packages is in all their changelogs. */
 export function releaseNotes(changelogs: readonly string[], version: string): string {
   const kinds = new Map<string, Set<string>>();
   for (const section of changelogs.map((changelog) => sectionOf(changelog, version))) {
     for (const part of section.split(/^### /m).slice(1)) {
       const [kind = "", ...lines] = part.split("\n");
-      // An entry begins with a dash, and goes on in indented lines.
+      // An entry begins with a dash and continues in indented lines.
       const entries = lines
         .join("\n")
         .split(/^(?=- )/m)

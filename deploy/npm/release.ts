@@ -1,9 +1,9 @@
-// The steps of a release, which .github/workflows/release.yml runs (docs/testing.md):
+// The steps of a release, run by .github/workflows/release.yml (docs/testing.md):
 //
 //   tsx deploy/npm/release.ts packages FOLDER    packs what is the same on every platform
 //   tsx deploy/npm/release.ts engines FOLDER     packs the engines that `prebuilt` wrote on this machine
 //   tsx deploy/npm/release.ts check FOLDER       fails if a package is not fit to be published, or an engine is missing
-//   tsx deploy/npm/release.ts notes FOLDER       writes NOTES.md and SHA256SUMS beside the tarballs
+//   tsx deploy/npm/release.ts notes FOLDER       writes NOTES.md and SHA256SUMS next to the tarballs
 //   tsx deploy/npm/release.ts publish FOLDER     publishes the tarballs to npm's registry, with provenance
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";

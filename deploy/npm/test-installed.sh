@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests the packages in the folder that is named, as a user installs them. Nothing is compiled but TypeScript.
+# Tests the packages in the given folder as a user would install them. Compiles only TypeScript.
 set -eu
 INGLE_PACKED=$(cd "$1" && pwd)
 export INGLE_PACKED

@@ -2,9 +2,9 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
-/** Far above what an installation prints. */
+/** Far more than an installation prints. */
 const outputBytesMax = 16 * 1024 * 1024;
-/** An installation over a slow network on a busy machine. */
+/** Enough for an installation over a slow network on a busy machine. */
 const toolMaxMs = 600_000;
 
 export interface ToolOptions {

@@ -1,5 +1,5 @@
-// Builds the addon with cmake-js: chooses the backend and reports missing tools. A finished build is left alone: ninja or
-// make sees that nothing changed. A prebuilt package of the same sources is used as it is. `build.ts FOLDER` builds there.
+// Builds the addon with cmake-js: chooses the backend and reports missing tools. A finished build is left alone: ninja or make
+// sees that nothing changed. A prebuilt package of the same sources is used as it is. `build.ts FOLDER` builds in that folder.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -16,7 +16,7 @@ const gpus = ["cpu", "cuda", "metal", "vulkan"] as const;
 type Gpu = (typeof gpus)[number];
 const buildDir = path.resolve(process.argv[2] ?? usualDir());
 
-/** A sanitizer and a GPU that is asked for have folders of their own, so that switching between builds compiles nothing again. */
+/** Builds with a sanitizer or for a requested GPU have their own folders, so that switching between builds recompiles nothing. */
 function usualDir(): string {
   return sanitizer === ""
     ? buildFolder(here, process.env["INGLE_GPU"])
@@ -33,7 +33,7 @@ function runs(command: string, ...args: string[]): boolean {
   return spawnSync(command, args, { stdio: "ignore" }).status === 0;
 }
 
-/** `auto` is CUDA only if there are both its compiler and a device: with only one of them, something would fail later. */
+/** `auto` selects CUDA only if both its compiler and a device are present: with only one of them, something would fail later. */
 function chooseGpu(): Gpu {
   const asked = process.env["INGLE_GPU"] ?? "auto";
   if (asked === "auto") {
@@ -80,7 +80,7 @@ function checkTools(gpu: Gpu): void {
   }
 }
 
-/** llama.cpp with our patches and files, which vendor/llama.cpp/prepare.ts has made. */
+/** llama.cpp with our patches and files, as prepared by vendor/llama.cpp/prepare.ts. */
 function llamaCppDir(): string {
   const dir = path.join(
     path.dirname(fileURLToPath(import.meta.resolve("@ingle/llama.cpp/package.json"))),
@@ -132,10 +132,13 @@ async function cmakeJs(
     stop(`The native build failed (cmake-js ${command}); the compiler's messages are above.`);
 }
 
-/** The variables that ask for a build of one's own. */
+/** Environment variables that request a build from source. */
 const ownBuild = ["INGLE_GPU", "INGLE_CPU", "INGLE_KV_QUANTS", "INGLE_SANITIZE"];
 
-/** The prebuilt addon that makes compiling unnecessary: this checkout has no build yet, and the package has the same sources. */
+/**
+ * The prebuilt addon to use instead of compiling: if this checkout has no build yet and the package was built from the same
+ * sources.
+ */
 function prebuiltAddon(): string | undefined {
   const isAsked = process.env["INGLE_BUILD"] === "source" || process.argv[2] !== undefined;
   if (isAsked || existsSync(buildDir) || ownBuild.some((name) => (process.env[name] ?? "") !== ""))

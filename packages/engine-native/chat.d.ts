@@ -1,7 +1,7 @@
 // Conversations at the seam to TypeScript: what a model's chat template renders, and what is parsed from a reply. A part of
 // index.d.ts.
 
-/** Absent fields are empty strings or arrays. */
+/** A message. Absent fields are empty strings or arrays. */
 export interface NativeMessage {
   role: string;
   content: string;
@@ -14,7 +14,7 @@ export interface NativeMessage {
   name: string;
 }
 
-/** An image, or a text if `image` is null. */
+/** A part of a message: an image, or a text if `image` is null. */
 export interface NativePart {
   text: string;
   image: NativeImage | null;
@@ -61,7 +61,7 @@ export interface NativeChat {
   templateArguments: { name: string; value: string }[];
   /**
    * GBNF rules that the reply's content must match, the first of them "ingle-json"; empty for none. With tools that may be
-   * called, a reply matches these rules or is calls.
+   * called, a reply either matches these rules or consists of calls.
    */
   contentRules: string;
   /** Whether `contentRules` include the calls, in place of llama.cpp's syntax for them. */

@@ -2,13 +2,13 @@
 import type { NativeConstraint, NativeErrorCode, NativeImages } from "./index.d.ts";
 
 export interface NativeContextOptions {
-  /** Most tokens one sequence may hold. */
+  /** Maximum number of tokens one sequence may hold. */
   contextLength: number;
-  /** KV cells of all sequences together; at least contextLength. */
+  /** Number of KV cells for all sequences together; at least contextLength. */
   cells: number;
-  /** Sequences that run at the same time. */
+  /** Number of sequences that run at the same time. */
   parallel: number;
-  /** Most tokens in one step while no sequence is decoding. */
+  /** Maximum number of tokens per step while no sequence is decoding. */
   batchTokens: number;
   threads: number;
   threadsBatch: number;
@@ -18,12 +18,12 @@ export interface NativeContextOptions {
   /** "auto" lets llama.cpp choose by backend. */
   flashAttention: "auto" | "on" | "off";
   /**
-   * Whether all sequences share one pool of cells. "off" gives each a stream of `contextLength` cells: `invalid_argument` if `cells`
-   * holds no more than `parallel` of them, for models with recurrent state, and over workers. "auto": streams where that is possible
-   * and GPUs compute all layers.
+   * Whether all sequences share one pool of cells. "off" gives each a stream of `contextLength` cells: `invalid_argument` if
+   * `cells` has no room for more than `parallel` streams, for models with recurrent state, and over workers. "auto" uses streams
+   * where possible if GPUs compute all layers.
    */
   kvUnified: "auto" | "on" | "off";
-  /** Most tokens that are computed at once; 0 for as many as a batch has. */
+  /** Maximum number of tokens computed at once; 0 means the batch size. */
   ubatchTokens: number;
   /** Whether the KV cache is on the devices of its layers. `invalid_argument` for false without such a device. */
   kvOffload: boolean;
@@ -44,15 +44,15 @@ export interface NativeContextOptions {
 }
 
 export interface NativeEngineOptions extends NativeContextOptions {
-  /** Most prompt tokens in one step beside decoding sequences; 0 lets the engine measure and choose. */
+  /** Maximum number of prompt tokens per step beside decoding sequences; 0 lets the engine measure and choose. */
   batchTokensBusy: number;
-  /** Most waiting requests; further ones are refused with `overloaded`. */
+  /** Maximum number of waiting requests; further ones are refused with `overloaded`. */
   waitingMax: number;
   /** What happens when a chat fills its context: the reply ends, or the oldest turns are dropped. */
   contextOverflow: "length" | "shift";
   /** Drafts tokens from n-grams of the text or with a draft model; not for models with `isRecurrent`. */
   speculation: "off" | "ngram" | "draft-model";
-  /** Most tokens that a draft model drafts in one step. */
+  /** Maximum number of tokens that a draft model drafts per step. */
   draftTokens: number;
   /** Size of the host KV tier, in bytes; 0 disables it. */
   cacheRamBytes: number;
@@ -88,7 +88,7 @@ export interface NativeRequest {
   /** The images of the prompt that `tokens` come from. */
   images: NativeImages | null;
   sampling: NativeSampling;
-  /** Most tokens to generate; -1 for as many as the context has room for, or with `shift`, four contexts' worth. */
+  /** Maximum number of tokens to generate; -1 for as many as the context has room for, or with `shift`, four contexts' worth. */
   maxTokens: number;
   stops: string[];
   ignoreEos: boolean;
@@ -106,22 +106,22 @@ export interface NativeRequest {
 export interface NativeEngine {
   /**
    * Adds a request to the waiting queue and returns its id. Throws `overloaded`, `context_length_exceeded`,
-   * `generation_not_supported`, `disposed`. `given` is an id that no other request of the engine has had: either all requests are
-   * given one, or none.
+   * `generation_not_supported`, `disposed`. `given` is an id that no other request of the engine has had: either all requests
+   * have one, or none.
    */
   submit(request: NativeRequest, given?: number): number;
   /**
-   * The same for the embeddings of 1 to 2,048 texts, or of a reranker for the scores of pairs: the last event has all of them. Throws
-   * `overloaded`, `context_length_exceeded`, `embeddings_not_supported`, `disposed`. If the context for embeddings would take more
-   * than `limits`, the last event is an `out_of_memory` error; for a model that is made to embed, its memory was planned, and they do
-   * not apply.
+   * Like `submit`, but for the embeddings of 1 to 2,048 texts or, with a reranker, for the scores of pairs: the last event has
+   * all of them. Throws `overloaded`, `context_length_exceeded`, `embeddings_not_supported`, `disposed`. If the context for
+   * embeddings would take more than `limits`, the last event is an `out_of_memory` error; they do not apply to an embedding
+   * model, whose memory was planned.
    */
   embed(texts: readonly Int32Array[], limits: NativeMemoryLimits, given?: number): number;
   /** Ends a request in any state: its last event is a finish with reason "cancelled". Ignores unknown ids. */
   cancel(id: number): void;
   /**
-   * Requests one report of the reusable blocks, which comes as soon as there is something to report: the changes since the last
-   * report, or all blocks with `isAnew`.
+   * Requests one report of the reusable blocks, delivered as soon as there is something to report: the changes since the last
+   * report, or with `isAnew` all blocks.
    */
   reportBlocks(isAnew: boolean): void;
   stats(): NativeStats;
@@ -132,18 +132,18 @@ export interface NativeEngine {
 /** Sends events to another process, from the engine's thread. */
 export interface NativeEventPipe {
   /**
-   * A stream socket. It gets a frame for each step with events: four bytes with the length of the rest, the lowest first, and a
+   * A stream socket. It gets a frame for each step with events: the length of the rest as four bytes, lowest first, and a
    * NativeStepReport that `v8.deserialize` reads.
    */
   fd: number;
   /**
-   * Has to write to `fd` what the socket did not take at once; on Windows, everything. Called in JavaScript, which may wait for the
-   * reader; the engine does not.
+   * Must write to `fd` what the socket did not take at once; on Windows, everything. It runs in JavaScript, which may wait for
+   * the reader; the engine never waits.
    */
   write: (bytes: Uint8Array) => void;
 }
 
-/** What happened in a step. */
+/** The events of a step. */
 export interface NativeStepReport {
   events: (NativeEvent | NativeBlocksEvent)[];
   /** The counters after the step, if it ended a request. */
@@ -154,7 +154,7 @@ export interface NativeStats {
   running: number;
   waiting: number;
   cells: number;
-  /** Bytes of a cell: keys and values of one token in all layers. */
+  /** Bytes per cell: keys and values of one token in all layers. */
   cellBytes: number;
   /** Cells that running requests hold or have reserved. */
   cellsUsed: number;
@@ -164,31 +164,31 @@ export interface NativeStats {
   steps: number;
   promptTokens: number;
   generatedTokens: number;
-  /** Images, or tiles of them, that were encoded. */
+  /** Number of images, or tiles of them, that were encoded. */
   imagesEncoded: number;
   preemptions: number;
-  /** How often a running request filled the context and dropped its oldest chat turns. */
+  /** Number of times a running request filled the context and dropped its oldest chat turns. */
   contextShifts: number;
-  /** Draft tokens that were verified, and those of them that were accepted. */
+  /** Number of draft tokens verified, and how many of them were accepted. */
   draftedTokens: number;
   acceptedTokens: number;
-  /** Bytes and number of the segments in the host KV tier. */
+  /** Size in bytes and number of the segments in the host KV tier. */
   cacheRamBytes: number;
   cacheRamPieces: number;
-  /** Segments that were swapped in instead of being computed again. */
+  /** Number of segments swapped in instead of being computed again. */
   cacheRamHits: number;
-  /** The memory of the context for embeddings now; empty without one, or if it was planned when the model was loaded. */
+  /** The current memory of the context for embeddings; empty without one, or if it was planned when the model was loaded. */
   embeddingMemory: NativeMemoryBytes[];
 }
 
 /** Bytes in one memory. */
 export interface NativeMemoryBytes {
-  /** Empty for the machine's own memory. */
+  /** Empty for host memory. */
   device: string;
   bytes: number;
 }
 
-/** The most bytes that something may take, in each memory (without a limit if it is not listed) and in all together. */
+/** A memory limit in bytes: for each memory (a memory that is not listed is unlimited) and for all together. */
 export interface NativeMemoryLimits {
   memories: NativeMemoryBytes[];
   totalBytes: number;
@@ -198,7 +198,7 @@ export interface NativeMemoryLimits {
 export type NativeEvent = NativeTextEvent | NativeFinishEvent | NativeEmbeddingEvent | NativeErrorEvent;
 
 /**
- * Changes, since the last report, of the blocks of tokens whose state other requests can reuse. Apply `removed` before `stored`.
+ * The blocks of tokens whose state other requests can reuse, as changes since the last report. Apply `removed` before `stored`.
  * With `isRestated`, discard everything reported before.
  */
 export interface NativeBlocksEvent {
@@ -209,7 +209,7 @@ export interface NativeBlocksEvent {
   stored: NativeStoredBlocks[];
 }
 
-/** Where a block is: in the context, or in the host KV tier. */
+/** Where a block is stored: in the context, or in the host KV tier. */
 export type NativeBlockMedium = "device" | "host";
 
 /** Consecutive blocks of one text. */
@@ -256,7 +256,7 @@ export interface NativeFinishEvent {
   completionTokens: number;
   /** Tokens of prompt and reply that were dropped because the context was full; promptTokens excludes them. */
   droppedTokens: number;
-  /** Draft tokens that were verified for the reply, and those of them that were accepted. */
+  /** Number of draft tokens verified for the reply, and how many of them were accepted. */
   draftedTokens: number;
   acceptedTokens: number;
   /** From submission until the first prompt token is computed. */
@@ -269,10 +269,10 @@ export interface NativeFinishEvent {
 export interface NativeEmbeddingEvent {
   id: number;
   type: "embeddings";
-  /** Vectors of `embeddingSize` numbers, concatenated; not normalized. Of a reranker, a score for each pair. */
+  /** Vectors of `embeddingSize` numbers, concatenated; not normalized. For a reranker, one score per pair. */
   vectors: Float32Array;
   promptTokens: number;
-  /** From submission until the first text is started, and from then until the last one is done. */
+  /** Milliseconds from submission until the first text is started, and from then until the last one is done. */
   queueMs: number;
   computeMs: number;
 }
@@ -283,6 +283,6 @@ export interface NativeErrorEvent {
   type: "error";
   code: NativeErrorCode;
   message: string;
-  /** Only of an engine in a process of its own, whose `submit` cannot throw. */
+  /** Only for an engine in its own process, whose `submit` cannot throw. */
   details?: Readonly<Record<string, string | number>> | undefined;
 }

@@ -1,10 +1,10 @@
-// Finds the addon: one that was built here, or the one of this platform's prebuilt package.
+// Finds the addon: the one built in this checkout, or the one in this platform's prebuilt package.
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { hostPlatform, packageName } from "./platforms.js";
 
-/** The GPUs whose builds and prebuilt packages lie beside those without, in the order in which they are looked for. */
+/** The GPUs that have builds and prebuilt packages of their own, in search order. */
 const gpus = ["cuda", "vulkan"];
 
 /**
@@ -22,8 +22,8 @@ export function buildFolder(folder, gpu) {
  *
  * 1. `Release/ingle.node` in `build` or, if INGLE_GPU asks for it or there is no other, in `build-cuda` or `build-vulkan` in
  *    `folder`: the builds of a checkout.
- * 2. `prebuilt/<package>/ingle.node` in `folder`: what `prebuilt.ts` wrote. build.ts lets it be only if it was made from the same
- *    sources.
+ * 2. `prebuilt/<package>/ingle.node` in `folder`: what `prebuilt.ts` wrote. build.ts keeps it only if it was made from the same
+ * sources.
  * 3. the installed package of this platform, with a GPU if such a package is installed.
  *
  * `INGLE_GPU` names the GPU, or `cpu` for none; with `INGLE_BUILD=source` only a build counts. Throws an error that says what

@@ -62,12 +62,12 @@ export type NativeErrorCode =
   | "projector_mismatch"
   | "embeddings_not_supported"
   | "engine_failed"
-  /** Only of an engine in a process of its own: the process has ended. */
+  /** Only for an engine in its own process: the process has ended. */
   | "engine_crashed"
   | "worker_lost"
   | "disposed";
 
-/** What was compiled in, and what this machine offers. */
+/** What was compiled into the addon, and what this machine offers. */
 export interface BuildInfo {
   version: string;
   /** `sources` identifies what was compiled, including patches and added files, which the commit does not cover. */
@@ -103,7 +103,7 @@ export interface NativeLoadOptions {
   mlock: boolean;
   /** The projector for image input, whose header was checked; null for none. */
   projector: NativeProjector | null;
-  /** Machines that hold layers, before this machine's GPUs. They stay connected until the model is disposed. */
+  /** Machines that hold layers; they come before this machine's GPUs, and stay connected until the model is disposed. */
   workers: NativeWorker[];
   /** Null for the defaults. */
   placement: NativePlacement | null;
@@ -113,12 +113,12 @@ export interface NativeLoadOptions {
 export interface NativePlacement {
   /** Names as in `buildInfo()`; empty for all GPUs, `["none"]` for none. */
   devices: string[];
-  /** The experts of so many layers, from the first one on, stay in the machine's memory. */
+  /** The experts of this many layers, counted from the first, stay in host memory. */
   cpuMoeLayers: number;
   /** Tensors whose names match the pattern go to the device, or to "CPU"; the first match counts. */
   tensorOverrides: { pattern: string; device: string }[];
   splitMode: "layer" | "row" | "none";
-  /** A share for each device; empty for shares by free memory. */
+  /** Each device's share; empty to divide by free memory. */
   tensorSplit: number[];
   /** With `splitMode: "none"`, the device that holds the model; -1 if none was requested. */
   mainGpu: number;
@@ -133,7 +133,7 @@ export interface NativeProjector {
   path: string;
   /** Threads that encode images, unless a GPU does. */
   threads: number;
-  /** Fewest and most tokens of an image, for projectors with a variable number; 0 uses the file's values. */
+  /** Minimum and maximum number of tokens per image, for projectors with a variable number; 0 uses the file's values. */
   imageMinTokens: number;
   imageMaxTokens: number;
 }
@@ -183,12 +183,12 @@ export interface NativeModelInfo {
     bos: number;
     eos: number;
     eot: number;
-    /** Between two texts that are read together. */
+    /** Separates two texts that are read together. */
     sep: number;
     infillPrefix: number;
     infillSuffix: number;
     infillMiddle: number;
-    /** They precede the name of a project, and the name of each of its files. */
+    /** Tokens before the name of a project, and before the name of each of its files. */
     infillProject: number;
     infillFile: number;
   };
@@ -301,7 +301,7 @@ export interface NativeMeasure {
   contextLengthTrain: number;
   /** The device of each layer, named as below. */
   layerDevices: string[];
-  /** Bytes by memory; `device` is a name as in `buildInfo()`, or empty for the machine's own memory. */
+  /** Bytes per memory; `device` is a name as in `buildInfo()`, or empty for host memory. */
   memories: { device: string; weightsBytes: number; contextBytes: number; computeBytes: number }[];
 }
 
@@ -319,16 +319,16 @@ export interface NativeWorker {
 export interface NativeConnectOptions {
   /** Identifies the worker in this process: one that reconnects with the same devices must have the same name. */
   name: string;
-  /** Milliseconds that a response may take; after that the connection is lost. */
+  /** Time limit for a response in milliseconds; after that, the connection counts as lost. */
   replyMsMax: number;
 }
 
-/** Attaches a worker. Returns one end of a socket pair (`fd`), whose bytes JavaScript carries to and from the worker. */
+/** Attaches a worker. Returns one end of a socket pair (`fd`); JavaScript carries its bytes to and from the worker. */
 export function connectWorker(options: NativeConnectOptions): {
   fd: number;
   worker: Promise<NativeWorker>;
 };
-/** The worker's devices, with the memory that is free now. */
+/** The worker's devices, with their free memory now. */
 export function workerDevices(worker: NativeWorker): Promise<DeviceInfo[]>;
 /** True once the connection has failed, for good: computations with it end with `worker_lost`. */
 export function isWorkerLost(worker: NativeWorker): boolean;
@@ -348,10 +348,10 @@ export function servePeer(options: NativeServeOptions): Promise<void>;
 
 /** Sends llama.cpp's log lines to `sink`; null, the default, drops them. Level: 1 debug … 4 error. */
 export function setLogSink(sink: ((level: number, text: string) => void) | null): void;
-/** Makes the process return freed memory to the system early. For processes that run nothing but Ingle. */
+/** Makes the process return freed memory to the system early. Only for processes that run nothing but Ingle. */
 export function keepMemoryTight(): void;
 /**
- * Takes rights from this process, for good, that an engine does not need once its model is loaded: to start programs, to use the
- * network, to signal or inspect other processes, to mount. Returns whether the system has taken them; only Linux can.
+ * Permanently drops rights of this process that an engine does not need once its model is loaded: starting programs, using the
+ * network, signalling or inspecting other processes, mounting. Returns whether they were dropped; only Linux supports it.
  */
 export function confineProcess(): boolean;

@@ -5,7 +5,7 @@ export interface Platform {
   readonly cpu: string;
   /** Linux only. */
   readonly libc?: string;
-  /** Absent in packages for the CPU alone. Metal is in every package for macOS. */
+  /** Absent in CPU-only packages. Every package for macOS includes Metal. */
   readonly gpu?: string;
 }
 

@@ -9,8 +9,8 @@
 //     libggml-cpu-<processor>.so        the processor code, one file per kind of processor; the best one is loaded
 //     libggml-<gpu>.so                  GPU packages and macOS: the GPU code
 //
-// The packages are no dependencies in the checkout, because there they are built. @ingle/engine-native is published with what
-// platformDependencies() returns added to its manifest.
+// A checkout does not depend on these packages, because it builds the engine itself. platformDependencies() returns what the
+// published manifest of @ingle/engine-native has in addition.
 
 /** @typedef {import("./platforms.d.ts").Platform} Platform */
 
@@ -41,9 +41,9 @@ export function packageName({ os, cpu, libc, gpu }) {
 }
 
 /**
- * What the manifest of the published @ingle/engine-native adds to that of the checkout. Package managers install the one optional
- * dependency whose `os`, `cpu` and `libc` are the machine's. GPU packages are optional peers: installed only if a user asks for
- * one, and then found in every layout of node_modules.
+ * The fields that the published manifest of @ingle/engine-native has in addition to the checkout's. Package managers install the
+ * one optional dependency whose `os`, `cpu` and `libc` are the machine's. GPU packages are optional peers: installed only if a
+ * user asks for one, and then found in every layout of node_modules.
  *
  * @param {string} version
  */
@@ -85,7 +85,7 @@ export function platformManifest(platform, own) {
     ...(libc === undefined ? {} : { libc: [libc] }),
     type: "commonjs",
     exports: { "./ingle.node": "./ingle.node", "./package.json": "./package.json" },
-    // Libraries cannot be loaded from inside yarn's archives.
+    // Libraries cannot be loaded from inside Yarn's archives.
     preferUnplugged: true,
   };
 }
@@ -94,7 +94,7 @@ export function platformManifest(platform, own) {
 export function hostPlatform() {
   const { platform: os, arch: cpu } = process;
   if (os !== "linux") return { os, cpu };
-  // A report would otherwise look up the names of all network connections.
+  // Otherwise, a report looks up the names of all network connections.
   process.report.excludeNetwork = true;
   const { header } = process.report.getReport();
   return { os, cpu, libc: "glibcVersionRuntime" in header ? "glibc" : "musl" };

@@ -1,15 +1,15 @@
-// Runs a build tool and shows one line that moves. What the tool prints appears only if it fails.
+// Runs a build tool and shows its progress on a single line. The tool's own output appears only if it fails.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import progress from "cli-progress"; // Node finds no name `Format` in this CommonJS module
 
-/** Of a failed tool's output, the last lines are printed: enough for a compiler's messages. */
+/** Number of last lines printed of a failed tool's output: enough for a compiler's messages. */
 const shownLinesMax = 500;
 
-/** Without a terminal, a line is printed this often. */
+/** Without a terminal, a line is printed at this interval. */
 const lineEveryMs = 15_000;
 
-/** Steps done and steps in all, in a line of Ninja (`[5/100] Building …`) or Make (`[  5%] Building …`). */
+/** Parses steps done and total steps from a line of Ninja (`[5/100] Building …`) or Make (`[  5%] Building …`). */
 export function stepsIn(line: string): { done: number; total: number } | undefined {
   const ninja = /^\[(\d+)\/(\d+)\]/.exec(line);
   if (ninja !== null) return { done: Number(ninja[1]), total: Number(ninja[2]) };
@@ -27,7 +27,7 @@ export async function runWithProgress(
   const child = spawn(command, args, { cwd, stdio: ["ignore", "pipe", "pipe"] });
   const bar = new progress.SingleBar({
     format: `${what} {bar} step {value} of {total}, {percentage} %, {eta_formatted}`,
-    // Before the first steps are done, the time is not a number.
+    // Before the first step is done, the time left is NaN.
     formatTime: (seconds, options, multiple) =>
       Number.isFinite(seconds)
         ? `${progress.Format.TimeFormat(seconds, options, multiple)} left`

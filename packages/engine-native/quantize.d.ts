@@ -1,5 +1,5 @@
-// The part of the seam that works on model files; index.d.ts has the rest. Run it in a process of its own: it takes minutes,
-// cannot be stopped, and damaged files can end the process.
+// The part of the seam that works on model files; index.d.ts has the rest. Call it in a separate process: it takes minutes,
+// cannot be stopped, and damaged files can crash it.
 import type { NativeLoadOptions } from "./index.js";
 
 export interface NativeQuantizeOptions {
@@ -23,7 +23,7 @@ export function quantizeModel(
   onTensor: (name: string) => void,
 ): Promise<void>;
 
-/** What to compute an importance matrix from: see src/llama/quantize/imatrix.h. */
+/** Options for computing an importance matrix: see src/llama/quantize/imatrix.h. */
 export interface NativeImatrixOptions {
   model: NativeLoadOptions;
   /** Path of the file to write; overwritten if it exists. */
@@ -31,9 +31,9 @@ export interface NativeImatrixOptions {
   text: string;
   /** Name of the text, stored in the file; "" for none. */
   dataset: string;
-  /** Tokens of a chunk; at least 16. */
+  /** Tokens per chunk; at least 16. */
   chunkTokens: number;
-  /** Most chunks; 0 uses the whole text. */
+  /** Maximum number of chunks; 0 uses the whole text. */
   chunksMax: number;
   threads: number;
 }
@@ -43,7 +43,7 @@ export interface NativeImatrixResult {
   matrices: number;
 }
 
-/** Computes an importance matrix. Calls `onChunk` with the number of chunks done and of all chunks. */
+/** Computes an importance matrix. Calls `onChunk` with the number of chunks done and the total. */
 export function computeImatrix(
   options: NativeImatrixOptions,
   onChunk: (done: number, total: number) => void,

@@ -3,7 +3,7 @@ import { createHash, type Hash } from "node:crypto";
 import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
 
-/** What the addon is built from, beside llama.cpp. */
+/** The inputs of the addon's build besides llama.cpp. */
 const addonSources = ["src", "cmake", "CMakeLists.txt"];
 
 /** Identifies llama.cpp's sources as they are compiled: their stamp covers the release, our patches and our files. */
@@ -25,7 +25,7 @@ function addFiles(hash: Hash, place: string): void {
   const names = statSync(place).isFile() ? [""] : readdirSync(place, { recursive: true, encoding: "utf8" });
   for (const name of names.toSorted()) {
     const file = path.join(place, name);
-    // The same on every system.
+    // Slashes in paths, so that the hash is the same on every system.
     if (statSync(file).isFile()) hash.update(`${name.replaceAll("\\", "/")}\0`).update(readFileSync(file));
   }
 }

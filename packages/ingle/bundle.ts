@@ -1,5 +1,5 @@
-// Bundles the command line of @ingle/server and everything that it imports into dist, so that npx installs a few packages instead of 200.
-// Outside stay the native packages, which differ between platforms, and the app's page, which is files.
+// Bundles the command line of @ingle/server and everything that it imports into dist, so that npx installs a few packages instead
+// of 200. Native packages, which differ between platforms, and the app's page, which consists of files, are not bundled.
 import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,12 +8,15 @@ import { rolldown, type OutputChunk } from "rolldown";
 const here = import.meta.dirname;
 const target = path.join(here, "dist");
 
-/** The folder of one of our packages. */
+/** The folder of a workspace package. */
 function folderOf(name: string): string {
   return path.dirname(fileURLToPath(import.meta.resolve(`${name}/package.json`)));
 }
 
-/** What is started by its file: the command line, processes and threads. Their code finds each other's files by these names. */
+/**
+ * The entries that are started by file name: the command line, processes and threads. Their code finds each other's files by
+ * these names.
+ */
 const programs = {
   "cli/main": path.join(folderOf("@ingle/server"), "dist/cli/main.js"),
   "bodies/body-worker": path.join(folderOf("@ingle/server"), "dist/bodies/body-worker.js"),
@@ -29,7 +32,7 @@ async function bundle(): Promise<OutputChunk[]> {
     platform: "node",
     external: ["@ingle/engine-native", "libsql", "sharp"],
     onLog(level, log) {
-      // What cannot be resolved would be missing only when it is used.
+      // An unresolved import would otherwise fail only when it is used.
       if (level === "warn" && log.code !== "CIRCULAR_DEPENDENCY" && log.code !== "EVAL")
         throw new Error(`${log.code}: ${log.message}`);
     },
@@ -38,7 +41,7 @@ async function bundle(): Promise<OutputChunk[]> {
   return output.filter((file) => file.type === "chunk");
 }
 
-/** Throws if a chunk looks for a program beside itself that is elsewhere. */
+/** Throws if a chunk expects a program next to itself that is elsewhere. */
 function checkPrograms(chunks: readonly OutputChunk[]): void {
   const files = new Set(chunks.map(({ fileName }) => fileName));
   for (const { fileName, code } of chunks) {
@@ -49,7 +52,7 @@ function checkPrograms(chunks: readonly OutputChunk[]): void {
   }
 }
 
-/** The folders of the packages of others whose code is in the chunks. */
+/** The folders of the third-party packages whose code is in the chunks. */
 function bundledPackages(chunks: readonly OutputChunk[]): string[] {
   const folders = chunks
     .flatMap(({ moduleIds }) => moduleIds)
@@ -74,5 +77,5 @@ checkPrograms(chunks);
 const licenses = await Promise.all(bundledPackages(chunks).map(licenseOf));
 const intro = "# Licenses\n\nThe files in this folder contain code of these packages.";
 await writeFile(path.join(target, "LICENSES.md"), `${[intro, ...licenses.toSorted()].join("\n\n")}\n`);
-// As it is, because it must run in an old Node, too.
+// Copied unchanged, because it must also run in an old Node.
 await cp(path.join(folderOf("@ingle/server"), "bin/start.js"), path.join(target, "start.js"));

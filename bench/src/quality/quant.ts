@@ -5,7 +5,7 @@ import path from "node:path";
 import { EngineError, quantizeModel } from "@ingle/engine";
 import { assertIdle } from "../machine.ts";
 import { compareWithBase, writeBase } from "./perplexity.ts";
-import { probeModel } from "./probe.ts";
+import { probeModel } from "./load-probe.ts";
 import type { QualityOptions } from "../options.ts";
 import { measureSpeed } from "./llama-tools.ts";
 import type { Column, Row } from "./table.ts";

@@ -26,7 +26,7 @@ export interface Row {
   name: string;
   /** Text after the name. */
   note: string;
-  /** Whether Ingle offers it; the others are for comparison only. */
+  /** Whether Ingle offers this type or level; the others are only for comparison. */
   isOurs: boolean;
   /** By column key; missing if not measured. */
   values: Record<string, number>;

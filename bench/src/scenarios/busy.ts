@@ -1,4 +1,4 @@
-// `busy`: the same as `single` and `parallel` while another process burns one core. It should cost in proportion.
+// `busy`: the same as `single` and `parallel` while another process burns one core. The slowdown should be proportional.
 import { startProgram } from "../child-process.ts";
 import {
   drawn,

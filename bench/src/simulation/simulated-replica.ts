@@ -34,7 +34,7 @@ export interface Request {
 
 /** A message at the moment of its arrival. */
 export function requestOf({ session, promptTokens, replyTokens }: Message, arrivedAt: number): Request {
-  // Written out for speed: this runs for every request of a day.
+  // A plain loop for speed: this runs for every request of a day.
   return {
     arrivedAt,
     session,

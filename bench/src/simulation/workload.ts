@@ -1,4 +1,4 @@
-// The load: conversations that start over a day, with a message after each reply. Drawn from a seed.
+// The simulated load: conversations that start in the course of a day, with a message after each reply. Drawn from a seed.
 import { seededRandom, type Random } from "@ingle/fixtures";
 import { z } from "zod";
 import { TimeLine } from "./time-line.ts";

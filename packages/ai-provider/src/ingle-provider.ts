@@ -1,4 +1,4 @@
-// createIngle: the AI SDK's provider of the models that `ingle serve` serves.
+// createIngle(): an AI SDK provider for the models of an Ingle server.
 import { OpenAICompatibleEmbeddingModel } from "@ai-sdk/openai-compatible";
 import {
   NoSuchModelError,
@@ -13,7 +13,7 @@ export interface IngleProviderSettings {
   baseURL?: string;
   /** Sent as `Authorization: Bearer …`. Default: none; a server without keys needs none. */
   apiKey?: string;
-  /** More headers of every request. */
+  /** Additional headers for every request. */
   headers?: Readonly<Record<string, string>>;
   /** Default: the global `fetch`. */
   fetch?: typeof globalThis.fetch;
@@ -28,11 +28,11 @@ export interface IngleProvider extends ProviderV3 {
   completionModel(modelId: string): LanguageModelV3;
   /** Options: `IngleEmbeddingOptions`. */
   embeddingModel(modelId: string): EmbeddingModelV3;
-  /** Throws `NoSuchModelError`: Ingle makes no images. */
+  /** Throws `NoSuchModelError`: Ingle does not generate images. */
   imageModel(modelId: string): never;
 }
 
-/** Throws `TypeError` for a `baseURL` that is no URL. */
+/** Throws `TypeError` for a `baseURL` that is not a URL. */
 export function createIngle(settings: IngleProviderSettings = {}): IngleProvider {
   const { baseURL = "http://127.0.0.1:1337/v1", apiKey, headers = {}, fetch } = settings;
   const { href } = new URL(baseURL);

@@ -1,4 +1,4 @@
-// The models of @ai-sdk/openai-compatible with the AI SDK's `topK`, which those leave out.
+// The models of @ai-sdk/openai-compatible, extended by the AI SDK's `topK`, which they ignore.
 import {
   OpenAICompatibleChatLanguageModel,
   OpenAICompatibleCompletionLanguageModel,
@@ -9,7 +9,7 @@ import type {
   LanguageModelV3StreamResult,
 } from "@ai-sdk/provider";
 
-/** The name before the models' own: options are read from `providerOptions.ingle`. */
+/** The first part of a model's `provider`; its options are read from `providerOptions.ingle`. */
 export const providerName = "ingle";
 
 export class IngleChatModel extends OpenAICompatibleChatLanguageModel {
@@ -32,7 +32,7 @@ export class IngleCompletionModel extends OpenAICompatibleCompletionLanguageMode
   }
 }
 
-/** With `topK` as the field of the request. */
+/** Passes `topK` on as a field of the request. */
 function withTopK({
   topK,
   providerOptions,

@@ -10,7 +10,7 @@ import { jsonFormat, parseReply } from "./structured.ts";
 import type { FormatOptions } from "./structured.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
-/** A message of a request. The message of a reply is one, too. */
+/** A message of a request. The message of a reply can be used as one too. */
 export type ChatMessage = ChatCompletionBody["messages"][number];
 
 /** A request for a value; the schema sets these fields. */

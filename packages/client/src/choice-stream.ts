@@ -1,11 +1,10 @@
-// The common part of streamed chat and text completions: choices are put together again from their chunks, with usage and
-// timings.
+// The common part of streamed chat and text completions: choices are reassembled from their chunks, with usage and timings.
 import type { ChatCompletionChunk, Timings, Usage } from "@ingle/protocol";
 
 import { StreamError } from "./errors.ts";
 import { ReplyStream } from "./reply-stream.ts";
 
-/** Totals, which a stream gives at its end or not at all. */
+/** Totals, which a stream has at its end or not at all. */
 export interface Totals {
   /** Present if the request asked for it: `stream()` does, `create()` with `stream_options.include_usage`. */
   usage: Usage | undefined;
@@ -33,7 +32,7 @@ export interface CompletionSoFar<OneChunk, Completion> {
   completion(): Completion;
 }
 
-/** How the choices of one endpoint are put together. */
+/** How the choices of one endpoint are assembled. */
 export interface ChoiceParts<Part, SoFar, Choice> {
   start: () => SoFar;
   add: (choice: SoFar, part: Part) => void;
@@ -78,7 +77,7 @@ function areComplete(timings: Partial<Timings> | undefined): timings is Timings 
   return timings?.prompt_n !== undefined && timings.predicted_ms !== undefined;
 }
 
-/** The entry of a key, made if it is missing. */
+/** The entry of a key, created if it is missing. */
 export function entryOf<Value>(entries: Map<number, Value>, key: number, make: () => Value): Value {
   const found = entries.get(key);
   if (found !== undefined) return found;

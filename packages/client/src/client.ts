@@ -41,10 +41,10 @@ export interface IngleOptions {
   headers?: Readonly<Record<string, string>> | undefined;
   /** Used instead of the global `fetch`. */
   fetch?: typeof fetch | undefined;
-  /** The most retries of a request after a broken connection, 408, 409, 429 or 5xx. Default: 2. */
+  /** Maximum number of retries per request after a broken connection, 408, 409, 429 or 5xx. Default: 2. */
   maxRetries?: number | undefined;
   /**
-   * The longest silence of the server in milliseconds; without streaming, the server is silent until the reply is complete.
+   * How long the server may be silent, in milliseconds; without streaming, it is silent until the reply is complete.
    * Default: 240,000. `Infinity` waits as long as `fetch` does.
    */
   timeoutMs?: number | undefined;

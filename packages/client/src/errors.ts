@@ -50,7 +50,7 @@ export class ApiError extends IngleError {
   readonly retryAfterMs: number | undefined;
   /** With `context_length_exceeded`: tokens of the prompt. */
   readonly promptTokens: number | undefined;
-  /** With `context_length_exceeded`: the most tokens of one request. */
+  /** With `context_length_exceeded`: the maximum number of tokens per request. */
   readonly contextLength: number | undefined;
 
   constructor(message: string, details: ApiErrorDetails) {
@@ -99,7 +99,7 @@ export class TimeoutError extends IngleError {
 export class StreamError extends IngleError {
   override readonly name = "StreamError";
   /**
-   * The server's error code; `stream_incomplete` for an end without `[DONE]`, `stream_invalid` for data that are not a reply,
+   * The server's error code; `stream_incomplete` for an end without `[DONE]`, `stream_invalid` for data that is not a reply,
    * `stream_aborted` after `abort()` or leaving the loop.
    */
   readonly code: WireErrorCode | "stream_incomplete" | "stream_invalid" | "stream_aborted" | (string & {});
@@ -125,7 +125,7 @@ export interface SchemaIssue {
 
 export type ParseErrorCode = "reply_cut" | "reply_not_json" | "reply_mismatch";
 
-/** A reply is not a value of the requested schema. */
+/** A reply does not match the requested schema. */
 export class ParseError extends IngleError {
   override readonly name = "ParseError";
   /** `reply_cut` by its token limit, `reply_not_json`, or `reply_mismatch` with the schema. */
@@ -150,7 +150,7 @@ export class ParseError extends IngleError {
   }
 }
 
-/** `runTools` reached its limit, and the model still called tools. */
+/** `runTools` reached its limit while the model was still calling tools. */
 export class ToolRoundsError extends IngleError {
   override readonly name = "ToolRoundsError";
   /** The limit. */

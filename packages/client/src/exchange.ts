@@ -8,7 +8,7 @@ const drainMs = 1_000;
 const timerMaxMs = 2_147_483_647;
 
 export interface ExchangeOptions {
-  /** The longest silence of the server, in milliseconds. */
+  /** How long the server may be silent, in milliseconds. */
   timeoutMs: number;
   /** Ends the exchange; pending calls reject with the signal's reason. */
   signal?: AbortSignal | undefined;
@@ -55,7 +55,7 @@ export class Exchange {
     return value;
   }
 
-  /** The rest of the response as text. */
+  /** The rest of the response, as text. */
   async text(): Promise<string> {
     const decoder = new TextDecoder();
     let text = "";

@@ -19,7 +19,7 @@ import { ReplyStream } from "./reply-stream.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
 export interface WaitOptions extends CallOptions {
-  /** False resolves before the work is done; the state then shows its progress. Default true. */
+  /** False resolves before the work is done; the state then shows the progress. Default true. */
   wait?: boolean | undefined;
 }
 
@@ -47,8 +47,8 @@ export interface Library {
   /** Downloads a model; resolves when the download starts. Aborting ends it and keeps the downloaded part. */
   pull(model: string, options?: CallOptions): Promise<PullStream>;
   /**
-   * Loads a model and resolves once it is in memory, or rejects with the reason it is not; with `invalid_request` also if it
-   * is in memory with other settings.
+   * Loads a model and resolves once it is in memory. Rejects with the reason if it cannot be loaded, and with `invalid_request`
+   * if it is already in memory with other settings.
    */
   load(model: string, options?: LoadOptions): Promise<ManagedModel>;
   /** The memory that an installed model would need with these settings, and whether it fits. Nothing is loaded. */

@@ -10,7 +10,7 @@ import { IngleError, StreamError } from "./errors.ts";
 import { Exchange } from "./exchange.ts";
 import type { CallOptions, OpenStream } from "./transport.ts";
 
-/** Whether the stream is still open, was read to its end, or was cut before. */
+/** Whether the stream is still open, was read to its end, or was cut short. */
 type Outcome = { kind: "open" } | { kind: "whole" } | { kind: "cut"; reason: unknown };
 
 /** The data of the event that ends a stream of the chat-completions convention. */
@@ -36,7 +36,7 @@ export async function* readEvents(
 /**
  * The events of a reply. Read them once: by `for await`, by a method that waits for the end, or by `toReadableStream()`.
  * Leaving the loop early, `abort()` and the end of an `await using` block close the connection, which cancels the work on the
- * server. Events are read from the connection on demand, so a slow reader slows the sender down. A reply that was cut short
+ * server. Events are read from the connection on demand, so a slow reader slows down the sender. A reply that was cut short
  * throws a `StreamError` or `ConnectionError`: a loop that ends normally has seen the complete reply.
  */
 export abstract class ReplyStream<Event> implements AsyncIterable<Event>, AsyncDisposable {
@@ -65,7 +65,7 @@ export abstract class ReplyStream<Event> implements AsyncIterable<Event>, AsyncD
     return new this({ exchange: Exchange.over(bytes, { signal }), requestId: null });
   }
 
-  /** The event in an event's data, or `undefined` if the data are invalid. The data are JSON and not an error. */
+  /** Parses an event's data, which is JSON and not an error; returns `undefined` if it is invalid. */
   protected abstract toEvent(data: unknown): Event | undefined;
 
   /** Collects the complete reply. Called for each event before it is yielded. */
@@ -147,7 +147,7 @@ export abstract class ReplyStream<Event> implements AsyncIterable<Event>, AsyncD
         if (data === endMarker) return await this.#finish();
         const event = this.#take(data);
         const isLast = this.isLast(event);
-        // The reply counts as complete before its last event is yielded, so that leaving the loop at that event is no abort.
+        // The reply counts as complete before its last event is yielded, so that leaving the loop at that event is not an abort.
         if (isLast) await this.#finish();
         yield event;
         if (isLast) return;

@@ -1,10 +1,10 @@
-// `client.rerank`: how well documents fit a query.
+// `client.rerank`: scores how well documents fit a query.
 import type { RerankBody, Reranking } from "@ingle/protocol";
 
 import { hasList, isRecord } from "./response-body.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
-/** Orders documents by how well they fit the query, the best first. Needs a reranker. */
+/** Orders documents by how well they fit the query, best first. Needs a reranker model. */
 export type Rerank = (
   body: RerankBody & { documents: NonNullable<RerankBody["documents"]> },
   options?: CallOptions,

@@ -3,7 +3,7 @@
 import { ApiError } from "./errors.ts";
 import { parseRetryAfter } from "./retry.ts";
 
-/** An error message quotes at most so many characters of an unknown body. */
+/** Maximum number of characters of an unknown body that an error message quotes. */
 const quoteLength = 200;
 
 /** Whether `value` is an object, and not an array. */

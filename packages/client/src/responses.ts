@@ -28,7 +28,7 @@ export class ResponseStream extends ReplyStream<ResponsesEvent> {
     return outputText(await this.finalResponse());
   }
 
-  /** The response, in the form that the request has without a stream. */
+  /** The response, in the same form as without streaming. */
   async finalResponse(): Promise<ResponseObject> {
     await this.untilWhole();
     if (this.#response === undefined)
@@ -63,7 +63,7 @@ function isEvent(value: unknown): value is ResponsesEvent {
   return value["response"] === undefined || isRecord(value["response"]);
 }
 
-/** The server stores no responses: the whole conversation is sent each time. */
+/** Send the whole conversation each time, or continue a response that the server has stored by its `previous_response_id`. */
 export interface Responses {
   /** A response, complete or as a stream; `outputText()` returns the text of a complete one. */
   create: CreateReply<ResponsesBody, ResponseObject, ResponseStream>;

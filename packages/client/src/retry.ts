@@ -1,4 +1,4 @@
-// Which failed requests are retried, and after how long.
+// Decides which failed requests are retried, and after how long.
 import { ApiError, ConnectionError } from "./errors.ts";
 
 /** Time and random numbers, which tests replace. */

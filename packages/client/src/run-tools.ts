@@ -10,7 +10,7 @@ import { check, jsonSchemaOf } from "./schema.ts";
 import type { ValueSchema } from "./schema.ts";
 import type { CallOptions } from "./transport.ts";
 
-/** Enough for usual tasks; it stops a model that repeats itself before it costs much. */
+/** Enough for usual tasks; stops a model that repeats itself before that costs much. */
 const defaultRoundsMax = 10;
 
 type ToolCall = NonNullable<ReplyMessage["tool_calls"]>[number];
@@ -25,7 +25,7 @@ export interface ToolContext {
 }
 
 export interface RunnableTool {
-  /** For a request's `tools`. */
+  /** The entry for a request's `tools`. */
   readonly definition: ToolDefinition;
   /** Runs the function with the JSON arguments of a call and resolves with the text for the model. */
   readonly run: (argumentsText: string, context: ToolContext) => Promise<string>;
@@ -34,11 +34,11 @@ export interface RunnableTool {
 export interface ToolOptions<Arguments> {
   /** 1 to 128 letters, digits, dots, dashes or underscores. */
   name: string;
-  /** For the model: what the function does and when to call it. */
+  /** Tells the model what the function does and when to call it. */
   description?: string | undefined;
   /** The schema of its arguments, an object. */
   parameters: ValueSchema<Arguments>;
-  /** The function. The model gets its result, a string unchanged and anything else as JSON, or the message of its error. */
+  /** The function. The model gets its result (a string unchanged, anything else as JSON) or the message of its error. */
   run: (args: Arguments, context: ToolContext) => unknown;
 }
 
@@ -61,7 +61,7 @@ export function tool<Arguments>({
 }
 
 export interface RunToolsOptions extends CallOptions {
-  /** The most requests to the model. Default: 10. */
+  /** Maximum number of requests to the model. Default: 10. */
   roundsMax?: number | undefined;
   /** Called with every chunk of every reply. */
   onChunk?: ((chunk: ChatCompletionChunk) => void) | undefined;

@@ -171,7 +171,7 @@ public:
     }
 
 private:
-    /// A sanitizer on a busy machine takes long; what hangs takes for ever.
+    /// A sanitizer on a busy machine takes long; what hangs takes forever.
     static constexpr std::chrono::minutes kWaitMax{2};
 
     /// The engine's thread.

@@ -194,7 +194,7 @@ TEST_CASE("grammars that were made to hang or to crash are answered quickly") {
     CHECK(seconds < 10);
 }
 
-TEST_CASE("a grammar that doubles its places with each character is given up, not followed for ever") {
+TEST_CASE("a grammar that doubles its places with each character is given up, not followed forever") {
     const double seconds = seconds_of([] {
         GrammarState state(test::rules_of("root ::= \"a\" root \"b\" | \"a\" root \"c\" | \"d\""));
         for (int i = 0; i < 100 && !state.is_overrun(); ++i) state.accept(5, "a");

@@ -18,7 +18,7 @@ TEST_CASE("slow sampling: goes on where it stopped, and never does more than its
         return base::Token{7};
     });
     int shares = 0;
-    for (size_t steps = 9; !sampling.go_on(steps); steps = 9) {
+    for (size_t steps = 9; !sampling.resume(steps); steps = 9) {
         shares += 1;
         REQUIRE_EQ(steps, 0);
         REQUIRE_EQ(done, 9 * shares);
@@ -27,14 +27,14 @@ TEST_CASE("slow sampling: goes on where it stopped, and never does more than its
     CHECK_EQ(done, 100);
     CHECK_EQ(sampling.token(), 7);
     size_t rest = 9;
-    CHECK(sampling.go_on(rest));
+    CHECK(sampling.resume(rest));
     CHECK_EQ(rest, 9);
 }
 
 TEST_CASE("slow sampling: rethrows what the work throws, and abandons work that nobody waits for") {
     SlowSampling failing([](WorkShare&) -> base::Token { throw std::runtime_error("too complex"); });
     size_t steps = 5;
-    REQUIRE(failing.go_on(steps));
+    REQUIRE(failing.resume(steps));
     CHECK_EQ(steps, 5);
     bool has_thrown = false;
     try {
@@ -51,7 +51,7 @@ TEST_CASE("slow sampling: rethrows what the work throws, and abandons work that 
         SlowSampling never_begun(endless);
         SlowSampling begun(endless);
         size_t few = 3;
-        CHECK(!begun.go_on(few));
+        CHECK(!begun.resume(few));
     }
     CHECK_EQ(rounds, 3);
 }

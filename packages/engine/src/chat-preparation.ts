@@ -21,7 +21,7 @@ import type { Tool } from "./tools.ts";
 
 export interface ChatPreparation {
   chat: NativeChat;
-  /** Parses replies if the chat template does not support tools, so that no native parser exists. */
+  /** Parses replies if the chat template does not support tools and so has no native parser. */
   read?: ((text: string, isPartial: boolean) => Promise<NativeReply | null>) | undefined;
 }
 
@@ -59,7 +59,7 @@ export function prepareForTemplate(
   };
   if (tools.length === 0) return { chat };
   // With most templates' own syntax, llama.cpp does not enforce required calls: they may lack required arguments, have unknown
-  // ones, follow endless text, or be missing. Our own syntax enforces the tool's schema.
+  // ones, come after endless text, or be missing. Our own syntax enforces the tool's schema.
   const areOurCalls = isOurSyntax || (chat.toolChoice === "required" && !template.isLfm2);
   if (!areOurCalls && !template.isLfm2) return { chat };
   const calls = rulesFor(areOurCalls ? callsRules : lfm2Rules, tools, chat.parallelToolCalls);
@@ -111,7 +111,7 @@ function toolsFor({ tools = [], toolChoice, responseFormat }: ChatRequest): read
   return [tool];
 }
 
-/** Some templates need the tool's name in a result; it is that of the call. */
+/** Some templates need the tool's name in a result; it is taken from the call. */
 function withNames(messages: readonly Message[]): Message[] {
   const names = new Map(
     messages.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id, name }) => [id, name] as const)),

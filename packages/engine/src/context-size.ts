@@ -5,17 +5,20 @@ import { invalidRequest } from "./errors.ts";
 export const parallelDefault = 8;
 /** The default context length of models trained for at least this much: a long chat in moderate memory. */
 export const contextLengthDefault = 8192;
-/** The most KV cells by default. Up to this number, there are enough for every sequence to fill its context. */
+/** Maximum number of KV cells by default. Up to this number, there are enough for every sequence to fill its context. */
 const cellsDefaultMax = 32_768;
-/** Where every request has a whole context of cells, there is one more for so many requests: for ended texts that are kept. */
+/**
+ * If every request has a whole context of cells, one more context is added for this many requests, for ended texts that stay
+ * cached.
+ */
 const requestsForEachKept = 4;
 /** The shortest context that is chosen to fit the memory; shorter ones must be requested. */
 const contextLengthFitMin = 2048;
 
 export interface ContextSize {
-  /** The most tokens of one request. */
+  /** Maximum number of tokens per request. */
   contextLength: number;
-  /** KV cells: the most tokens of all requests together. */
+  /** KV cells: the maximum number of tokens of all requests together. */
   cells: number;
 }
 
@@ -42,7 +45,10 @@ export function contextSize(requested: RequestedSize, contextLengthTrain: number
   return { contextLength, cells: Math.max(contextLength, cells) };
 }
 
-/** The fewest cells with which a request of this length can run: its own, or everybody's if each has cells of its own. */
+/**
+ * The minimum number of cells with which a request of this length can run: for one request, or for all if each has cells of its
+ * own.
+ */
 export function leastSize(contextLength: number, { kvUnified, parallel }: RequestedSize): ContextSize {
   return {
     contextLength,
@@ -79,7 +85,7 @@ export function largerSizes(requested: RequestedSize, contextLengthTrain: number
   if (requested.contextLength !== undefined) return [];
   const { contextLength, cells } = contextSize(requested, contextLengthTrain);
   const { cells: given = Infinity, kvUnified, parallel } = requested;
-  // The engine needs one context more than run at the same time.
+  // The engine needs one context more than the number of requests that run at the same time.
   const longest = Math.min(
     contextLengthTrain,
     kvUnified === false ? Math.floor(given / (parallel + 1)) : given,

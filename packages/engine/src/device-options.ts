@@ -1,5 +1,5 @@
-// The options that say on which devices and processors a model is computed, how its file is read, and what of its header is replaced.
-// This file has an export of its own: the command line checks its flags with it before it loads the engine.
+// The options for devices and processors, for reading the model's file, and for replacing values of its header. This file has its
+// own export: the command line checks its flags with it before it loads the engine.
 import { z } from "zod";
 
 /** ggml's limit. */
@@ -32,7 +32,7 @@ export const TensorOverrides = z
   )
   .max(overridesMax);
 
-/** As in llama.cpp: `llama.expert_used_count=int:4`. Its texts have 127 characters at most. */
+/** As in llama.cpp: `llama.expert_used_count=int:4`. Strings have at most 127 characters there. */
 export const KvOverrides = z
   .array(
     z
@@ -68,10 +68,14 @@ export const deviceOptions = {
    */
   devices: DeviceNames.optional(),
   /**
-   * The number of layers on GPUs. `auto`, the default: all that `load()` gets, and as many as fit with `fitModel()`. `all`: never fewer.
+   * The number of layers on GPUs. `auto`, the default: all with `load()`, and as many as fit with `fitModel()`. `all`: never
+   * fewer.
    */
   gpuLayers: GpuLayers.optional(),
-  /** The experts of this many layers, counted from the first, stay in host memory: they are most of the model and little of its work. */
+  /**
+   * The experts of this many layers, counted from the first, stay in host memory: they take most of a model's memory but little
+   * of its work.
+   */
   cpuMoeLayers: z.int().min(0).max(layersMax).optional(),
   /** `pattern=device` puts the tensors whose names match the regular expression on that device, or on `CPU`. The first match counts. */
   overrideTensor: TensorOverrides.optional(),
@@ -91,11 +95,13 @@ export const deviceOptions = {
   threadsBatch: z.int().min(1).max(threadsMax).optional(),
   /** Whether the model's file is mapped into memory instead of being read. Default true. */
   mmap: z.boolean().default(true),
-  /** Keeps the model in memory: the system never swaps it out. Fails if the system does not grant that. Default false. */
+  /**
+   * Locks the model in memory, so that the system never swaps it out. Fails if the system does not permit that. Default false.
+   */
   mlock: z.boolean().default(false),
   /** How threads are placed on a machine with several NUMA nodes; holds for all models of the process. Default: not at all. */
   numa: z.enum(["distribute", "isolate", "numactl"]).optional(),
-  /** The processors that compute, as a hexadecimal number whose bits stand for them, or as a range such as `0-3`. Default: all. */
+  /** The processors that compute, as a hexadecimal bit mask or as a range such as `0-3`. Default: all. */
   cpuMask: CpuMask.optional(),
   cpuRange: CpuRange.optional(),
   /** Pins each thread to one of these processors. Default false. */
@@ -125,8 +131,8 @@ export const deviceOptions = {
   /** Reads all weights while loading, and fails if one of them is not a number. Default false. */
   checkTensors: z.boolean().default(false),
   /**
-   * The most memory in MiB for saved states of hybrid and recurrent models, which share a prefix only where one was saved. Other models
-   * need none. Default 256.
+   * The memory limit, in MiB, for saved states of hybrid and recurrent models, which share a prefix only where one was saved.
+   * Other models need none. Default 256.
    */
   checkpointRamMiB: z.int().min(0).max(1_048_576).optional(),
 };

@@ -1,4 +1,4 @@
-// Default sizes by the device that computes: a batch that takes a CPU seconds leaves a GPU idle.
+// Default sizes for the device that computes: a batch that takes a CPU seconds leaves a GPU idle.
 import { buildInfo, type DeviceInfo } from "./native.ts";
 
 export interface DeviceSizes {
@@ -14,15 +14,15 @@ const gibibyte = 1024 ** 3;
 const processorSizes: DeviceSizes = { batchTokens: 512, hasWholeContexts: false };
 
 /**
- * The sizes for GPUs with so much memory in all. Of a model of eight billion parameters with 16 bits, the buffers for 2,048 tokens
- * take about 0.5 GiB, and ten contexts of 8,192 tokens 10 GiB.
+ * The sizes for GPUs with this much memory in total. For a model with eight billion parameters of 16 bits, the buffers for 2,048
+ * tokens take about 0.5 GiB, and ten contexts of 8,192 tokens 10 GiB.
  */
 const gpuSizes: readonly (DeviceSizes & { bytesMin: number })[] = [
   { bytesMin: 40 * gibibyte, batchTokens: 2048, hasWholeContexts: true },
   { bytesMin: 12 * gibibyte, batchTokens: 1024, hasWholeContexts: false },
 ];
 
-/** What decides which devices compute. */
+/** The options that decide which devices compute. */
 interface Placed {
   devices?: readonly string[] | undefined;
   gpuLayers?: number | "auto" | "all" | undefined;
@@ -36,7 +36,7 @@ interface Placed {
 export function sizesFor(devices: readonly DeviceInfo[], placed: Placed): DeviceSizes {
   if (isPartlyOnProcessor(placed)) return processorSizes;
   const bytes = devices
-    // An integrated GPU has much memory, and not much more speed than the processor.
+    // An integrated GPU has much memory, but is hardly faster than the CPU.
     .filter(({ name, type }) => type === "gpu" && (placed.devices?.includes(name) ?? true))
     .reduce((sum, { memoryTotal }) => sum + memoryTotal, 0);
   return gpuSizes.find(({ bytesMin }) => bytes >= bytesMin) ?? processorSizes;

@@ -1,11 +1,11 @@
 // Embeddings of texts: checks a request, and turns the engine's numbers into vectors.
 import { z } from "zod";
 import { EngineError, invalidRequest } from "./errors.ts";
-import { invalidOption } from "./issue-words.ts";
+import { invalidOption } from "./issue-message.ts";
 import type { MemoryBudget } from "./memory.ts";
 import type { NativeEvent } from "./native.ts";
 
-/** The most texts of one request, as in OpenAI's API; the engine has the same limit. */
+/** Maximum number of texts per request, as in OpenAI's API; the engine has the same limit. */
 export const textsMax = 2048;
 
 /** Token ids are 32-bit; the engine checks whether the model has them. */
@@ -36,9 +36,9 @@ export interface EmbedOptions {
   /** Whether to scale each vector to length 1, after keeping `dimensions`. Default true. */
   normalize?: boolean | undefined;
   /**
-   * What the context for embeddings may take of each memory: pass what the model and others leave of a budget. It is made for the first
-   * request, and again for longer texts; if it would take more, the request fails with `out_of_memory`. An embedding model's memory
-   * is in its footprint (`fitModel()`), and not limited by this. Default: what is free.
+   * The memory that the context for embeddings may take: pass what the model and others leave of a budget. The context is created
+   * for the first request, and recreated for longer texts; if it would take more, the request fails with `out_of_memory`. An
+   * embedding model's memory is in its footprint (`fitModel()`), and not limited by this. Default: the free memory.
    */
   budget?: MemoryBudget | undefined;
 }
@@ -56,7 +56,7 @@ export interface EmbeddingSource {
   /** The numbers of one vector. */
   size: number;
   tokensOf(input: EmbeddingInput): Promise<Int32Array>;
-  /** Queues the texts; `deliver` gets one event. */
+  /** Queues the texts; `deliver` gets a single event. */
   start(texts: Int32Array[], deliver: (event: NativeEvent) => void): { cancel: () => void };
   toError(event: Extract<NativeEvent, { type: "error" }>): unknown;
 }
@@ -125,7 +125,7 @@ export async function computeTexts(
   }
 }
 
-/** Copies the vector, so that keeping one does not keep the memory of all. */
+/** Copies the vector, so that keeping one vector does not keep the memory of all. */
 function toEmbedding(vector: Float32Array, { dimensions, normalize }: CheckedEmbeddingRequest): Float32Array {
   const embedding = vector.slice(0, dimensions);
   if (!normalize) return embedding;

@@ -54,7 +54,7 @@ export function invalidRequest(
   return new EngineError("invalid_request", `${param}: ${reason}`, { cause, details: { param, ...details } });
 }
 
-/** Whether an engine's process ended: what it was doing may be tried again. */
+/** Whether the error is that an engine's process ended: its work may be tried again. */
 export function isCrash(error: unknown): error is EngineError {
   return EngineError.is(error) && error.code === "engine_crashed";
 }

@@ -37,8 +37,8 @@ import {
   type NativeMeasure,
 } from "./native.ts";
 import { peekFile } from "./library/model-facts.ts";
-import { planBeside, summaryOf, type Choice, type Takes } from "./plan.ts";
-import { draftWeightsOptions, stretched, weightsOptions } from "./placement.ts";
+import { planBeside, summaryOf, type Choice, type Takes } from "./load-plan.ts";
+import { draftWeightsOptions, stretched, weightsOptions } from "./native-device-options.ts";
 import { projectorOf } from "./projector.ts";
 import { leaseWorkers } from "./workers/worker-pool.ts";
 
@@ -54,11 +54,11 @@ export interface Footprint {
 }
 
 export interface FitOptions {
-  /** What models may take together. */
+  /** The memory that all models may take together. */
   budget: MemoryBudget;
   /**
-   * What other models leave of the budget now. The model stays within it if its default context fits there, with everything where it
-   * would be by default; otherwise it may take the whole budget. Default: the budget.
+   * The part of the budget that other models currently leave. The model stays within it if its default context and placement fit
+   * there; otherwise it may take the whole budget. Default: the budget.
    */
   left?: MemoryBudget | undefined;
   signal?: AbortSignal | undefined;
@@ -67,11 +67,11 @@ export interface FitOptions {
 export interface FittedModel {
   /** The given options, with the chosen context, layers and experts; pass them to `load()`. */
   options: LoadOptions & ContextSize;
-  /** Whether the context is shorter, or less is on GPUs, than by default, to fit the memory. */
+  /** Whether the context is shorter than the default, or less is on GPUs, to fit the memory. */
   isReduced: boolean;
-  /** Whether everything is as it would be without a budget. */
+  /** Whether the settings are the same as without a budget. */
   isDefault: boolean;
-  /** What was chosen, and why, in one sentence. */
+  /** The choice and its reason, in one sentence. */
   summary: string;
   footprint: Footprint;
   /** How many layers are on which device, as listed by `buildInfo()`; `host` is the processor. */
@@ -100,9 +100,9 @@ const ownPositions = {
 export type Measure = (options: CheckedLoadOptions, size: ContextSize) => Promise<NativeMeasure>;
 
 /**
- * Finds settings for `load()` with which a model stays within `budget`, and which are the fastest of those: a longer context than the
- * default where there is memory for it, or a shorter one, then experts and layers on the processor instead of the GPUs, each unless
- * it was given. Reads the file's header, not its weights.
+ * Finds the fastest settings for `load()` with which a model stays within `budget`: a longer context than the default if there is
+ * memory for it; otherwise a shorter one, then experts and layers on the CPU instead of the GPUs. Given options are not changed.
+ * Reads the file's header, not its weights.
  *
  * Throws `out_of_memory` with the sizes in `details` and the options that would fit in the message, and what `load()` throws for
  * an unreadable file or wrong options.
@@ -159,8 +159,8 @@ export async function fitModel(
 }
 
 /**
- * With a context of a given length, each request gets cells for all of it where GPUs have much memory. Otherwise, memory that is left is
- * for a longer context, which few requests fill at the same time.
+ * If the context length was given and GPUs have much memory, each request gets cells for all of it. Otherwise, remaining memory
+ * is used for a longer context, which few requests fill at the same time.
  */
 async function withWholeContexts(options: CheckedLoadOptions): Promise<CheckedLoadOptions & RequestedSize> {
   if (options.contextLength === undefined || options.kvUnified === true) return options;
@@ -340,7 +340,7 @@ async function firstOf<T>(
   return undefined;
 }
 
-/** Half of it, a quarter and so on. */
+/** Half of the length, a quarter and so on. */
 function shorterThan(contextLength: number): number[] {
   const half = Math.floor(contextLength / 2);
   return half < contextLengthNamedMin ? [] : [half, ...shorterThan(half)];

@@ -8,7 +8,7 @@ import type { CheckedLoadOptions, LoadOptions } from "./load.ts";
 import { fitsInto, totalOf, type MemoryBudget, type MemoryBytes } from "./memory.ts";
 
 export interface MemoryForecast {
-  /** The most tokens of one request: as given, else the default, or less if the memory only allows less. */
+  /** Maximum number of tokens per request: as given, else the default, or less if the memory only allows less. */
   contextLength: number;
   /** The longest context that would fit, at most what the model was trained for; 0 if none fits. */
   contextLengthMax: number;
@@ -23,7 +23,7 @@ export interface MemoryForecast {
 
 /** llama.cpp rounds the size of a KV cache up to a multiple of this. */
 const cellsStep = 256;
-/** The most measurements for the longest context: all but the first two halve the remaining range. */
+/** Maximum number of measurements for the longest context: all but the first two halve the remaining range. */
 const triesMax = 6;
 
 /**
@@ -85,7 +85,7 @@ async function bytesPerToken(
 /** Bits of a value including its share of the scales. */
 const bitsInAll: Record<KvBits, number> = { 16: 16, 8: 8.5, 4: 4.5, 3: 3.5 };
 
-/** For contexts shorter than `cellsStep`. */
+/** Allows contexts shorter than `cellsStep`. */
 async function bytesByHeader(
   file: string,
   { kvBits = 16, kvBitsK = kvBits, kvBitsV = kvBits }: CheckedLoadOptions,

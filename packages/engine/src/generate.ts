@@ -1,4 +1,4 @@
-// generate() and streamGenerate(): the library interface for programs that want a text and nothing else.
+// generate() and streamGenerate(): the simplest interface, for programs that only want the text.
 import { EngineError, invalidRequest } from "./errors.ts";
 import type { Generation } from "./generation.ts";
 import type { GenerationRequest } from "./generation-request.ts";
@@ -15,7 +15,7 @@ export type GenerateParameters = Omit<
 > & {
   /**
    * One image or several, in the order of the markers in the prompt: each a path, a `file:` or `data:` URL, the bytes of a file or a
-   * Blob. They need the processor as reader. Default: none.
+   * Blob. They need a processor in place of the tokenizer. Default: none.
    */
   images?: ImageSource | readonly ImageSource[] | undefined;
   signal?: AbortSignal | undefined;
@@ -74,7 +74,7 @@ async function promptText(tokenizer: Tokenizer, prompt: GenerateParameters["prom
   return typeof prompt === "string" ? prompt : await tokenizer.decode(prompt, { specials: true });
 }
 
-/** On stdout: the prompt, the pieces as they come, and how fast both were computed. */
+/** Prints to stdout: the prompt, the pieces as they arrive, and the speed of both. */
 async function printWhileRunning(generation: Generation, prompt: string): Promise<void> {
   const { stdout } = process;
   stdout.write(`${prompt}\n${"=".repeat(10)}\n`);

@@ -1,16 +1,16 @@
 // The request of a generation and its rules.
 import { z } from "zod";
-import { invalidOption } from "./issue-words.ts";
+import { invalidOption } from "./issue-message.ts";
 import { imagesMax, RgbImage } from "./images/image-limits.ts";
 import { countImages, Message } from "./messages.ts";
 import { ResponseFormat } from "./response-format.ts";
 import { Limits, Sampling } from "./sampling.ts";
 import { ToolOptions } from "./tools.ts";
 
-/** The most template variables of one request. */
+/** Maximum number of template variables per request. */
 const templateArgumentsMax = 32;
 
-/** The most items of a variable that is a list. */
+/** Maximum number of items of a variable that is a list. */
 const templateListMax = 256;
 
 const TemplateScalar = z.union([z.string().max(1024), z.number(), z.boolean()]);

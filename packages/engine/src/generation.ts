@@ -287,7 +287,7 @@ export class Generation
     };
   }
 
-  /** Fails, unless the engine crashed before anybody saw a piece of the reply: the engine comes back, and the reply starts again, once. */
+  /** Fails the generation. But if the engine crashed before anybody saw a piece of the reply, the reply is restarted once. */
   #failOrRestart(error: unknown): void {
     const isUnseen = this.#chunks.length === 0 && !this.#hasRestarted;
     if (this.#state.kind !== "running" || !isUnseen || !isCrash(error)) return this.#fail(error);

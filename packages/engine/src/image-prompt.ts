@@ -1,4 +1,4 @@
-// A text prompt with images: markers show where they go.
+// A text prompt with images, whose places are marked.
 import { EngineError, invalidRequest } from "./errors.ts";
 import type { RgbImage } from "./images/image-limits.ts";
 import { fromNative, type NativeModel, type NativePrompt } from "./native.ts";

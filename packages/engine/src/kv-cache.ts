@@ -1,4 +1,4 @@
-// The types of the KV cache: users give bits, the engine takes types of ggml.
+// The types of the KV cache: users specify bits, the engine uses ggml's types.
 import { z } from "zod";
 import { buildInfo, type NativeContextOptions } from "./native.ts";
 
@@ -20,7 +20,7 @@ export type KvBits = z.infer<typeof KvBits>;
 /** Fewer bits than the default, most first. */
 export const smallerKvBits = [8, 4, 3] as const satisfies readonly KvBits[];
 
-/** The requested bits or types; 16 bits if absent. */
+/** The requested bits or types. Default: 16 bits. */
 export interface RequestedKvTypes {
   kvBits?: KvBits | undefined;
   kvBitsK?: KvBits | undefined;

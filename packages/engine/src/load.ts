@@ -17,7 +17,7 @@ import { loadRemote } from "./engine-process/remote-model.ts";
 import { Supervisor } from "./engine-process/supervisor.ts";
 import { cpusOf, deviceOptions } from "./device-options.ts";
 import { EngineError, invalidRequest } from "./errors.ts";
-import { invalidOption } from "./issue-words.ts";
+import { invalidOption } from "./issue-message.ts";
 import { kvBlockTokens } from "./kv-blocks.ts";
 import { KvBits, kvTypes } from "./kv-cache.ts";
 import { getModel } from "./library/fetch-model.ts";
@@ -26,7 +26,13 @@ import { projectorInstalledWith } from "./library/installed.ts";
 import { parseModelSpec } from "./library/model-spec.ts";
 import { hostMemoryBytes, ThreadCount, threadsDefault } from "./memory.ts";
 import { Model } from "./model.ts";
-import { computeOptions, draftWeightsOptions, stateOptions, stretched, weightsOptions } from "./placement.ts";
+import {
+  computeOptions,
+  draftWeightsOptions,
+  stateOptions,
+  stretched,
+  weightsOptions,
+} from "./native-device-options.ts";
 import type { Processor } from "./processor.ts";
 import { projectorOf } from "./projector.ts";
 import { stateFileIn } from "./state-file.ts";

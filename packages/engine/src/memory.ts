@@ -3,13 +3,13 @@ import { availableParallelism, totalmem } from "node:os";
 import prettyBytes from "pretty-bytes";
 import { z } from "zod";
 import { invalidRequest } from "./errors.ts";
-import { issueWords } from "./issue-words.ts";
+import { issueMessage } from "./issue-message.ts";
 import type { DeviceInfo, NativeMemoryBytes, NativeMemoryLimits } from "./native.ts";
 
-/** Bytes by memory: `host` is the machine's own memory; other names are devices as listed by `buildInfo()`. */
+/** Bytes per memory: `host` is the machine's RAM; other names are devices as listed by `buildInfo()`. */
 export type MemoryBytes = Readonly<Record<string, number>>;
 
-/** The most memory that models may use together. */
+/** The memory that all models together may use. */
 export interface MemoryBudget {
   /** Bytes in each memory; a memory that is not listed is unlimited. */
   byMemory: MemoryBytes;
@@ -17,15 +17,15 @@ export interface MemoryBudget {
   totalBytes?: number | undefined;
 }
 
-/** The name of the machine's own memory. */
+/** The name of host memory. */
 export const hostMemory = "host";
 
-/** The rest is for the system, other programs, and memory that grows while requests run. */
+/** The share of RAM that models may use. The rest is for the system, other programs, and memory that grows while requests run. */
 const shareOfHost = 0.9;
-/** The rest is for drivers. */
+/** The share of a GPU's free memory that models may use. The rest is for drivers. */
 const shareOfDevice = 0.95;
 
-/** The most memory that this process may use, in bytes: a container may have less than the machine. */
+/** The memory that this process may use, in bytes: a container may have less than the machine. */
 export function hostMemoryBytes(): number {
   const constrained = process.constrainedMemory(); // 0, or more than the machine has, if nothing constrains it
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
@@ -45,7 +45,7 @@ export function memoryBudget(devices: readonly DeviceInfo[], totalBytes?: number
   return { byMemory, totalBytes };
 }
 
-/** The sum, memory by memory. */
+/** The sum for each memory. */
 export function addMemory(...parts: readonly MemoryBytes[]): MemoryBytes {
   const sum: Record<string, number> = {};
   for (const part of parts) {
@@ -65,7 +65,7 @@ export function fitsInto(bytes: MemoryBytes, { byMemory, totalBytes }: MemoryBud
   return isWithin && totalOf(bytes) <= (totalBytes ?? Infinity);
 }
 
-/** What of the budget is left beside these bytes. */
+/** What these bytes leave of the budget. */
 export function leftOf({ byMemory, totalBytes }: MemoryBudget, bytes: MemoryBytes): MemoryBudget {
   const left = Object.entries(byMemory).map(([name, most]) => [name, Math.max(0, most - (bytes[name] ?? 0))]);
   return {
@@ -74,7 +74,7 @@ export function leftOf({ byMemory, totalBytes }: MemoryBudget, bytes: MemoryByte
   };
 }
 
-/** What the addon reports, whose name for the machine's own memory is empty. */
+/** Converts what the addon reports, whose name for host memory is empty. */
 export function memoryBytesOf(reported: readonly NativeMemoryBytes[]): MemoryBytes {
   return addMemory(
     ...reported.map(({ device, bytes }) => ({ [device === "" ? hostMemory : device]: bytes })),
@@ -110,5 +110,5 @@ export function threadsDefault(): number {
 export function checkThreads(threads: number = threadsDefault()): number {
   const result = ThreadCount.safeParse(threads);
   if (result.success) return result.data;
-  throw invalidRequest("threads", issueWords(result.error.issues[0]), result.error);
+  throw invalidRequest("threads", issueMessage(result.error.issues[0]), result.error);
 }

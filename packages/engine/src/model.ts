@@ -45,9 +45,9 @@ import type { ModelProcess, Supervisor } from "./engine-process/supervisor.ts";
 import type { WorkersLease } from "./workers/worker-pool.ts";
 
 export interface ModelInfo extends NativeModelInfo {
-  /** The most tokens of one request, prompt and reply. */
+  /** Maximum number of tokens per request, prompt and reply. */
   contextLength: number;
-  /** The most requests that are computed at the same time. */
+  /** Maximum number of requests that are computed at the same time. */
   parallel: number;
   /** Threads that compute. */
   threads: number;
@@ -66,7 +66,7 @@ export interface GenerateOptions {
   client?: string | undefined;
 }
 
-/** What a model needs besides its native parts, if it is spread over workers or has a process of its own. */
+/** What a model needs besides its native parts if it is spread over workers or runs in its own process. */
 interface ModelParts {
   workers?: WorkersLease | undefined;
   supervisor?: Supervisor | undefined;
@@ -200,7 +200,7 @@ export class Model implements AsyncDisposable {
   }
 
   /**
-   * Scores how well each document fits a query, with a reranker. At most 2,048 documents; nothing is truncated.
+   * Scores how well each document fits a query. The model must be a reranker. At most 2,048 documents; nothing is truncated.
    *
    * Rejects with `invalid_request`, `reranking_not_supported` (the model is no reranker), `context_length_exceeded` (a query and a
    * document are together longer than the model takes), `overloaded`, `out_of_memory`, `engine_failed`, `disposed`, or the
@@ -225,7 +225,9 @@ export class Model implements AsyncDisposable {
     return this.#engine.stats();
   }
 
-  /** What the context for embeddings takes beside what `fitModel()` planned: nothing before the first request. Throws `disposed`. */
+  /**
+   * The memory of the context for embeddings that `fitModel()` did not plan: none before the first request. Throws `disposed`.
+   */
   get embeddingMemory(): MemoryBytes {
     return memoryBytesOf(this.stats().embeddingMemory);
   }
@@ -353,7 +355,7 @@ export class Model implements AsyncDisposable {
   }
 }
 
-/** Does something that nobody sees a part of; once more if the engine crashed meanwhile. */
+/** Runs an operation without visible partial results, and repeats it once if the engine crashed meanwhile. */
 async function againAfterCrash<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -367,7 +369,7 @@ function errorOf({ code, message, details }: Extract<NativeEvent, { type: "error
   return toEngineError(Object.assign(new Error(message), { code, details }));
 }
 
-/** Awaits a native promise. An invalid grammar becomes an error of the field that it was made from. */
+/** Awaits a native promise. An invalid grammar becomes an error about the field that it was made from. */
 async function ofParam<T>({ responseFormat }: CheckedGenerationRequest, pending: Promise<T>): Promise<T> {
   try {
     return await fromNative(pending);

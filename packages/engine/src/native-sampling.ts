@@ -1,4 +1,4 @@
-// A request's sampling options as the native engine takes them.
+// Converts a request's sampling options for the native engine.
 import { randomInt } from "node:crypto";
 import type { NativeSampling } from "./native.ts";
 import type { Sampling } from "./sampling.ts";

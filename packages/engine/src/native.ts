@@ -119,7 +119,10 @@ export async function keepMemoryTight(): Promise<void> {
   (await addon()).keepMemoryTight();
 }
 
-/** Takes rights from this process, for good, that an engine does not need once its model is loaded. False where the system cannot. */
+/**
+ * Permanently drops rights of this process that an engine does not need once its model is loaded. False if the system does not
+ * support it.
+ */
 export async function confineProcess(): Promise<boolean> {
   return (await addon()).confineProcess();
 }
@@ -134,7 +137,7 @@ export async function setLogSink(sink: LogSink | null): Promise<void> {
   logSink = sink;
 }
 
-/** Passes on a line from the process of an engine. */
+/** Passes on a log line from an engine's process. */
 export function logFromProcess(level: number, text: string): void {
   logSink?.(level, text);
 }

@@ -1,5 +1,5 @@
-// Formats conversations with images as prompts, in which markers stand for the images. A processor belongs to a Model that was loaded
-// with a projector, and lives as long as the model.
+// Formats conversations with images as prompts with markers in place of the images. A processor belongs to a Model that was
+// loaded with a projector, and lives as long as the model.
 import { z } from "zod";
 import { EngineError, invalidRequest } from "./errors.ts";
 import { countMarkers, imageNotSupported } from "./image-prompt.ts";

@@ -1,9 +1,9 @@
-// Reranking: scores how well documents fit a query. A reranker reads each pair as one text, and its score comes as the only number of
-// the text's vector.
+// Reranking: scores how well documents fit a query. A reranker reads each pair as one text, whose vector has the score as its
+// only number.
 import { z } from "zod";
 import { computeTexts, textsMax, type EmbeddingSource } from "./embeddings.ts";
 import { EngineError } from "./errors.ts";
-import { invalidOption } from "./issue-words.ts";
+import { invalidOption } from "./issue-message.ts";
 import type { NativeModelInfo } from "./native.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
@@ -18,8 +18,8 @@ export interface RerankOptions {
 
 export interface RerankResult {
   /**
-   * One for each document, in the same order; the higher, the better it fits the query. As the model computes them: some give
-   * probabilities, others any number.
+   * One score per document, in the same order; higher is better. Scores are as the model computes them: probabilities for some
+   * models, any number for others.
    */
   scores: number[];
   /** Tokens of all pairs. */
@@ -28,7 +28,7 @@ export interface RerankResult {
   timings: { queueMs: number; computeMs: number };
 }
 
-/** What a `Model` gives. */
+/** The parts of a `Model` that reranking needs. */
 export interface RerankSource extends Pick<EmbeddingSource, "start" | "toError"> {
   info: NativeModelInfo;
   tokenizer: Tokenizer;
@@ -47,7 +47,7 @@ export function checkRerank(
   throw new EngineError("reranking_not_supported", message);
 }
 
-/** Throws `embeddings_not_supported` for a reranker: the numbers of its texts are scores. */
+/** Throws `embeddings_not_supported` for a reranker, whose vectors are scores. */
 export function refuseReranker({ isReranker }: NativeModelInfo): void {
   if (!isReranker) return;
   const message =
@@ -73,7 +73,7 @@ export async function rerank(
   return { scores: Array.from(vectors), usage: { promptTokens }, timings: { queueMs, computeMs } };
 }
 
-/** Writes the pair of the query and a document: with the file's template, or as two texts with the tokens of their ends. */
+/** Formats a pair of query and document: with the file's template, or as two texts with their end tokens. */
 async function pairs(
   query: string,
   { info, tokenizer }: Pick<RerankSource, "info" | "tokenizer">,

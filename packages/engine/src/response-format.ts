@@ -5,7 +5,7 @@ import { depthOf } from "./structured/schema-keywords.ts";
 import { jsonObjectRules, schemaRules } from "./structured/json-schema.ts";
 import { keptRules, SchemaError, wholeGrammarOf } from "./structured/rules.ts";
 
-/** The most UTF-16 units of a grammar, or of a schema as JSON. */
+/** Maximum length of a grammar, or of a schema as JSON, in UTF-16 units. */
 export const formatLengthMax = 256 * 1024;
 
 export const ResponseFormat = z
@@ -13,13 +13,13 @@ export const ResponseFormat = z
     z.object({ type: z.literal("text") }),
     /** Any JSON object. */
     z.object({ type: z.literal("json") }),
-    /** A JSON value of this schema. `strict` refuses keywords that cannot be enforced; otherwise they are ignored. */
+    /** A JSON value that matches this schema. `strict` refuses keywords that cannot be enforced; otherwise they are ignored. */
     z.object({
       type: z.literal("json_schema"),
       schema: z.record(z.string(), z.unknown()),
       strict: z.boolean().default(false),
     }),
-    /** A text of this grammar, in llama.cpp's notation, GBNF. */
+    /** A text that matches this grammar, in llama.cpp's notation GBNF. */
     z.object({ type: z.literal("grammar"), grammar: z.string().min(1).max(formatLengthMax) }),
   ])
   .meta({ id: "ResponseFormat" });
@@ -32,7 +32,7 @@ export function wholeGrammar(format: ResponseFormat): string {
   return rules === "" ? "" : wholeGrammarOf(rules);
 }
 
-/** The most levels of a schema as JSON; each nested schema takes two or three. */
+/** Maximum nesting depth of a schema as JSON; each nested schema takes two or three levels. */
 const schemaDepthMax = 256;
 
 /** The grammar rules for JSON of this format; empty for other formats. Throws `invalid_request`. */

@@ -1,16 +1,16 @@
 // Sampling options and limits of a generation.
 import { z } from "zod";
 
-/** The most UTF-16 units of a stop string; a longer one could hold back a whole reply. */
+/** Maximum length of a stop string, in UTF-16 units; a longer one could hold back a whole reply. */
 export const stopLengthMax = 1024;
-/** The most stop strings of one request: each is searched for in every piece of text. */
+/** Maximum number of stop strings per request: each is searched for in every piece of text. */
 export const stopsMax = 128;
-/** The most entries of a logit bias. */
+/** Maximum number of entries of a logit bias. */
 export const logitBiasMax = 4096;
 /** The longest window of `repeatLastN`; each sampled token walks it. */
 export const repeatLastNMax = 4096;
 
-/** The most alternatives reported for each token. */
+/** Maximum number of alternatives reported for each token. */
 export const logprobsMax = 20;
 
 /** Samplers compute in 32 bits, where numbers outside these bounds would become 0 or infinity. */
@@ -32,7 +32,7 @@ export const Sampling = z
       .min(1 / asFloatMax)
       .max(asFloatMax)
       .default(1),
-    /** How many tokens the penalties look back on. Default 64. */
+    /** How many tokens back the penalties look. Default 64. */
     repeatLastN: z.int().min(0).max(repeatLastNMax).default(64),
     /** Subtracted once from the logits of tokens that occurred, -2 to 2; 0, the default, is off. */
     presencePenalty: z.number().min(-2).max(2).default(0),
@@ -51,7 +51,7 @@ export type Sampling = z.infer<typeof Sampling>;
 
 export const Limits = z
   .object({
-    /** The most tokens to generate. Default: until the context is full. */
+    /** Maximum number of tokens to generate. Default: until the context is full. */
     maxTokens: z.int().min(1).optional(),
     /** Texts that end the reply, which never contains them. Default: none. */
     stop: z.array(z.string().min(1).max(stopLengthMax)).max(stopsMax).default([]),

@@ -5,7 +5,9 @@ import path from "node:path";
 import { invalidRequest } from "./errors.ts";
 import { buildInfo, type BuildInfo, type NativeEngineOptions } from "./native.ts";
 
-/** Counts up when the native engine writes a state in another way (engine-native's src/llama/context/context.cpp, host_memory.h). */
+/**
+ * Incremented when the native engine writes states in another way (engine-native's src/llama/context/context.cpp, host_memory.h).
+ */
 const stateFormat = 2;
 
 /** A GGUF file starts with its metadata and the list of its tensors. */

@@ -11,7 +11,7 @@ import type { Tool } from "./tools.ts";
 
 /** The exact text before the first call: wherever a reply contains it, calls follow. */
 export const callsBegin = '{"tool_calls": [';
-/** The most calls of one reply. */
+/** Maximum number of calls per reply. */
 const callsMax = 32;
 
 /** Lists the tools in the system message. */

@@ -2,11 +2,11 @@
 import { z } from "zod";
 import { depthOf } from "./structured/schema-keywords.ts";
 
-/** The most levels of a tool's parameters: the native code that reads them recurses. */
+/** Maximum nesting depth of a tool's parameters: the native code that reads them recurses. */
 const parametersDepthMax = 64;
-/** The most UTF-16 units of all tools of a request as JSON. */
+/** Maximum total length of all tools of a request as JSON, in UTF-16 units. */
 const parametersLengthMax = 1024 * 1024;
-/** The most tools of one request. */
+/** Maximum number of tools per request. */
 const toolsMax = 512;
 
 export const Tool = z

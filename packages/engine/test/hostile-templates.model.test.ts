@@ -26,7 +26,7 @@ const hostile: Record<string, string> = {
   "keeps texts": `{% set ns = namespace(list=[]) %}{% for i in range(90000) %}{% set _ = ns.list.append("x" * 900 | upper) %}{% endfor %}${message}`,
   "calls a result a thousand times": `{{ a${"()".repeat(25_000)} }}${message}`,
   "nests groups": `{{ ${"(".repeat(8_000)}1${")".repeat(8_000)} }}${message}`,
-  "negates for ever": `{{ ${"not ".repeat(12_000)}1 }}${message}`,
+  "negates forever": `{{ ${"not ".repeat(12_000)}1 }}${message}`,
   "is endless": message + "x".repeat(100_000),
   "is cut short": "{% for message in messages %}{{ message",
 };

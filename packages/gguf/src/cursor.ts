@@ -1,4 +1,4 @@
-// A position in the bytes of a header. It only moves forward, and never past the end.
+// Reads a header's bytes from front to back, and never past the end.
 import { isUtf8 } from "node:buffer";
 
 import { GgufError } from "./errors.ts";

@@ -45,7 +45,7 @@ export interface GgufHeader {
 
 /** The metadata in the first bytes of a file. */
 export interface PartialGguf {
-  /** The keys that are there in full. */
+  /** The keys that the bytes contain completely. */
   metadata: GgufMetadata;
   /** False if the bytes ended before the metadata did: more bytes may hold more keys. */
   isComplete: boolean;
@@ -67,8 +67,8 @@ export async function readGguf(
 }
 
 /**
- * Reads only the metadata keys that are `wanted`, and skips the others without making values of them: lists of a tokenizer
- * have some hundred thousand texts. Invalid UTF-8 is replaced. Throws as `readGguf`.
+ * Reads only the `wanted` metadata keys, and skips the others without creating their values: a tokenizer's lists have some
+ * hundred thousand texts. Invalid UTF-8 is replaced. Throws as `readGguf`.
  */
 export async function readGgufKeys(path: string, wanted: (key: string) => boolean): Promise<GgufMetadata> {
   return await parseStart(path, (bytes) => parseGgufKeys(bytes, wanted));
@@ -141,8 +141,8 @@ export function parseGgufKeys(bytes: Uint8Array, wanted: (key: string) => boolea
 }
 
 /**
- * Reads as many keys as the bytes hold in full, and not the list of tensors. Invalid UTF-8 is replaced. Throws as
- * `parseGguf`, but `gguf_truncated` only if not even the counts are there.
+ * Reads as many keys as the bytes contain completely, but not the list of tensors. Invalid UTF-8 is replaced. Throws as
+ * `parseGguf`, but `gguf_truncated` only if even the counts are missing.
  */
 export function parsePartialGguf(bytes: Uint8Array): PartialGguf {
   const cursor = new Cursor(bytes);

@@ -46,7 +46,7 @@ function unpackThrees(packed: Uint8Array, bits: number, codes: Uint8Array): void
 
 function unpackAny(packed: Uint8Array, bits: number, codes: Uint8Array): void {
   const mask = (1 << bits) - 1;
-  // Holds fewer bits than one code when a byte is added.
+  // Always has fewer bits than one code before a byte is added.
   let held = 0;
   let heldBits = 0;
   let at = 0;
@@ -62,7 +62,7 @@ function unpackAny(packed: Uint8Array, bits: number, codes: Uint8Array): void {
   }
 }
 
-/** The weights in single precision: first the product is rounded, then the sum. */
+/** The weights in single precision: the product is rounded first, then the sum. */
 export function affineValues({ codes, scales, biases, groupSize }: AffineRows): Float32Array {
   const values = new Float32Array(codes.length);
   for (let group = 0; group < scales.length; group += 1) {

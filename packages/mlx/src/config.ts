@@ -30,7 +30,7 @@ export function parseConfig(json: unknown): MlxConfig {
   return { modelType, fields: isObject(text) ? { ...json, ...text } : json };
 }
 
-/** The fields of a schema. Throws `mlx_malformed`, with the first wrong field. */
+/** The fields of a schema. Throws `mlx_malformed`, which names the first wrong field. */
 export function readFields<T>(config: MlxConfig, schema: z.ZodType<T>): T {
   const result = schema.safeParse(config.fields);
   if (result.success) return result.data;

@@ -11,7 +11,7 @@ import { tokenizerMetadata } from "./tokenizer/tokenizer.ts";
 import { Weights } from "./weights.ts";
 import { writeModel, type ConversionReport, type ConvertOptions } from "./write-model.ts";
 
-/** Settings of mixtures with an entry for each quantized module have some hundred KB. */
+/** Settings of mixtures of experts, with an entry for each quantized module, have some hundred KB. */
 const CONFIG_BYTES_MAX = 16 * 1024 * 1024;
 
 interface Settings {

@@ -1,6 +1,6 @@
 // The public names of @ingle/mlx.
-export { isMlxFolder, isModelFile, lookAtContents } from "./contents.ts";
-export type { FolderContents } from "./contents.ts";
+export { isMlxFolder, isModelFile, lookAtContents } from "./folder-contents.ts";
+export type { FolderContents } from "./folder-contents.ts";
 export { checkSettings } from "./convert-folder.ts";
 export { MlxError } from "./errors.ts";
 export type { MlxErrorCode } from "./errors.ts";

@@ -1,5 +1,5 @@
-// How each tensor of a folder is quantized, from config.json and the tensors' shapes. The rules are those of mlx-lm (utils.py,
-// load_model): a module is quantized if it has `.scales`; an override for its path takes precedence over the defaults.
+// Determines how each tensor of a folder is quantized, from config.json and the tensors' shapes. The rules are those of mlx-lm
+// (utils.py, load_model): a module is quantized if it has `.scales`; an override for its path takes precedence over the defaults.
 import { z } from "zod";
 
 import type { MlxConfig } from "./config.ts";
@@ -54,7 +54,7 @@ const floatSizes: Readonly<Record<Exclude<QuantizationMode, "affine">, { bits: n
     nvfp4: { bits: 4, groupSize: 16 },
   };
 
-/** Throws `MlxError`: `mlx_malformed` for an invalid block, `mlx_unsupported` for another method than MLX's. */
+/** Throws `MlxError`: `mlx_malformed` for an invalid block, `mlx_unsupported` for a method other than MLX's. */
 export function readQuantization({ fields }: MlxConfig): QuantizationSettings {
   const block = fields["quantization"];
   if (block !== undefined && block !== null) return parseBlock(block);

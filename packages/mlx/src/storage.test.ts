@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 
 import { errorInSteps, noErrors, type ErrorTally } from "./ggml-blocks.ts";
 import type { Dtype } from "./safetensors.ts";
-import type { RawRows, ReadyTensor } from "./sources.ts";
+import type { RawRows, ReadyTensor } from "./tensor-sources.ts";
 import { isGoodEnough, storagesOf, type StoredType } from "./storage.ts";
 import { e4m3, ggmlValue, half } from "./testing/ggml-values.ts";
 import { packCodes, quantizeGroup, roundToBrain, type Group } from "./testing/quantized-rows.ts";

@@ -20,7 +20,7 @@ import {
   encodeScaledFloats,
   type ScaledRows,
 } from "./microscaling.ts";
-import type { RawRows, ReadyTensor, Source } from "./sources.ts";
+import type { RawRows, ReadyTensor, Source } from "./tensor-sources.ts";
 
 /** The types that are written: ggml's number, and llama.cpp's number for files of mostly this type (`general.file_type`). */
 export const storedTypes = {

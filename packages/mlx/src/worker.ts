@@ -1,7 +1,7 @@
 // The worker thread of in-worker.ts: runs one task and reports its progress and its result.
 import { parentPort, workerData } from "node:worker_threads";
 
-import { digestContents } from "./contents.ts";
+import { digestContents } from "./folder-contents.ts";
 import { convertFolder } from "./convert-folder.ts";
 import { MlxError } from "./errors.ts";
 import type { Task, WorkerMessage } from "./in-worker.ts";
@@ -13,7 +13,7 @@ const stop = new AbortController();
 port.once("message", () => stop.abort());
 const send = (message: WorkerMessage): void => port.postMessage(message);
 
-/** Progress is drawn about ten times a second; a message per megabyte would only cost time. */
+/** Progress is shown about ten times a second; a message per megabyte would only cost time. */
 const intervalMs = 50;
 let lastAt = 0;
 const { signal } = stop;

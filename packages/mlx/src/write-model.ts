@@ -8,12 +8,12 @@ import { addTally, errorInSteps, noErrors, type ErrorTally } from "./ggml-blocks
 import { MlxError } from "./errors.ts";
 import { writeFloats } from "./floats.ts";
 import type { QuantizationSettings } from "./quantization.ts";
-import { prepareTensor, rowsOf, type ReadyTensor } from "./sources.ts";
+import { prepareTensor, rowsOf, type ReadyTensor } from "./tensor-sources.ts";
 import { isGoodEnough, storagesOf, storedTypes, type Storage, type StoredType } from "./storage.ts";
 import type { Weights } from "./weights.ts";
 
 export interface ConvertOptions {
-  /** Stores weights that no block type holds exactly as F16, instead of the smallest type that comes near. Default false. */
+  /** Stores weights that no block type holds exactly as F16, instead of in the smallest type that comes close. Default false. */
   exact?: boolean | undefined;
   /** Called after each tensor, with bytes of the folder's weights. */
   onProgress?: ((bytes: number, totalBytes: number) => void) | undefined;
@@ -146,7 +146,7 @@ async function* pieces(
 function metadataOf(plan: ModelPlan, tokenizer: GgufMetadata): Map<string, GgufValue> {
   return new Map<string, GgufValue>([
     ...plan.metadata,
-    // Before the tokenizer, whose lists are long, so that the first bytes of the file contain it.
+    // Placed before the tokenizer, whose lists are long, so that the first bytes of the file contain it.
     ["general.file_type", { type: "uint32", value: 0 }],
     ["general.quantization_version", { type: "uint32", value: 2 }],
     ...tokenizer,

@@ -1,4 +1,4 @@
-// POST /v1/completions: the request, and the response as a whole or in chunks.
+// POST /v1/completions: the request, and the response, complete or in chunks.
 import { z } from "zod";
 
 import {
@@ -25,13 +25,13 @@ import { refinePenalties, samplingFields } from "./fields/sampling.ts";
 import { areTokenIds, hasItemsAtMost, sizePrecheck, tokenIds, tokensMax } from "./fields/size-precheck.ts";
 import { ChunkTimings, Timings, Usage } from "./usage.ts";
 
-/** The most tokens of a reply if the request gives no limit: the API's default, unlike a chat's. */
+/** Maximum number of tokens per reply if the request gives no limit: the default of this API, but not of chats. */
 export const completionTokensDefault = 16;
 
-/** The most alternatives listed for each token, as in the original API. */
+/** Maximum number of alternatives listed for each token, as in the original API. */
 export const completionLogprobsMax = 5;
 
-/** The most prompts of one request, and the most replies to all of them together: each reply is queued separately. */
+/** Maximum number of prompts per request, and of replies to all of them together: each reply is queued separately. */
 export const completionsMax = 128;
 
 const promptRule =
@@ -40,7 +40,7 @@ const promptRule =
 
 const promptText = z.string(promptRule).max(textLengthMax, promptRule);
 
-/** An array that is longer than a list of prompts may only be the token ids of one. */
+/** An array that is longer than a list of prompts can only be the token ids of one prompt. */
 function isPromptSmallEnough(value: unknown): boolean {
   return hasItemsAtMost(completionsMax)(value) || areTokenIds(value);
 }
@@ -128,7 +128,7 @@ export const CompletionFinishReason = z.enum(["stop", "length"]).meta({
 });
 export type CompletionFinishReason = z.infer<typeof CompletionFinishReason>;
 
-/** Of every token of a choice, or of a chunk of it: lists of equal length. */
+/** Log probabilities of every token of a choice, or of a chunk of it: lists of equal length. */
 export const CompletionLogprobs = responseObject("CompletionLogprobs", {
   tokens: z.array(z.string()).describe("The tokens' texts; a partial character is written bytes:\\x…"),
   token_logprobs: z

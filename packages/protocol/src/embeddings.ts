@@ -6,13 +6,13 @@ import { textLengthMax } from "./fields/content.ts";
 import { bodyRule, servedModelField, userField } from "./fields/request-fields.ts";
 import { areTokenIds, isTokenId, sizePrecheck, tokenIds } from "./fields/size-precheck.ts";
 
-/** The most texts of one request, as clients of this API expect. */
+/** Maximum number of texts per request, as clients of this API expect. */
 export const embeddingInputsMax = 2_048;
 
-/** The most token ids of all texts together: each is checked, and one body may hold millions. */
+/** Maximum number of token ids of all texts together: each is checked, and one body may hold millions. */
 export const embeddingTokensMax = 1_048_576;
 
-/** The most numbers of a vector that a request may ask for; the model's own size is the real limit. */
+/** Maximum vector length that a request may ask for; the model's own size is the real limit. */
 const dimensionsMax = 1_048_576;
 
 const inputRule =

@@ -4,8 +4,8 @@ import { z } from "zod";
 import { responseObject } from "./fields/field.ts";
 
 /**
- * Every error code, its HTTP status and its `type`, and the type for Anthropic's clients where it is another one. They know no
- * type for some statuses; those have the type that clients handle alike. `client_closed` only appears in the log, because its
+ * Every error code, its HTTP status and its `type`, and the type for Anthropic's clients if it differs. Those have no type for
+ * some statuses, which get a type that clients handle in the same way. `client_closed` only appears in the log, because its
  * client is gone.
  */
 export const wireErrors = {

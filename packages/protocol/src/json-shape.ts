@@ -1,14 +1,17 @@
 // Parses JSON texts of clients, and measures them before that: 32 MiB may hold 16 million arrays, each of which takes far more memory and time than
 // its two bytes.
 
-/** The most nested objects and arrays: the code that reads them recurses. Schemas nest deepest, and are limited to half of this. */
+/**
+ * Maximum nesting depth of objects and arrays: the code that reads them recurses. Schemas nest deepest, and are limited to half
+ * of this.
+ */
 export const depthMax = 512;
 /**
- * The most objects, arrays, keys, strings and so on: more than fit into a context. Passing this many from one thread to another
- * blocks the server for 30 milliseconds.
+ * Maximum number of objects, arrays, keys, strings and so on: more than fit into a context. Passing this many from one thread to
+ * another blocks the server for 30 milliseconds.
  */
 export const valuesMax = 65_536;
-/** The most numbers in arrays, which are tokens and cheap: two million are twice the longest contexts. */
+/** Maximum count of numbers in arrays, which are tokens and cheap: two million are twice the longest contexts. */
 export const numbersMax = 2 * 1024 * 1024;
 
 export interface JsonShape {
@@ -28,7 +31,7 @@ const backslash = 0x5c;
 const [arrayOpen, arrayClose] = [0x5b, 0x5d];
 const [objectOpen, objectClose] = [0x7b, 0x7d];
 
-/** Undefined for what is not JSON. */
+/** Undefined for invalid JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -37,7 +40,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Undefined for what is not a JSON object. */
+/** Undefined for anything but a JSON object. */
 export function parseJsonObject(text: string): Record<string, unknown> | undefined {
   const value = parseJson(text);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an object of JSON has strings as keys
@@ -48,7 +51,7 @@ function isPlainObject(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Reads each byte once. Text that is no JSON has a shape too; parsing it fails later. */
+/** Reads each byte once. Text that is not JSON has a shape too; parsing it fails later. */
 export function shapeOf(bytes: Uint8Array): JsonShape | ShapeError {
   const isArray = new Uint8Array(valuesMax + 2);
   let [depth, values, numbers, at] = [0, 0, 0, 0];
@@ -90,7 +93,7 @@ export function shapeOf(bytes: Uint8Array): JsonShape | ShapeError {
 /** The text of a key; empty if there is none. */
 function nameIn(key: Uint8Array | undefined): string {
   const name = key === undefined ? undefined : parseJson(new TextDecoder().decode(key));
-  return typeof name === "string" ? name : ""; // no JSON: parsing the body fails later
+  return typeof name === "string" ? name : ""; // not JSON: parsing the body fails later
 }
 
 export function isShapeError(shape: JsonShape | ShapeError): shape is ShapeError {

@@ -44,7 +44,7 @@ export const ModelList = responseObject("ModelList", {
 });
 export type ModelList = z.infer<typeof ModelList>;
 
-/** The most models of one page, as in Anthropic's API. */
+/** Maximum number of models per page, as in Anthropic's API. */
 export const modelsPageMax = 1_000;
 
 /** Which page to return. Only read with the header `anthropic-version`. */

@@ -3,7 +3,10 @@ import type { z } from "zod";
 
 type Issue = z.core.$ZodIssue;
 
-/** What is wrong with a request: a sentence, and the field as in `messages[0].content`; `null` means the body itself. */
+/**
+ * What is wrong with a request: a sentence, and the path of the field, such as `messages[0].content`; `null` means the body
+ * itself.
+ */
 export interface RequestIssue {
   message: string;
   param: string | null;

@@ -55,7 +55,7 @@ const score = z
   .number()
   .describe("The higher, the better it fits. As the model computes it: a probability, or any number.");
 
-/** The documents, the best first. */
+/** The documents, best first. */
 export const Reranking = responseObject("Reranking", {
   id: z.string().describe("rerank-…"),
   object: z.literal("list"),
@@ -71,7 +71,7 @@ export const Reranking = responseObject("Reranking", {
 });
 export type Reranking = z.infer<typeof Reranking>;
 
-/** The response to a request with `texts`: the same as a list. */
+/** The response to a request with `texts`: only the list. */
 export const RerankScores = z
   .array(z.object({ index, score, text: z.string().optional() }))
   .meta({ id: "RerankScores" });

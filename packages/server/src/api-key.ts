@@ -2,14 +2,14 @@
 // dump shows a key.
 import { createHash } from "node:crypto";
 
-/** What a key allows: using models, or also loading, downloading and removing them. */
+/** The scope of a key: using models, or also loading, downloading and removing them. */
 export type KeyScope = "inference" | "management";
 
-/** Shortest key without --insecure-short-key: that many random characters cannot be guessed. */
+/** Minimum length of a key without --insecure-short-key: this many random characters cannot be guessed. */
 const keyLengthMin = 16;
-/** Longest key: it has to fit into a header, and it is hashed for each request. */
+/** Maximum length of a key: it has to fit into a header, and it is hashed for each request. */
 const keyLengthMax = 1024;
-/** Most API keys: each request's key is compared with all of them. */
+/** Maximum number of API keys: each request's key is compared with all of them. */
 export const apiKeysMax = 1_000;
 
 /** SHA-256 in hexadecimal. Keys are long and random, so they need no salt and no slow hash. */
@@ -17,7 +17,7 @@ export function digestOfKey(key: string): string {
   return createHash("sha256").update(key).digest("hex");
 }
 
-/** Why a key is refused, as the end of a sentence that begins with its setting; undefined for a valid one. */
+/** Why a key is refused, as the end of a sentence that begins with its setting; undefined for a valid key. */
 export function whyNotTaken(key: string, { allowsShort }: { allowsShort: boolean }): string | undefined {
   if (key === "") return "must not be empty";
   if (key.length > keyLengthMax) return `must be at most ${keyLengthMax} characters`;

@@ -73,44 +73,44 @@ import { tokenizeRoutes } from "./routes/tokenize.ts";
 import { openStore } from "./stored/open-store.ts";
 import { WireError } from "./wire-error.ts";
 
-/** Longest silence of a stream: proxies commonly close one after 30 to 60 seconds. */
+/** Maximum silence of a stream: proxies commonly close silent ones after 30 to 60 seconds. */
 const keepAliveCommentMs = 15_000;
 
 export interface AppDependencies {
   registry: ModelRegistry;
-  /** Whose models /api/v1 looks for, fetches and removes. Default: none. */
+  /** The library that /api/v1 searches, downloads to and removes from. Default: none. */
   library?: ModelLibrary | undefined;
-  /** Tells /api/v1/machine what the server runs on. Default: it tells nothing. */
+  /** Returns the description of the machine for /api/v1/machine. Default: there is none. */
   machine?: (() => Promise<Machine>) | undefined;
-  /** The jobs of that library. Default: none, and /api/v1/jobs is not there. */
+  /** The jobs of that library. Default: none, and /api/v1/jobs does not exist. */
   jobs?: JobRunner | undefined;
-  /** Default: those of the config, without key files. */
+  /** Default: the keys of the config, without key files. */
   keys?: KeyRing;
-  /** The page for people under `/`. Default: none. */
+  /** The web page under `/`. Default: none. */
   page?: Page | undefined;
-  /** Makes it the control address of the app. Its token has to be one of the keys, and needed. */
+  /** Makes this the control address of the app. Its token must be one of the keys, and keys must be required. */
   app?: AppControl | undefined;
-  /** With it the server speaks HTTPS. */
+  /** If given, the server uses HTTPS. */
   tls?: TlsMaterial | undefined;
   logger?: LoggerSetting;
-  /** Where requests stand while they run. Default: a board of its own. */
+  /** Keeps track of running requests. Default: a new board. */
   board?: RequestBoard | undefined;
-  /** The log lines that the events send; filled by the logger's creator. Default: none. */
+  /** The log lines for the event stream; filled by the logger's creator. Default: none. */
   logRing?: LogRing | undefined;
   now?: () => Date;
   newId?: () => string;
   keepAliveCommentMs?: number;
 }
 
-/** What is special about the control address, which the app's own page uses. */
+/** The special features of the control address, which the app's own page uses. */
 export interface AppControl {
-  /** In the page's address, it becomes a cookie. */
+  /** A page opened with this token in its URL gets a cookie. */
   token: string;
   /** The `/v1` server that the page starts and stops. */
   server: ControlledServer;
 }
 
-/** The server without its socket. */
+/** Builds the server without a socket. */
 export async function buildApp(
   config: ServerConfig,
   dependencies: AppDependencies,
@@ -124,7 +124,7 @@ export async function buildApp(
   await app.register(requestLog);
   await app.register(metrics, { metrics: new Metrics(registry, { compat: config.metricsCompat }) });
   if (config.tracing !== undefined) {
-    const { tracing } = await import("./plugins/tracing.ts"); // loaded only where traces are exported
+    const { tracing } = await import("./plugins/tracing.ts"); // loaded only if traces are exported
     await app.register(tracing, { settings: config.tracing });
   }
   await app.register(errors);
@@ -163,7 +163,7 @@ function bareApp(
         max: config.limits.connectionsPerAddressMax,
         isExempt: (address) => isLoopbackAddress(address) || trustsProxy(address),
       }),
-    return503OnClosing: false, // the registry refuses with its own error
+    return503OnClosing: false, // the registry throws its own error
     frameworkErrors: sendBadPath,
     clientErrorHandler: sendBrokenHttp,
     schemaController: { compilersFactory: { buildValidator: notBuilt, buildSerializer: notBuilt } },
@@ -171,7 +171,7 @@ function bareApp(
   return app.setValidatorCompiler(zodValidator);
 }
 
-/** What routes need beside the dependencies. */
+/** What routes need besides the dependencies. */
 interface RouteParts {
   access: AuthOptions;
   view: ServerView;
@@ -219,7 +219,7 @@ async function addRoutes(
   if (page !== undefined) await app.register(pageRoutes, { ...access, page, token: control?.token });
 }
 
-/** Another server's API, beside ours under /api/v1. */
+/** Ollama's API, beside ours under /api/v1. */
 async function addOllamaRoutes(
   app: FastifyInstance,
   inference: InferenceOptions,
@@ -231,7 +231,10 @@ async function addOllamaRoutes(
   await app.register(ollamaModelRoutes, { ...inference, library, jobs });
 }
 
-/** llama-server's API: its own routes, and those of /v1 without the /v1, of which responses stand with the others. */
+/**
+ * llama-server's API: its own routes, and the routes of /v1 without the prefix /v1. /responses is registered with the other
+ * response routes.
+ */
 async function addLlamaServerRoutes(app: FastifyInstance, inference: InferenceOptions): Promise<void> {
   await app.register(generationRoute(llamaServerCompletion), inference);
   await app.register(generationRoute({ ...llamaServerCompletion, path: "/completions" }), inference);
@@ -241,7 +244,7 @@ async function addLlamaServerRoutes(app: FastifyInstance, inference: InferenceOp
   await app.register(llamaServerEmbeddingRoutes, inference);
 }
 
-/** LM Studio's API, v0 beside ours, and v1 in place of our routes that have the same paths. */
+/** LM Studio's API: v0 beside ours, and v1 in place of our routes with the same paths. */
 async function addLmStudioRoutes(
   app: FastifyInstance,
   inference: InferenceOptions,
@@ -265,7 +268,7 @@ function inferenceOptions(config: ServerConfig, dependencies: AppDependencies): 
   };
 }
 
-/** Who may send requests, and which. */
+/** The plugins that decide who may send which requests. */
 function accessOf(
   config: ServerConfig,
   { keys, ...options }: Pick<AuthOptions, "keys" | "trustsProxy" | "isAppListener">,
@@ -276,7 +279,7 @@ function accessOf(
   return { ...options, keys, keyCheck, sessions: new Sessions(), isLoopbackServer: isLoopback(config.host) };
 }
 
-/** plugins/json-body.ts checks bodies as it reads them: only an absent one is left to check. */
+/** plugins/json-body.ts checks bodies as it reads them; only a missing body is checked here. */
 const zodValidator: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart }) => {
   return (data: unknown) => {
     if (httpPart === "body" && data !== undefined) return { value: data };
@@ -287,7 +290,7 @@ const zodValidator: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart }) =>
   };
 };
 
-/** Without these, Fastify loads compilers of its own, a hundred files. Schemas here are zod's and need none. */
+/** Without these, Fastify would load its own compilers, a hundred files. Our schemas are zod's and need none. */
 function notBuilt(): never {
   throw new Error("Fastify was asked to compile a schema of its own kind.");
 }

@@ -11,15 +11,15 @@ import { variants } from "./variants.ts";
 export { ConfigError } from "./settings/resolve.ts";
 export type { ServerFlags } from "./settings/settings.ts";
 
-/** The settings' table says what each field means; what is undefined is the engine's own default. */
+/** The table of settings documents each field; undefined means the engine's own default. */
 export type ServerConfig = ValuesOf<typeof settings> & {
-  /** Where traces go; absent is nowhere. */
+  /** Where traces are sent. Absent: nowhere. */
   tracing?: TracingSettings | undefined;
 };
 
 /**
- * Default rate limit where other machines can reach the server: far more requests a minute than people, agents and gateways
- * send, far less than a flood.
+ * Default rate limit if other machines can reach the server: far more requests per minute than people, agents and gateways send,
+ * far fewer than a flood.
  */
 const rateLimitBeyondLoopback = 6_000;
 
@@ -55,7 +55,7 @@ function refuseWeakKeys(given: ReadonlyMap<Setting, Given>): void {
   }
 }
 
-/** Where the keys of a config are. */
+/** The sources of a config's keys. */
 export type KeyConfig = Pick<ServerConfig, "keyDigests" | "adminKeyDigests" | "keyFile" | "adminKeyFile">;
 
 /** Whether a request without a key is refused. */

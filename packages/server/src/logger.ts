@@ -31,7 +31,7 @@ const wantsMetadata = Symbol.for("pino.metadata");
 export type LogFormat = "text" | "json";
 
 /**
- * Text where a person may read it: if stdin, stdout or stderr is a terminal, or stderr is a file. JSON elsewhere: in containers,
+ * Text if a person may read it: if stdin, stdout or stderr is a terminal, or stderr is a file. Otherwise JSON: in containers,
  * under service managers, and in pipes of other programs.
  */
 export function usualLogFormat({ isTerminal = isatty, isFile = isFileDescriptor } = {}): LogFormat {
@@ -40,8 +40,8 @@ export function usualLogFormat({ isTerminal = isatty, isFile = isFileDescriptor 
 }
 
 /**
- * Big integers, because Node 20 resolves links in paths with the numbers of its last call: those of a pipe would make it stop early,
- * and imports of packages behind links fail.
+ * Big integers, because Node 20 reuses the result of its last stat call when it resolves links in paths: that of a pipe would
+ * make it stop early, and imports of linked packages would fail.
  */
 function isFileDescriptor(descriptor: number): boolean {
   return fstatSync(descriptor, { bigint: true }).isFile();
@@ -66,19 +66,19 @@ export async function readableLines(colorize: boolean): Promise<(line: string) =
   return prettyFactory({ colorize, singleLine: true, ignore: "pid,hostname" });
 }
 
-/** On a terminal, a line of the log replaces the progress bar that may stand in its place; the bar is drawn again below. */
+/** On a terminal, a log line overwrites a progress bar in its place; the bar is redrawn below. */
 function overProgress(line: string, { isTTY }: { isTTY?: boolean }): string {
   return isTTY === true ? `\r\u001B[K${line}` : line;
 }
 
-/** A sentence for people as a line of the log, in pino's form. */
+/** A sentence for people as a log line, in pino's form. */
 export function logLine(sentence: string, about: object = {}): string {
   const { pid } = process;
   const head = { level: levelNumbers.info, time: Date.now(), pid, hostname: hostname() };
   return `${JSON.stringify({ ...head, ...about, msg: sentence })}\n`;
 }
 
-/** Takes sentences for people and writes them as lines of the log, so that nothing else stands between the log's lines. */
+/** An output that writes sentences for people as log lines, so that the log contains nothing else. */
 export function asLogLines(stream: LogStream): Writable {
   return new Writable({
     decodeStrings: false,

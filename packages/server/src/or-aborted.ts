@@ -1,4 +1,4 @@
-// Waits for a promise, but no longer than until a signal is aborted.
+// Waits for a promise, but only until a signal is aborted.
 import { once } from "node:events";
 
 /** Settles as the promise does, or rejects with the signal's reason if that comes first. */

@@ -1,4 +1,4 @@
-// What this machine is and has, for the management of a server.
+// Describes this machine for the management of a server.
 import { availableParallelism, cpus } from "node:os";
 import path from "node:path";
 import { buildInfo, freeBytesOn, hostMemoryBytes, libraryPaths, type DeviceInfo } from "@ingle/engine";
@@ -24,7 +24,7 @@ export async function thisMachine(env: NodeJS.ProcessEnv): Promise<Machine> {
   };
 }
 
-/** Node knows none where the system keeps it from programs, as on some ARM machines. */
+/** Node does not know it if the system hides it from programs, as on some ARM machines. */
 function processorName(devices: readonly DeviceInfo[]): string {
   const model = cpus()[0]?.model.trim() ?? "";
   if (model !== "" && model !== "unknown") return model;
@@ -42,7 +42,7 @@ function toDevice({ name, description, type, memoryTotal, memoryFree }: DeviceIn
   return { name, description, kind: kindOf[type], memory_bytes: memoryTotal, free_bytes: memoryFree };
 }
 
-/** On the disk where the folder is, or will be made. Null where the system does not say. */
+/** The free space on the disk where the folder is or will be created. Null if the system does not report it. */
 async function freeBytesFor(folder: string): Promise<number | null> {
   for (let place = folder; ; place = path.dirname(place)) {
     try {

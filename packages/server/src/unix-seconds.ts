@@ -1,4 +1,4 @@
-/** A time as the wire has it: whole seconds since 1970. */
+/** Converts a time to whole seconds since 1970, as in responses. */
 export function toUnixSeconds(time: Date): number {
   return Math.floor(time.getTime() / 1000);
 }

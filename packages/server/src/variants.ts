@@ -1,17 +1,17 @@
-// The four deployment variants as data: every setting in which they differ.
+// The deployment variants as data: every setting in which they differ.
 
 export const variantNames = ["desktop", "developer", "command-line", "serverless"] as const;
 export type VariantName = (typeof variantNames)[number];
 
 /**
- * Which values a request's `model` may have: an id that `GET /v1/models` lists (`known`), the one id that the
+ * The values that a request's `model` may have: an id that `GET /v1/models` lists (`known`), the one id that the
  * server was started with (`given`), or any string (`any`).
  */
 export type ModelRule = "known" | "given" | "any";
 
 /**
  * What happens to a request for a model that is not in memory: it waits for the load (`wait`), or gets a 503 (`reject`).
- * `reject-at-start`: requests wait, but get a 503 until a first model was loaded.
+ * `reject-at-start`: requests wait, but get a 503 until a first model has been loaded.
  */
 export type OnLoading = "wait" | "reject" | "reject-at-start";
 

@@ -1,4 +1,4 @@
-// Reads files, and again whenever they change: keys and certificates are renewed while the server runs.
+// Reads files, and reads them again whenever they change: keys and certificates are renewed while the server runs.
 import { stat } from "node:fs/promises";
 
 /**
@@ -19,11 +19,11 @@ export interface FileNews {
 export interface WatchedFiles<T> extends FileNews {
   files: readonly string[];
   read: () => Promise<T>;
-  /** Receives what was read after a change. */
+  /** Receives the contents after a change. */
   onChange: (content: T) => void;
 }
 
-/** What the files contain now. Throws what the first `read` throws. Watching does not keep the process alive. */
+/** Returns the current contents. Throws what the first `read` throws. Watching does not keep the process alive. */
 export async function watchFiles<T>(watched: WatchedFiles<T>): Promise<T> {
   const { files, read, onChange, onFailure, lookEveryMs = lookEveryMsDefault, signal } = watched;
   // Taken before reading: a file that changes while it is read differs at the next poll, and is read again.

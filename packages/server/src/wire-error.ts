@@ -1,4 +1,4 @@
-// An error with its wire code, for everything in the server to throw. plugins/errors.ts sends it.
+// An error with a wire code, thrown anywhere in the server. plugins/errors.ts sends it.
 import type { ErrorBodyDetails, WireErrorCode } from "@ingle/protocol";
 
 /** Seconds after which to try again, sent as `retry-after`. */

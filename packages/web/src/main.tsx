@@ -5,7 +5,7 @@ import { startRouter } from "./app/router.ts";
 import { Shell } from "./app/shell.tsx";
 import { startTheme } from "./app/theme.ts";
 import { startConnection } from "./connection/connection.ts";
-import { startJobNews } from "./library/job-news.ts";
+import { startJobToasts } from "./library/job-toasts.ts";
 import { startLanguage } from "./strings/language.ts";
 
 import "./design/tokens.css";
@@ -15,7 +15,7 @@ startTheme();
 startRouter();
 startLanguage();
 startConnection();
-startJobNews();
+startJobToasts();
 const place = document.querySelector("#app");
 if (place === null) throw new Error("index.html has no #app");
 render(<Shell />, place);

@@ -1,5 +1,5 @@
 // Stops what runs on other threads before the process destroys its static objects. process.exit() does not run the environment's
-// cleanup hooks: without this, such a thread would go on with objects that are being destroyed, or keep the process alive.
+// cleanup hooks: without this, such a thread would keep using objects that are being destroyed, or keep the process alive.
 #pragma once
 
 #include <cstdlib>
@@ -10,8 +10,8 @@
 
 namespace base {
 
-/// While a guard lives, `stop` is called once if the process exits: before static objects are destroyed that were made before the
-/// first guard of this `Owner`.
+/// While a guard lives, `stop` is called once if the process exits, before any static object is destroyed that was created before
+/// the first guard of this `Owner`.
 template <class Owner>
 class ExitGuard {
 public:

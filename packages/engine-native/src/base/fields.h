@@ -1,6 +1,6 @@
-// The fields of a struct that JavaScript passes or gets, each declared in one row beside the struct: its name in JavaScript, the
-// member, and what holds for it beyond its type. napi/read.h and napi/write.h convert by these rows, and test/seam.test.ts
-// compares their names with the seam's .d.ts files.
+// Declares the fields of structs that cross to or from JavaScript, one row per field beside the struct: its name in JavaScript,
+// the member, and constraints beyond its type. napi/read.h and napi/write.h convert by these rows, and test/seam.test.ts compares
+// their names with the seam's .d.ts files.
 //
 //     struct Options {
 //         std::string path;
@@ -25,14 +25,14 @@
 
 namespace base {
 
-/// In which type JavaScript has a value that is not what its C++ type suggests.
+/// The JavaScript type of a value, where the C++ type suggests another one.
 enum class As { itself, bigint, bytes };
 
-/// What holds for a field beyond its type.
+/// Constraints on a field beyond its type.
 template <class T>
 struct Rule {};
 
-/// Both bounds are allowed.
+/// Inclusive bounds.
 template <class T>
     requires(std::integral<T> || std::floating_point<T>) && (!std::same_as<T, bool>)
 struct Rule<T> {
@@ -69,7 +69,7 @@ constexpr Field<Struct, T> field(const char* name, T Struct::* member, Rule<T> r
     return {.name = name, .member = member, .rule = rule};
 }
 
-/// A field whose values have names in JavaScript.
+/// A field whose values are strings in JavaScript.
 template <class Struct, class T, size_t count>
 struct Choice {
     const char* name;
@@ -97,7 +97,7 @@ constexpr Inlined<Struct, T> inlined(T Struct::* member) {
 template <class T>
 concept HasFields = requires { fields_of(static_cast<const T*>(nullptr)); };
 
-/// Calls `use` with each row of T's fields, until it returns false. Returns whether it never did.
+/// Calls `use` with each row of T's fields, until it returns false. Returns true if it never did.
 template <HasFields T>
 bool for_each_field(const auto& use) {
     constexpr auto rows = fields_of(static_cast<const T*>(nullptr));

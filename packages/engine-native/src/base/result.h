@@ -1,5 +1,5 @@
-// Errors are values: a mistake of a caller or the world is a Result, which napi/ turns into a JavaScript error with a code. A bug
-// of ours is an INGLE_ASSERT.
+// Errors are values: a mistake of the caller or a failure of the environment is a Result, which napi/ turns into a JavaScript
+// error with a code. A bug of ours is an INGLE_ASSERT.
 #pragma once
 
 #include "base/fields.h"
@@ -67,7 +67,7 @@ struct Error {
         int64_t context_length;
     };
     std::optional<Lengths> lengths = std::nullopt;
-    /// The option of the call that is wrong, if it is one; the message begins with it.
+    /// The name of the invalid option, if the error is about one; the message begins with it.
     std::string param = {};
 };
 
@@ -95,7 +95,7 @@ inline std::unexpected<Error> wrong_option(const std::string& param, const std::
 
 } // namespace base
 
-/// Checked in every build: an engine that goes on after a broken invariant would mix up its users' texts.
+/// Checked in every build: an engine that continued after a broken invariant would mix up its users' texts.
 #define INGLE_ASSERT(condition)                                                                              \
     do {                                                                                                     \
         if (!(condition)) {                                                                                  \

@@ -1,4 +1,4 @@
-// What threads share: a queue between them, a fair lock, and a check that a class is used by one of them alone.
+// Tools for threads: a queue between them, a fair lock, and a check that only one thread uses a class.
 #pragma once
 
 #include "base/result.h"
@@ -15,8 +15,8 @@
 
 namespace base {
 
-/// From many threads to one: the engine's inbox. The reader takes all items at once, so that an engine step locks once however much
-/// has arrived.
+/// A queue from many threads to one: the engine's inbox. The reader takes all items at once, so that an engine step locks once
+/// however many have arrived.
 template <class T>
 class BoundedQueue {
 public:
@@ -76,7 +76,7 @@ public:
     }
 
 private:
-    // Guarded by mutex_: the next ticket to hand out, and the ticket that holds the lock.
+    // Guarded by mutex_: the next ticket to hand out, and the ticket holding the lock.
     std::mutex mutex_;
     std::condition_variable changed_;
     uint64_t next_ = 0;
@@ -93,7 +93,7 @@ public:
         if (!owner_.compare_exchange_strong(owner, self)) INGLE_ASSERT(owner == self);
     }
 
-    /// The next check() binds a new owner. The caller makes sure that the old one is done, for example by joining it.
+    /// The next check() binds a new owner. The caller must ensure that the old one is done, for example by joining it.
     void release() { owner_.store(std::thread::id{}); }
 
 private:

@@ -1,8 +1,8 @@
 // The identifiers that every layer shares.
 //
-// Images are among the tokens of a text. The model's vocabulary has no ids for what an image is computed from, so an image is a run
-// of negative ids: the first token of image n is -2n, every other one -2n + 1. Equal images have equal numbers and so equal runs, and
-// comparing texts compares their images too. The ids alone show where an image begins.
+// Images are among the tokens of a text. The model's vocabulary has no ids for images, so an image is a run of negative ids: the
+// first token of image n is -2n, every other one -2n + 1. Equal images have equal numbers and so equal runs, and comparing texts
+// compares their images too. The ids alone show where an image begins.
 #pragma once
 
 #include <cstdint>
@@ -28,10 +28,10 @@ using CheckpointId = uint64_t;
 /// Identifies a segment of the host KV tier (sched/host_tier.h). Counts up from 1; 0 means none.
 using SegmentId = uint64_t;
 
-/// Identifies what an image, or a tile of it, looks like to one projector. Counts up from 1.
+/// Identifies the pixels of an image, or of a tile of it, as one projector sees them. Counts up from 1.
 using ImageId = int32_t;
 
-/// The largest id for which both tokens fit the type.
+/// The largest id whose two tokens fit the type.
 inline constexpr ImageId kImageIdMax = (1 << 30) - 1;
 
 constexpr Token image_token(ImageId image, bool is_first) {
@@ -68,7 +68,7 @@ constexpr int32_t next_edge(std::span<const Token> text, int32_t length) {
     return length;
 }
 
-/// Where the image or the run of text ends that the token at `first` belongs to.
+/// The end of the image, or of the run of text, that the token at `first` belongs to.
 constexpr int32_t end_of_kind(std::span<const Token> text, int32_t first) {
     const auto size = static_cast<int32_t>(text.size());
     if (is_image(text[static_cast<size_t>(first)])) return next_edge(text, first + 1);

@@ -33,7 +33,7 @@ void BatchExecutor::decode(Entries entries, Outcomes outcomes, ExecutedStep& ste
         case llama_rt::Decoded::ok:
             for (size_t i = 0; i < entries.size(); ++i) outcomes[i] = sample(entries[i], i, step);
             return;
-        case llama_rt::Decoded::aborted: // the engine is being stopped and will end all requests
+        case llama_rt::Decoded::aborted: // the engine is stopping and will end all requests
             step.result.is_cache_lost = !context_.undo(parts_);
             return;
         case llama_rt::Decoded::worker_lost: return; // the engine will end all requests
@@ -101,7 +101,7 @@ Outcome BatchExecutor::sample(const BatchEntry& entry, size_t part, ExecutedStep
         if (entry.is_image()) images_.computed(entry);
         return outcome;
     } catch (const std::exception& error) {
-        // A trigger's regular expression may be too complex for the text it meets: that is this request's fault alone.
+        // A trigger's regular expression may be too complex for the text: that is only this request's fault.
         return fail(entry, not_computed(error), step);
     }
 }

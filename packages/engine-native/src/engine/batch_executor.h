@@ -1,9 +1,9 @@
-// Computes a plan's batch: fills llama.cpp's batch, decodes it, and samples the entries that reach their sequence's end.
+// Executes a plan's batch: fills llama.cpp's batch, decodes it, and samples the entries that reach their sequence's end.
 //
-// When a decode fails, this class finds out which sequence is the cause, and the others get what they asked for. The batch is
-// computed again in halves, and an entry that fails alone once more: if it fails again, its request fails. If the context's
-// state is unknown after a failure (recurrent state moves within a batch), the cache is lost, and the batch's sequences become
-// suspects: each is computed alone until it has a token, so that the next failure has one cause only. Engine thread only.
+// When a decode fails, this class finds the sequence that caused it, so that the others still get their tokens. It computes the
+// batch again in halves, and an entry that fails alone once more; if that fails too, its request fails. If the context's state is
+// unknown after a failure (recurrent state moves within a batch), the cache is lost, and the batch's sequences become suspects:
+// each is computed alone until it has a token, so that the next failure has only one possible cause. Engine thread only.
 #pragma once
 
 #include "engine/events.h"
@@ -27,14 +27,14 @@ public:
     BatchExecutor(llama_rt::Context& context, Images& images, TokenSampler& sampler)
         : context_(context), images_(images), sampler_(sampler) {}
 
-    /// Adds an outcome for each entry to `step`, and failures for those that failed. If the cache was lost before, nothing is
-    /// computed.
+    /// Adds an outcome for each entry to `step`, and failures for those that failed. Computes nothing if the cache is already
+    /// lost.
     void execute(std::span<const sched::BatchEntry> batch, ExecutedStep& step);
 
     /// A request has ended.
     void forget(base::RequestId id) { suspects_.erase(id); }
 
-    /// Tokens of prompts computed so far.
+    /// Number of prompt tokens computed so far.
     uint64_t prompt_tokens() const { return prompt_tokens_; }
 
 private:

@@ -1,5 +1,5 @@
-// Which report of reusable blocks the engine's user wants next (sched/kv_blocks.h). A report is made only after the last one was
-// taken, so a slow user never piles up reports.
+// Keeps track of the requested report of reusable blocks (sched/kv_blocks.h). A report is made only after the previous one was
+// taken, so reports never pile up for a slow reader.
 #pragma once
 
 #include "sched/kv_blocks.h"
@@ -11,14 +11,14 @@ namespace engine {
 
 class BlockReports {
 public:
-    /// Any thread. Asks for one report: of what has changed since the last one, or of everything.
+    /// Any thread. Requests one report: of the changes since the last one, or of everything.
     void request(bool of_everything) {
         auto nothing = Wanted::nothing;
         if (of_everything) wanted_.store(Wanted::everything);
         else wanted_.compare_exchange_strong(nothing, Wanted::changes);
     }
 
-    /// The engine's thread. The report that was asked for, once there is something to tell. `blocks` may be null.
+    /// The engine's thread. Returns the requested report, once there is something to report. `blocks` may be null.
     std::optional<sched::KvReport> take(sched::KvBlocks* blocks) {
         if (blocks == nullptr) return std::nullopt;
         const Wanted wanted = wanted_.exchange(Wanted::nothing);
@@ -28,7 +28,7 @@ public:
             sched::KvReport report = blocks->take_report();
             if (report.is_restated || !report.removed.empty() || !report.stored.empty()) return report;
         }
-        request(false); // nothing to tell yet; meanwhile everything may have been asked for
+        request(false); // nothing to report yet; meanwhile, a full report may have been requested
         return std::nullopt;
     }
 

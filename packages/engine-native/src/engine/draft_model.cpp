@@ -16,14 +16,14 @@ using base::Token;
 
 namespace {
 
-/// Most tokens of a text that one step reads: the reply that waits for them should not stall for long.
+/// Maximum number of tokens of a text read in one step: the reply that waits for them should not stall for long.
 constexpr int32_t kReadMax = 128;
 
-/// Tokens that a text grows by in one step, drafts included, are read as a part of drafting; more of them are text that the
-/// model did not follow.
+/// Up to this many new tokens, a step's growth with drafts, are read as a part of drafting; more are text that the model did not
+/// follow.
 constexpr size_t kFollowedMax = 16;
 
-/// A draft that is accepted less often is not worth computing, and what would follow it even less.
+/// A draft that is accepted less often is not worth computing, and those after it even less.
 constexpr double kChanceMin = 0.4;
 
 } // namespace
@@ -44,7 +44,7 @@ base::Result<std::unique_ptr<DraftModel>> DraftModel::create(std::shared_ptr<con
     options.sequences = 1;
     options.batch_tokens = kReadMax;
     options.ubatch_tokens = 0;
-    options.rope = {}; // these are the other model's
+    options.rope = {}; // the given ones are for the other model
     auto context = llama_rt::Context::create(model, options, 1);
     if (!context) return std::unexpected(context.error());
     return std::unique_ptr<DraftModel>(new DraftModel(std::move(*context), *common, options.context_length));
@@ -62,7 +62,7 @@ std::span<const Draft> DraftModel::draft(base::RequestId, std::span<const Token>
     return drafts_;
 }
 
-/// If the last drafts were of the same text, learns which of them were accepted.
+/// If the last drafts were for the same text, learns which of them were accepted.
 void DraftModel::learn_acceptance(std::span<const Token> text) {
     if (drafts_.empty() || text.size() <= length_ || length_ > held_.size() ||
         !std::ranges::equal(text.first(length_), std::span(held_).first(length_)))
@@ -86,7 +86,8 @@ void DraftModel::draft_all(std::span<const Token> text, size_t most) {
     }
 }
 
-/// Computes what the context does not hold of the text yet. False if that is more than one step's reading, or if it fails.
+/// Computes the part of the text that the context does not hold yet. False if that is more than one step may read, or if it
+/// fails.
 bool DraftModel::read(std::span<const Token> text) {
     const auto [own, _] = std::ranges::mismatch(held_, text);
     // The last token is always computed for its logits.
@@ -104,7 +105,7 @@ bool DraftModel::read(std::span<const Token> text) {
 }
 
 bool DraftModel::compute(std::span<const Token> tokens, bool wants_logits) {
-    // It reads no images, so it does not draft what follows them.
+    // The draft model reads no images, so it does not draft after them.
     const auto has_token = [this](Token token) { return !base::is_image(token) && token < vocabulary_size_; };
     if (!std::ranges::all_of(tokens, has_token)) return false;
     const llama_rt::BatchPart part{.slot = 0,
@@ -118,7 +119,7 @@ bool DraftModel::compute(std::span<const Token> tokens, bool wants_logits) {
     return true;
 }
 
-/// After a failure it is unknown what the context holds: the text is read again. Returns false, for the caller to return.
+/// After a failure, the context's contents are unknown: the text is read again. Returns false, for the caller to return.
 bool DraftModel::give_up() {
     context_->clear();
     held_.clear();

@@ -1,5 +1,5 @@
-// Drafts with a smaller model that has the same vocabulary. It has a context of its own with room for one text, which it reads
-// when it is first asked about it; of a text with the same prefix it keeps that prefix. Engine thread only.
+// Drafts with a smaller model that has the same vocabulary. It has its own context with room for one text, which it reads when
+// first asked for drafts of it; if the next text shares a prefix, that prefix is kept. Engine thread only.
 #pragma once
 
 #include "base/result.h"
@@ -17,8 +17,8 @@ namespace engine {
 
 class DraftModel final : public Drafter {
 public:
-    /// `model` drafts for `target`, whose context has these options. `invalid_argument` if it cannot: it has another
-    /// vocabulary, or recurrent state that cannot be taken back.
+    /// `model` drafts for `target`, whose context has these options. `invalid_argument` if it cannot: its vocabulary differs, or
+    /// its recurrent state cannot be rolled back.
     static base::Result<std::unique_ptr<DraftModel>> create(std::shared_ptr<const llama_rt::Model> model,
                                                             const llama_rt::Model& target,
                                                             llama_rt::ContextOptions options);
@@ -41,17 +41,17 @@ private:
     base::Token likeliest_next();
 
     std::unique_ptr<llama_rt::Context> context_;
-    /// Tokens that both models know.
+    /// Number of tokens that both vocabularies share.
     int32_t vocabulary_size_;
-    /// Longest text that the model was trained for and has room for.
+    /// The longest text that the model was trained for and that its context has room for.
     int32_t length_max_;
     /// The tokens whose state the context holds.
     std::vector<base::Token> held_;
     std::vector<Draft> drafts_;
-    /// By the model's own probability of a draft, in tenths: how often it was accepted. That depends on how alike the two
-    /// models are, and on how the target samples.
+    /// How often drafts were accepted, by the model's own probability of them in tenths. It depends on how similar the two models
+    /// are, and on how the target samples.
     std::array<AcceptanceRate, 11> rates_;
-    /// Of each draft, its place in rates_.
+    /// For each draft, its index in rates_.
     std::vector<size_t> tenths_;
     /// Length of the text that drafts_ follow.
     size_t length_ = 0;

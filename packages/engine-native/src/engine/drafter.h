@@ -1,5 +1,5 @@
-// Speculative decoding: what proposes a text's next tokens (Drafter), how often proposals of a kind are right (AcceptanceRate),
-// and which of them are accepted (verify). speculation.h decides how many drafts a step computes.
+// Speculative decoding: the interface of components that propose a text's next tokens (Drafter), how often such proposals are
+// right (AcceptanceRate), and which of them are accepted (verify). speculation.h decides how many drafts a step computes.
 #pragma once
 
 #include "base/types.h"
@@ -11,7 +11,7 @@
 
 namespace engine {
 
-/// A proposed token, and how likely it is accepted if those before it are: 0 … 1.
+/// A proposed token, and the probability that it is accepted if those before it are: 0 … 1.
 struct Draft {
     base::Token token;
     double chance;
@@ -21,20 +21,20 @@ class Drafter {
 public:
     virtual ~Drafter() = default;
 
-    /// Whether draft() takes time worth counting. A drafter that does is asked only while one sequence decodes and its drafts
-    /// pay; any other is asked for every decoding sequence of every step, even for 0 drafts, so that it can follow the texts.
+    /// Whether draft() takes a noticeable time. Such a drafter is asked only while one sequence decodes and its drafts pay off;
+    /// any other is asked for every decoding sequence of every step, even for 0 drafts, so that it can follow the texts.
     virtual bool takes_time() const = 0;
 
     /// At most `most` drafts of the tokens that follow a request's text; none if nothing is likely. Valid until the next call.
     virtual std::span<const Draft> draft(base::RequestId id, std::span<const base::Token> text,
                                          int32_t most) = 0;
 
-    /// What the last draft() took, in milliseconds.
+    /// How long the last draft() took, in milliseconds.
     struct Cost {
-        /// For drafting; 0 if it only read.
+        /// Time for drafting; 0 if it only read.
         double drafting_ms = 0;
-        /// For reading text that the drafter did not follow: a prompt, or what was generated while it was not asked. That is
-        /// paid once, whatever the drafts turn out to be worth.
+        /// Time for reading text that the drafter had not followed: a prompt, or text generated while it was not asked. This cost
+        /// arises once, whatever the drafts turn out to be worth.
         double reading_ms = 0;
     };
     virtual Cost cost() const { return {}; }
@@ -42,7 +42,7 @@ public:
     /// A request has ended.
     virtual void forget(base::RequestId) {}
 
-    /// Any thread: a draft() under way ends soon.
+    /// Any thread: a draft() in progress ends soon.
     virtual void abort() {}
 };
 
@@ -54,11 +54,11 @@ public:
         mean_ += ((is_accepted ? 1 : 0) - mean_) * std::max(1.0 / (seen_ + 1), kNewestMin);
     }
 
-    /// 0 … 1; one half while nothing is known.
+    /// 0 … 1; one half if nothing is known yet.
     double mean() const { return mean_; }
 
 private:
-    /// Least weight of the newest draft: a text that changes its manner is noticed within some twenty tokens.
+    /// Minimum weight of the newest draft: a change in the text's style shows within some twenty tokens.
     static constexpr double kNewestMin = 0.08;
 
     double mean_ = 0.5;
@@ -70,11 +70,11 @@ struct Verified {
     int32_t accepted;
     /// The token that was sampled after them.
     base::Token token;
-    /// The generation ends with it.
+    /// Whether the generation ends with it.
     bool is_last;
 };
 
-/// Samples the token after a batch entry's own tokens, and one after each draft as long as the drafts are what was sampled.
+/// Samples the token after a batch entry's own tokens, and one after each draft as long as the drafts equal the sampled tokens.
 /// `sample(i)` samples from the logits after the first `i` drafts and returns {token, is_last}. Each token is drawn once, in
 /// order, from the logits of the true text. So drafts change nothing about a text, not even with a seed.
 Verified verify(std::span<const base::Token> drafts, auto sample) {

@@ -21,7 +21,7 @@ std::string mebibytes(uint64_t bytes) {
     return std::to_string(bytes / kMiB) + " MiB";
 }
 
-/// Of what is needed: with what is there rounded down, the words never seem to fit.
+/// Rounds the needed size up: with the available size rounded down, the message never looks as if it would fit.
 std::string mebibytes_up(uint64_t bytes) {
     return mebibytes(bytes + kMiB - 1);
 }

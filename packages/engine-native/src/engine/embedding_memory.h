@@ -1,5 +1,6 @@
-// The memory of the context for embeddings: how much it takes, where, and whether it may be had. An embedding model's is planned when
-// the model is loaded; a generative model's context is made for the first request, within what the plan left.
+// The memory of the context for embeddings: how much it takes, on which devices, and whether that is available. For an embedding
+// model it is planned when the model is loaded; for a generative model the context is created for the first request, within what
+// the plan left.
 #pragma once
 
 #include "base/fields.h"
@@ -19,7 +20,7 @@ namespace engine {
 
 /// Bytes in one memory.
 struct MemoryBytes {
-    /// Empty for the machine's own memory.
+    /// Empty for host memory.
     std::string device;
     uint64_t bytes;
 };
@@ -28,11 +29,11 @@ constexpr auto fields_of(const MemoryBytes*) {
     return std::tuple(base::field("device", &MemoryBytes::device), base::field("bytes", &MemoryBytes::bytes));
 }
 
-/// Most bytes that something may take.
+/// A memory limit in bytes.
 struct MemoryLimits {
     /// A memory that is not listed has no limit.
     std::vector<MemoryBytes> memories = {};
-    /// In all memories together.
+    /// The limit for all memories together.
     uint64_t total_bytes = std::numeric_limits<uint64_t>::max();
 };
 
@@ -44,14 +45,14 @@ constexpr auto fields_of(const MemoryLimits*) {
 /// Options of a context for texts of this length, for an engine with these options.
 llama_rt::EmbedderOptions embedder_options(const llama_rt::ContextOptions& options, int32_t length);
 
-/// Most tokens of one text.
+/// Maximum number of tokens per text.
 int32_t embedding_length_max(const llama_rt::Model& model, const llama_rt::ContextOptions& options);
 
-/// Whether the memory of the context for embeddings is a part of the model's plan. Any thread.
+/// Whether the memory of the context for embeddings is part of the model's plan. Any thread.
 bool plans_embeddings(const llama_rt::Model& model);
 
-/// The memory to plan for embeddings: of a context for the longest texts, or nothing. Fails as Embedder::measure() does, and may be
-/// called where that may.
+/// The memory to plan for embeddings: that of a context for the longest texts, or none. Fails as Embedder::measure() does, and
+/// may be called where that may.
 base::Result<std::vector<llama_rt::MemoryUse>>
 planned_embedding_memory(const llama_rt::Model& model, const llama_rt::ContextOptions& options);
 

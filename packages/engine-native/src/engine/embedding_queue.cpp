@@ -15,10 +15,10 @@ using llama_rt::Embedder;
 
 namespace {
 
-/// Most texts of one request, as OpenAI's API has it. Bounds the memory for their vectors.
+/// Maximum number of texts per request, as in OpenAI's API. Bounds the memory for their vectors.
 constexpr size_t kTextsMax = 2048;
 
-/// Length that the first context is made for: most texts are no longer.
+/// The text length that the first context is created for: most texts are no longer.
 constexpr size_t kLengthFirst = 512;
 
 base::Error no_vector(Code code) {
@@ -141,7 +141,7 @@ std::span<float> EmbeddingQueue::vector_of(const Text& text) {
     return std::span(requests_.at(text.id).vectors).subspan(text.index * size, size);
 }
 
-/// Makes a context for texts of this length, rounded up to a power of two: most requests never need the memory of a long one.
+/// Creates a context for texts of this length, rounded up to a power of two: most requests never need the memory of a long one.
 base::Result<void> EmbeddingQueue::make_embedder_for(size_t length, const MemoryLimits& limits) {
     if (embedder_ != nullptr && static_cast<size_t>(embedder_->length_max()) >= length) return {};
     embedder_.reset(); // before the next one, so that there is memory for it
@@ -157,7 +157,8 @@ base::Result<void> EmbeddingQueue::make_embedder_for(size_t length, const Memory
     return {};
 }
 
-/// Takes one text of each request in turn, as many as fit the batch as a whole, but at least one; a text of a failed batch alone.
+/// Takes one text of each request in turn: as many whole texts as fit the batch, but at least one. A text of a failed batch is
+/// taken alone.
 void EmbeddingQueue::fill_batch(int32_t tokens_max) {
     const int32_t room = std::min(tokens_max, embedder_->batch_tokens());
     int32_t tokens = 0;

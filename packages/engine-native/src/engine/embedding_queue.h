@@ -1,5 +1,5 @@
-// Computes embeddings beside generations, with a context of their own that is made for the first request. Each engine step
-// computes one batch: one text of each request in turn, or the next part of a long text.
+// Computes embeddings beside generations, in a separate context that is created for the first request. Each engine step computes
+// one batch: one text of each request in turn, or the next part of a long text.
 //
 // A batch that fails is computed again text by text, and a text that fails alone fails only its request.
 #pragma once
@@ -28,7 +28,7 @@ namespace engine {
 struct EmbeddingRequest {
     base::RequestId id;
     std::vector<std::vector<base::Token>> texts;
-    /// What the context may take that is made for it, unless its memory was planned.
+    /// What the context created for it may take, unless its memory was planned.
     MemoryLimits limits;
     Clock::time_point submitted;
 };
@@ -43,22 +43,22 @@ public:
     /// computed.
     base::Result<void> check(const std::vector<std::vector<base::Token>>& texts) const;
 
-    /// Any thread: a batch under way ends soon.
+    /// Any thread: a batch in progress ends soon.
     void abort() { is_aborted_.store(true); }
 
     // The engine's thread.
 
     void add(EmbeddingRequest&& request);
 
-    /// Ends a request. Returns its last event, if there is such a request.
+    /// Ends a request. Returns its last event; nothing if there is no such request.
     std::optional<FinishEvent> cancel(base::RequestId id);
 
     bool is_empty() const { return requests_.empty(); }
-    /// Requests whose texts are computed, at most as many as sequences may run, and those that wait.
+    /// The numbers of running requests (at most as many as sequences may run) and of waiting ones.
     int32_t running() const { return running_; }
     int32_t waiting() const { return static_cast<int32_t>(waiting_.size()); }
     uint64_t tokens_computed() const { return tokens_computed_; }
-    /// What the context takes beside the model's plan; nothing if it is planned, or not made yet.
+    /// What the context takes beside the model's plan; empty if it is planned or not created yet.
     const std::vector<MemoryBytes>& unplanned_memory() const { return unplanned_memory_; }
 
     /// Computes one batch of at most `tokens_max` tokens, or one text that cannot be computed in parts. Appends the events of
@@ -73,18 +73,18 @@ private:
         std::vector<std::vector<base::Token>> texts;
         MemoryLimits limits;
         Clock::time_point submitted;
-        /// When it began to run; since then it has memory for its vectors, one after the other.
+        /// When it began to run; since then, it has memory for its vectors.
         std::optional<Clock::time_point> started = std::nullopt;
         std::vector<float> vectors = {};
-        /// How many texts have their vector.
+        /// Number of texts that have their vector.
         size_t done = 0;
     };
     struct Text {
         base::RequestId id;
         size_t index;
-        /// Tokens of it that are computed.
+        /// Number of its tokens that are computed.
         int32_t computed = 0;
-        /// A batch with it has failed: it is computed alone.
+        /// A batch with it failed, so it is computed alone.
         bool is_alone = false;
     };
 
@@ -112,7 +112,7 @@ private:
     std::atomic<bool> is_aborted_ = false;
 
     // Owned by the engine's thread.
-    /// Null until the first request. Made again for a text that is too long for it.
+    /// Null until the first request. Recreated for a text that is too long for it.
     std::unique_ptr<llama_rt::Embedder> embedder_;
     std::vector<MemoryBytes> unplanned_memory_;
     std::unordered_map<base::RequestId, Request> requests_;
@@ -120,7 +120,7 @@ private:
     int32_t running_ = 0;
     /// The next text of each running request in round-robin order, after texts of a batch that failed.
     std::deque<Text> round_;
-    /// Between steps: a long text that is computed in part, or nothing.
+    /// Between steps: a long text of which a part is computed, or none.
     std::vector<Text> batch_;
     std::vector<llama_rt::TextPart> parts_;
     uint64_t tokens_computed_ = 0;

@@ -19,7 +19,7 @@ using Kind = sched::Outcome::Kind;
 
 namespace {
 
-/// Longest client key; a longer one is cut, and shares its account with others that begin with the same bytes.
+/// Maximum length of a client key; a longer one is cut, and then shares its account with keys that begin with the same bytes.
 constexpr size_t kClientBytesMax = 128;
 
 constexpr const char* kTooManyRequests = "Too many requests are waiting. Try again in a moment.";
@@ -124,7 +124,7 @@ base::Result<base::RequestId> Engine::embed(std::vector<std::vector<base::Token>
         .id = id, .texts = std::move(texts), .limits = std::move(limits), .submitted = Clock::now()});
 }
 
-/// Puts a request into the inbox, with an id if it has none.
+/// Puts a request into the inbox, and gives it an id if it has none.
 base::Result<base::RequestId> Engine::admit(auto request) {
     if (is_stopped_.load()) return base::fail(Code::disposed, "The engine was stopped.");
     if (context_->is_worker_lost()) return std::unexpected(llama_rt::worker_lost());
@@ -140,7 +140,7 @@ base::Result<base::RequestId> Engine::admit(auto request) {
 }
 
 void Engine::cancel(base::RequestId id) {
-    // The inbox can only be full of repeated cancels; the first of them is in it.
+    // Only repeated cancels can fill the inbox, and the first of them is in it.
     static_cast<void>(inbox_.push(Cancel{.id = id}));
 }
 
@@ -150,7 +150,7 @@ void Engine::report_blocks(bool of_everything) {
 }
 
 void Engine::wake() {
-    // If the inbox is full, the engine is awake.
+    // If the inbox is full, the engine is awake anyway.
     static_cast<void>(inbox_.push(WakeUp{}));
 }
 
@@ -181,7 +181,7 @@ void Engine::run(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
         const sched::Counters counters = scheduler_.counters();
         const bool is_idle = counters.running + counters.waiting == 0 && embeddings_.is_empty();
-        // Without work but not idle, requests wait for their images to be encoded.
+        // Nothing to compute, but requests are waiting for their images to be encoded.
         if ((is_idle || !has_work) && !inbox_.wait(stop)) break;
         has_work = step();
     }
@@ -203,10 +203,10 @@ bool Engine::step() {
         if (images_.cores() != nullptr) cores = std::unique_lock(*images_.cores());
         execute(plan);
     }
-    // Without its worker, the context computes nothing any more, and what it holds cannot be trusted.
+    // Without its worker, the context cannot compute any more, and its contents cannot be trusted.
     if (context_->is_worker_lost()) end_all(llama_rt::worker_lost());
     publish();
-    // A slow token that is done gives the next step something to compute.
+    // A slow token that is finished gives the next step something to compute.
     return has_work || !embeddings_.is_empty() || sampler_.has_slow();
 }
 
@@ -229,7 +229,7 @@ void Engine::execute(const sched::StepPlan& plan) {
     kv_executor_.execute(plan, executed_);
     const Clock::time_point batch_begin = Clock::now();
     batch_executor_.execute(plan.batch, executed_);
-    // Sampling has waited for the logits.
+    // Sampling has waited for the logits, so the step is computed.
     const bool is_computed =
         !context_->is_asynchronous() || std::ranges::any_of(plan.batch, &sched::BatchEntry::samples);
     if (!plan.batch.empty() && !executed_.result.is_cache_lost)
@@ -254,7 +254,7 @@ void Engine::note_plan(const sched::StepPlan& plan) {
     }
 }
 
-/// Turns what became of the step into events.
+/// Turns the outcome of the step into events.
 void Engine::note_result(const sched::StepPlan& plan) {
     const sched::StepResult& result = executed_.result;
     auto swapped_in = result.swap_ins.begin();

@@ -43,25 +43,25 @@ namespace engine {
 
 struct EngineOptions {
     llama_rt::ContextOptions context;
-    /// Most prompt tokens in a step beside decoding sequences; 0 learns the number (step_cost.h).
+    /// Maximum number of prompt tokens per step beside decoding sequences; 0 adapts it to measured step times (step_cost.h).
     int32_t batch_tokens_busy;
-    /// Requests that may wait; one more is refused.
+    /// Maximum number of waiting requests; further ones are refused.
     int32_t waiting_max;
-    /// A chat that is too long for the context drops its oldest turns; otherwise it is refused, or ends there.
+    /// Whether a chat that is too long for the context drops its oldest turns; if not, its prompt is refused or its reply ends.
     bool drops_turns;
-    /// Computes drafts of the next tokens, from the text itself or from `draft_model`.
+    /// Whether to draft the next tokens, from the text itself or with `draft_model`.
     bool speculates = false;
-    /// Null drafts from the text itself.
+    /// Null: drafts come from the text itself.
     std::shared_ptr<const llama_rt::Model> draft_model = nullptr;
-    /// Most tokens that `draft_model` drafts for one step.
+    /// Maximum number of tokens that `draft_model` drafts for one step.
     int32_t draft_tokens = 0;
     /// Size of the host KV tier; 0 disables it.
     uint64_t cache_ram_bytes = 0;
-    /// Memory for checkpoints of recurrent state; without any, no prefix is shared.
+    /// Memory for checkpoints of recurrent state; with 0, no prefixes are shared.
     uint64_t checkpoint_bytes = uint64_t{256} * 1024 * 1024;
-    /// Keeps the host KV tier for the next engine of the same model.
+    /// Where the host KV tier is kept for the next engine of the same model.
     StateFile state_file = {};
-    /// Tokens of the blocks in report_blocks(); 0 disables the reports. The seed is part of the blocks' hashes.
+    /// Tokens per block in report_blocks(); 0 disables the reports. The seed is part of the blocks' hashes.
     int32_t kv_block_tokens = 0;
     uint64_t kv_block_seed = 0;
 };
@@ -83,13 +83,13 @@ constexpr auto fields_of(const EngineOptions*) {
         base::field("kvBlockSeed", &EngineOptions::kv_block_seed, {.as = base::As::bytes}));
 }
 
-/// Counts without another note are since the engine started.
+/// Unless noted otherwise, counts are totals since the engine started.
 struct Stats {
-    /// Now, like all figures up to `cells_cached`.
+    /// The current number, like all figures up to `cells_cached`.
     int32_t running = 0;
     int32_t waiting = 0;
     int32_t cells = 0;
-    /// Bytes of a cell.
+    /// Bytes per cell.
     uint64_t cell_bytes = 0;
     int32_t cells_used = 0;
     int32_t cells_cached = 0;
@@ -99,7 +99,7 @@ struct Stats {
     uint64_t generated_tokens = 0;
     uint64_t preemptions = 0;
     uint64_t context_shifts = 0;
-    /// Drafts that were computed, and those of them that were accepted.
+    /// Number of drafts computed, and how many of them were accepted.
     uint64_t drafted_tokens = 0;
     uint64_t accepted_tokens = 0;
     /// The host KV tier: its memory and segments now, and segments that were swapped in.
@@ -144,16 +144,16 @@ public:
     /// all of its requests.
     base::Result<base::RequestId> submit(Submission submission, base::RequestId id = 0);
 
-    /// Any thread. Asks for the texts' vectors. `limits` are those of the context for embeddings if it has to be made, unless it is a
-    /// part of the model's plan. The same errors, with `embeddings_not_supported`.
+    /// Any thread. Requests the texts' vectors. `limits` apply to the context for embeddings if it has to be created and is not
+    /// part of the model's plan. Fails as submit() does, and with `embeddings_not_supported`.
     base::Result<base::RequestId> embed(std::vector<std::vector<base::Token>> texts, MemoryLimits limits = {},
                                         base::RequestId id = 0);
 
-    /// Any thread. Does nothing if there is no such request (any more).
+    /// Any thread. Does nothing if there is no such request, or no longer.
     void cancel(base::RequestId id);
 
-    /// Any thread. Asks for one KvBlocksEvent, which comes as soon as there is something to tell: what has changed since the last
-    /// one, or everything.
+    /// Any thread. Requests one KvBlocksEvent, delivered as soon as there is something to report: the changes since the last one,
+    /// or everything.
     void report_blocks(bool of_everything);
 
     /// Any thread.
@@ -166,14 +166,14 @@ public:
     /// Any thread but the engine's. Idempotent; returns when the thread has ended and every request has had its last event.
     void stop();
 
-    /// Stops without talking to workers: for the thread that carries their answers and is about to wait here.
+    /// Stops without talking to workers: for the thread that carries their responses and is about to wait here.
     void abandon();
 
 private:
     struct Cancel {
         base::RequestId id;
     };
-    /// Only wakes the engine, which looks for encoded images and for a requested block report in every step.
+    /// Only wakes the engine, which checks for encoded images and a requested block report in every step.
     struct WakeUp {};
     using Message = std::variant<GenerationRequest, EmbeddingRequest, Cancel, WakeUp>;
 

@@ -35,7 +35,7 @@ constexpr auto fields_of(const TokenLogprob*) {
                       base::field("logprob", &TokenLogprob::logprob));
 }
 
-/// Of one token of a text, and of the likeliest tokens in its place.
+/// The log probabilities of one token of a text, and of the likeliest tokens in its place.
 struct TokenLogprobs {
     TokenLogprob chosen;
     std::vector<TokenLogprob> top;
@@ -50,7 +50,7 @@ struct TextEvent {
     base::RequestId id;
     std::string text;
     int32_t tokens;
-    /// Of the tokens that this text consists of; empty unless the request asked for them.
+    /// Log probabilities of the tokens that this text consists of; empty unless requested.
     std::vector<TokenLogprobs> logprobs;
 };
 
@@ -74,7 +74,7 @@ struct FinishEvent {
     int32_t completion_tokens;
     /// Prompt and generated tokens that were dropped because the context was full.
     int32_t dropped_tokens;
-    /// Drafts that were computed, and those of them that were accepted.
+    /// Number of drafts computed, and how many of them were accepted.
     int32_t drafted_tokens;
     int32_t accepted_tokens;
     double queue_ms;
@@ -102,7 +102,7 @@ constexpr auto fields_of(const FinishEvent*) {
 struct EmbeddingEvent {
     static constexpr const char* kType = "embeddings";
     base::RequestId id;
-    /// One vector after the other, in the order of the texts. As the model computes them: not normalized.
+    /// The vectors one after the other, in the order of the texts, as the model computes them: not normalized.
     std::vector<float> vectors;
     int32_t prompt_tokens;
     double queue_ms;
@@ -128,7 +128,7 @@ constexpr auto fields_of(const FailureEvent*) {
     return std::tuple(base::field("id", &FailureEvent::id), base::inlined(&FailureEvent::error));
 }
 
-/// Belongs to no request: which blocks of tokens can be reused (Engine::report_blocks()).
+/// Which blocks of tokens can be reused (Engine::report_blocks()). Belongs to no request.
 struct KvBlocksEvent {
     static constexpr const char* kType = "blocks";
     /// Hashes, by where the blocks were.
@@ -159,7 +159,7 @@ inline bool ends_request(const Event& event) {
     return !std::holds_alternative<TextEvent>(event) && !std::holds_alternative<KvBlocksEvent>(event);
 }
 
-/// What became of a step: for the scheduler, and for the requests that failed in it.
+/// The outcome of a step: for the scheduler, and for the requests that failed in it.
 struct ExecutedStep {
     sched::StepResult result;
     std::vector<FailureEvent> failures;

@@ -40,8 +40,8 @@ void Generation::begin_slowly(std::span<const float> logits) {
     });
 }
 
-bool Generation::go_on(size_t& steps) {
-    if (!slow_->sampling->go_on(steps)) return false;
+bool Generation::resume(size_t& steps) {
+    if (!slow_->sampling->resume(steps)) return false;
     slow_->token = slow_->sampling->token();
     return true;
 }
@@ -60,10 +60,10 @@ Generation::Sampled Generation::note(base::Token token, const float* logits, lla
     return {.token = token, .is_last = take(token)};
 }
 
-/// Turns a token into text. True when the generation ends with it.
+/// Turns a token into text. True if the generation ends with it.
 bool Generation::take(base::Token token) {
     if (sampler_.continuation() == llama_rt::Continuation::blocked) {
-        // The grammar allows nothing more: cut short, as by a limit, so that nobody takes this for a whole text.
+        // The grammar allows nothing more. Reported like a limit, so that nobody takes the text for complete.
         reason_ = FinishReason::length;
         stream_.finish(text_);
         return true;
@@ -87,7 +87,7 @@ void Generation::count_drafts(int32_t drafted, int32_t accepted) {
     accepted_ += accepted;
 }
 
-/// Tokens that end the text are no part of it.
+/// Tokens that end the text are not part of it.
 void Generation::note_logprobs(base::Token token, const float* logits, llama_rt::Candidates& candidates) {
     if (model_.is_end_of_generation(token) || sampler_.continuation() == llama_rt::Continuation::blocked)
         return;

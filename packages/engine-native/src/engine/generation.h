@@ -1,5 +1,5 @@
-// One request for text while it is in flight: its sampler, its text, its times. The scheduler has its tokens and its place; this
-// class has the rest. Engine thread only.
+// One generation in flight: its sampler, its text, its times. The scheduler has its tokens and its slot; this class has the rest.
+// Engine thread only.
 #pragma once
 
 #include "base/fields.h"
@@ -30,17 +30,17 @@ struct Submission {
     std::string client;
     std::vector<base::Token> prompt;
     llama_rt::Sampling sampling;
-    /// Most tokens to generate; below 1 means as many as fit_context() allows.
+    /// Maximum number of tokens to generate; below 1 means as many as fit_context() allows.
     int32_t tokens_max;
     std::vector<std::string> stops;
     bool ignore_eos;
-    /// Uses the prefix cache, and leaves its own sequence there.
+    /// Whether to use the prefix cache and leave the sequence there.
     bool uses_cache;
     /// The images in the prompt (base/types.h), including those in a part that was cut.
     llama_rt::ImageParts images = {};
-    /// Null allows any text.
+    /// Null: any text.
     std::shared_ptr<const llama_rt::Constraint> constraint = nullptr;
-    /// How many of the likeliest tokens to report with each token; -1 reports no probabilities at all.
+    /// How many of the likeliest tokens to report with each token; -1 reports no probabilities.
     int32_t logprobs = -1;
 };
 
@@ -55,10 +55,10 @@ constexpr auto fields_of(const Submission*) {
         base::field("logprobs", &Submission::logprobs, {.min = -1, .max = 20}));
 }
 
-/// A request as it enters the engine: checked, with at least 1 for tokens_max.
+/// A request as it enters the engine: checked, with tokens_max at least 1.
 struct GenerationRequest : Submission {
     base::RequestId id = 0;
-    /// What may be dropped when the context is full; without it, prompt and tokens_max together fit the context.
+    /// What may be dropped when the context is full; if absent, prompt and tokens_max together fit the context.
     std::optional<sched::ChatTurns> turns = std::nullopt;
     /// Tokens that were cut out of the prompt because it did not fit.
     int32_t dropped = 0;
@@ -69,13 +69,13 @@ class Generation {
 public:
     Generation(const llama_rt::Model& model, GenerationRequest request);
 
-    /// Its first token is about to be computed; `cached` tokens were in the prefix cache. A later start, after a preemption,
-    /// changes nothing.
+    /// Its first token is about to be computed; `cached` tokens were in the prefix cache. A restart after a preemption changes
+    /// nothing.
     void start(int32_t cached, Clock::time_point now);
 
     /// Its oldest chat turns were dropped, `tokens` in all, because it had filled the context.
     void count_dropped(int32_t tokens) { dropped_ += tokens; }
-    /// So many of its tokens were swapped in instead of being computed.
+    /// `tokens` of its tokens were swapped in instead of being computed.
     void count_swapped_in(int32_t tokens) { cached_ += tokens; }
 
     struct Sampled {
@@ -83,25 +83,25 @@ public:
         /// The generation ends with it.
         bool is_last;
     };
-    /// Samples the token after these logits. Nothing if its grammar takes more than `share`: sampling is slow then, and goes on
-    /// from a copy of the logits with go_on().
+    /// Samples the token after these logits. Nothing if its grammar takes more than `share`: then sampling is slow, and resume()
+    /// continues it from a copy of the logits.
     std::optional<Sampled> sample(float* logits, llama_rt::Candidates& candidates, llama_rt::WorkShare& share,
                                   Clock::time_point now);
 
-    /// Goes on with slow sampling for at most `steps`, and subtracts what it used. True if the token is there; throws what
+    /// Continues slow sampling for at most `steps`, and subtracts the steps used. True once the token is sampled; throws what
     /// sampling throws.
-    bool go_on(size_t& steps);
+    bool resume(size_t& steps);
 
-    /// The token, once go_on() was true. sample() returns it too, if the logits were computed again meanwhile.
+    /// The token, once resume() has returned true. sample() returns it too, if the logits were computed again meanwhile.
     Sampled take_slow_token(Clock::time_point now);
 
-    /// A step computed so many drafts, and so many were accepted.
+    /// Counts the drafts that a step computed and accepted.
     void count_drafts(int32_t drafted, int32_t accepted);
 
-    /// The text that can be shown since the last call; empty if there is none.
+    /// The text that has become certain since the last call; may be empty.
     TextEvent take_text();
 
-    /// Its last event. Without a `reason`, the generation has ended by itself.
+    /// Its last event. Without a `reason`, the generation ended by itself.
     FinishEvent finish(Clock::time_point now, std::optional<FinishReason> reason = std::nullopt) const;
 
 private:
@@ -145,7 +145,7 @@ private:
 /// The generations in flight.
 using Generations = std::unordered_map<base::RequestId, std::unique_ptr<Generation>>;
 
-/// Why a request ends that could not be computed: `out_of_memory` or `engine_failed`.
+/// The error of a request that could not be computed: `out_of_memory` or `engine_failed`.
 base::Error not_computed(base::Code code);
 base::Error not_computed(const std::exception& error);
 

@@ -10,7 +10,7 @@ using sched::Copied;
 
 namespace {
 
-/// False if one of them was not saved, or if there is no memory for a copy.
+/// Copies saved states. False if one of them was not saved, or if there is no memory for a copy.
 bool copy_checkpoints(const sched::SwapOut& op, const Checkpoints& from, HostTierStore::Segment& to) {
     try {
         for (const auto& [length, id] : op.checkpoints) {

@@ -1,5 +1,5 @@
-// The bytes of the host KV tier: the state that was swapped out, by segment. sched/host_tier.h decides which segments there are.
-// Engine thread only.
+// Holds the bytes of the host KV tier: the swapped-out state, by segment. sched/host_tier.h decides which segments exist. Engine
+// thread only.
 #pragma once
 
 #include "base/types.h"
@@ -14,7 +14,7 @@
 
 namespace engine {
 
-/// The saved recurrent states in the KV cache. One is empty if it could not be saved.
+/// The saved recurrent states of cached sequences. A state that could not be saved is empty.
 using Checkpoints = std::unordered_map<base::CheckpointId, std::vector<uint8_t>>;
 
 class HostTierStore {
@@ -22,12 +22,12 @@ public:
     /// Never holds more than `bytes_max`, except for the checkpoints of a segment that is just being added.
     explicit HostTierStore(uint64_t bytes_max) : bytes_max_(bytes_max) {}
 
-    /// Copies a segment out of the context. `failed` if there is no memory for it; `not_tried` if a checkpoint is missing, or if
+    /// Copies a segment out of the context. `failed` if there is no memory for it; `not_tried` if a checkpoint is missing or
     /// there is no memory for one.
     sched::SwappedOut swap_out(llama_rt::Context& context, const sched::SwapOut& op,
                                const Checkpoints& checkpoints);
 
-    /// Copies a part of a segment back. False if the segment is not here or does not fit; see Context::copy_in().
+    /// Copies a part of a segment back. False if the segment is not held or does not fit; see Context::copy_in().
     bool swap_in(llama_rt::Context& context, const sched::SwapIn& op) const;
 
     /// Does nothing if the segment could not be swapped out.
@@ -35,15 +35,15 @@ public:
 
     struct Segment {
         llama_rt::State state;
-        /// By length: recurrent states that let the segment be cut there.
+        /// Recurrent states at which the segment can be cut, by length.
         std::map<int32_t, std::vector<uint8_t>> checkpoints;
     };
     static uint64_t size_of(const Segment& segment);
 
-    /// Adds a segment that another engine of the same model has left.
+    /// Adds a segment that an earlier engine of the same model has saved.
     void adopt(base::SegmentId id, Segment segment);
 
-    /// Null if the segment is not here.
+    /// Null if the segment is not held.
     const Segment* find(base::SegmentId id) const;
 
     size_t size() const { return segments_.size(); }

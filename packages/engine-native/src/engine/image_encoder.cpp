@@ -11,7 +11,7 @@ using base::ImageId;
 
 namespace {
 
-/// Least time that an encoding holds the cores: shorter pieces would be spent on waking up its threads.
+/// Minimum time that an encoding holds the cores: shorter pieces would be spent on waking its threads.
 constexpr double kPieceMsMin = 20;
 
 } // namespace

@@ -1,6 +1,6 @@
-// Encodes images on a thread of its own, one after the other, while the engine computes its steps. If both use the processor,
-// they alternate: a piece of an encoding takes as long as a step that only decodes, so that decoding goes on at half its speed.
-// While nothing decodes, it takes as long as the last step.
+// Encodes images on a separate thread, one after the other, while the engine computes its steps. If both use the CPU, they
+// alternate: a piece of an encoding takes as long as a step that only decodes, so that decoding continues at half its speed.
+// While nothing decodes, a piece takes as long as the last step.
 #pragma once
 
 #include "base/result.h"
@@ -39,7 +39,7 @@ public:
     /// Queues an image, unless it is queued already.
     void want(const Part& part);
 
-    /// Removes all other images from the queue. The one being encoded is given up if it is not wanted.
+    /// Removes all other images from the queue. The one being encoded is abandoned unless it is this one.
     void keep_only(const std::function<bool(base::ImageId)>& is_wanted);
 
     /// Images that were encoded, or failed, since the last call.
@@ -47,9 +47,9 @@ public:
 
     /// Held by the engine's thread while it computes.
     base::RoundRobinLock& cores() { return cores_; }
-    /// How long a piece of an encoding should take.
+    /// Sets how long a piece of an encoding should take.
     void set_piece(double ms) { piece_ms_.store(ms); }
-    /// How long the last piece took, which ends with a node of the graph; 0 while nothing is encoded.
+    /// How long the last piece took (a piece ends with a node of the graph); 0 while nothing is encoded.
     double piece_taken_ms() const { return piece_taken_ms_.load(); }
 
 private:

@@ -11,8 +11,8 @@ using base::RequestId;
 
 namespace {
 
-/// Memory for encoded images: with a model of a billion parameters some 32,000 tokens. An image that is in the prefix cache needs
-/// none of it.
+/// Memory for encoded images: some 32,000 tokens for a model with a billion parameters. An image in the prefix cache needs none
+/// of it.
 constexpr size_t kKeptBytesMax = size_t{256} * 1024 * 1024;
 
 size_t bytes_of(const Embedding& embedding) {
@@ -70,7 +70,7 @@ std::vector<FailureEvent> Images::receive() {
         for (auto& [id, request] : requests_) {
             if (request.has_failed || !request.waits) continue;
             if (llama_rt::find_part(request.parts, done.image) == request.parts.end()) continue;
-            request.has_failed = true; // another of its images may fail too, but it ends once
+            request.has_failed = true; // further images of the request may fail, but it ends only once
             failures.push_back({.id = id, .error = done.embedding.error()});
         }
     }
@@ -96,7 +96,7 @@ void Images::set_piece(double ms) {
     if (encoder_ != nullptr) encoder_->set_piece(ms);
 }
 
-/// An encoded image, which becomes the most recently used; null if it is not kept.
+/// An encoded image, which becomes the most recently used; null if it is not held.
 Embedding Images::use_kept(ImageId image) {
     const auto found = kept_by_id_.find(image);
     if (found == kept_by_id_.end()) return nullptr;

@@ -1,5 +1,5 @@
-// The images of the requests in flight: which are encoded, which are being encoded, and what earlier ones have left. The
-// scheduler asks for an image when a sequence has reached it. Engine thread only.
+// The images of the requests in flight, encoded or being encoded, and a cache of earlier ones. The scheduler asks for an image
+// when a sequence has reached it. Engine thread only.
 #pragma once
 
 #include "engine/events.h"
@@ -17,7 +17,7 @@ namespace engine {
 
 class Images final : public sched::ImageSource {
 public:
-    /// `vision` is null for a model that reads no images. `on_ready` is called on another thread when an image is encoded.
+    /// `vision` is null for a model without image input. `on_ready` is called on another thread when an image is encoded.
     Images(llama_rt::Vision* vision, std::function<void()> on_ready);
 
     /// Adds a request with its images, which may be none.
@@ -28,18 +28,18 @@ public:
     /// If the image is not encoded yet, starts encoding it and the one after it, so that both threads have something to do.
     bool prepare(base::RequestId id, base::ImageId image) override;
 
-    /// Takes what the encoder has done. Returns the requests with an image that could not be encoded, each once, however many of
-    /// its images failed.
+    /// Takes the encoder's results. Returns the requests with an image that could not be encoded, each once, however many of its
+    /// images failed.
     std::vector<FailureEvent> receive();
 
     struct Source {
         const llama_rt::ImagePart* part;
         const float* embedding;
     };
-    /// What an entry is computed from; prepare() was true for it.
+    /// The embeddings that an entry is computed from. REQUIRES: prepare() has returned true for it.
     Source source(const sched::BatchEntry& entry) const;
 
-    /// An entry is computed: if it reached the image's end, the image is not held for this request any more.
+    /// An entry is computed: if it reached the image's end, the image is no longer held for this request.
     void computed(const sched::BatchEntry& entry);
 
     /// Held while the engine computes; see ImageEncoder. Null without a projector.
@@ -50,16 +50,16 @@ public:
     /// Ends the encoder's thread; nothing may be called after that. Any thread, once the engine's has ended.
     void stop() { encoder_.reset(); }
 
-    /// Images that were encoded so far.
+    /// Number of images encoded so far.
     uint64_t encoded() const { return encoded_; }
 
 private:
     struct OfRequest {
         llama_rt::ImageParts parts;
-        /// Images that it has reached and not computed yet.
+        /// Images that the request has reached and not computed yet.
         std::unordered_map<base::ImageId, Embedding> held;
         bool waits = false;
-        /// receive() has returned it, and the caller ends it.
+        /// receive() has returned the request, and the caller ends it.
         bool has_failed = false;
     };
     struct Kept {

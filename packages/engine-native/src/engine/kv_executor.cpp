@@ -115,7 +115,7 @@ void KvExecutor::save(const StateFile& file, sched::Scheduler& scheduler) {
     std::vector<SegmentView> views;
     for (const auto& [id, text, first] : segments) {
         const HostTierStore::Segment* segment = host_tier_.find(id);
-        // Only this process knows which image an id stands for.
+        // Image ids are meaningful only in this process.
         if (std::ranges::any_of(text, base::is_image)) continue;
         if (segment != nullptr) views.push_back({.text = text, .first = first, .segment = segment});
     }

@@ -1,8 +1,8 @@
 // Executes a plan's KV operations on the context: shares, trims and shifts cells, saves checkpoints, and copies state to and
 // from the host KV tier. Engine thread only.
 //
-// An operation that fails may leave the context in a state in which nobody knows whose cells lie where. Then the step's cache is
-// lost: operations after it touch no cells, no batch is computed, and lose_cache() empties the context.
+// A failed operation may leave it unknown which sequence holds which cells. Then the step's cache is lost: later operations touch
+// no cells, no batch is computed, and lose_cache() empties the context.
 #pragma once
 
 #include "engine/events.h"
@@ -22,15 +22,14 @@ public:
     KvExecutor(llama_rt::Context& context, uint64_t host_tier_bytes)
         : context_(context), host_tier_(host_tier_bytes) {}
 
-    /// Executes the operations in order and adds to `step` what became of them. A request whose prefix could not be shared
+    /// Executes the operations in order and adds their outcomes to `step`. A request whose prefix could not be shared
     /// fails: it is the likeliest cause, and would fail again.
     void execute(const sched::StepPlan& plan, ExecutedStep& step);
 
     /// Empties the context. The host KV tier stays.
     void lose_cache();
 
-    /// Reads the segments that an earlier engine of the same model has left. Texts with tokens outside `vocabulary_size` are
-    /// not read.
+    /// Reads the segments that an earlier engine of the same model saved. Skips texts with tokens outside `vocabulary_size`.
     void load(const StateFile& file, base::Token vocabulary_size, sched::Scheduler& scheduler);
 
     /// Evicts all cached sequences and writes all segments for the next engine.
@@ -40,7 +39,7 @@ public:
     const HostTierStore& host_tier() const { return host_tier_; }
 
 private:
-    /// Adds what is to be reported to `result`, and returns false if the context's state is unknown afterwards.
+    /// Adds the outcome to `result`, and returns false if the context's state is unknown afterwards.
     bool execute(const sched::KvOp& op, sched::StepResult& result);
 
     llama_rt::Context& context_;

@@ -15,51 +15,51 @@ using base::Token;
 
 namespace {
 
-/// Cells that a sequence reserves ahead: few enough to admit many sequences, enough to ask rarely.
+/// Cells that a sequence reserves ahead: few enough to admit many sequences, and enough to rarely need more.
 constexpr int32_t kReserveAhead = 64;
 
-/// Ended sequences in the prefix cache. Each costs a slot of llama.cpp's, and cells only while no other sequence needs them.
+/// Number of ended sequences in the prefix cache. Each takes one of llama.cpp's slots, and cells only until another sequence
+/// needs them.
 constexpr int32_t kCached = 32;
 
-/// Cells of a context in which nothing is computed.
+/// Cells of a context that never computes anything.
 constexpr int32_t kIdleCells = 64;
 
-/// Recurrent states take memory for every slot, used or not.
+/// Recurrent states take memory for every slot, whether used or not.
 constexpr int32_t kCachedRecurrent = 8;
 
-/// How many checkpoints there may be whatever their size.
+/// Maximum number of checkpoints, whatever their size.
 constexpr size_t kCheckpointsMax = 256;
 
-/// Besides at the ends of messages, checkpoints are saved at multiples of this many tokens.
+/// Checkpoints are saved at the ends of messages and at multiples of this many tokens.
 constexpr int32_t kBoundaryEvery = 1024;
 
-/// Tiles of one image have fewer tokens between them, which say where each tile belongs.
+/// Tiles of one image have fewer tokens than this between them; those say where each tile belongs.
 constexpr int32_t kTilesApartMax = 16;
 
-/// With streams, sequences in the prefix cache have the cells that running ones leave: each a whole context.
+/// With streams, cached sequences get the cells that running ones leave, each a whole context.
 int32_t streams_of(const llama_rt::ContextOptions& context) {
     return std::min(context.cells / context.context_length, llama_rt::kSlotsMax);
 }
 
 int32_t cached_sequences_of(const llama_rt::Model& model, const llama_rt::ContextOptions& context) {
     if (context.has_streams) return std::min(streams_of(context) - context.sequences, kCached);
-    // One slot is spare: copies go through it.
+    // One slot is spare: copies use it.
     const int32_t room = llama_rt::kSlotsMax - 1 - context.sequences;
     return std::clamp(room, 0, model.info().is_recurrent ? kCachedRecurrent : kCached);
 }
 
-/// A pool of cells has two costs on a GPU, which computes masked cells too: a step reads the cells of all sequences, cached ones
-/// included, and computes them for each. Streams have neither, but share prefixes by copying, and each takes a whole context.
-/// So they are chosen where they take nothing from anybody: there are cells for every sequence's whole context, and for a cached
-/// one.
+/// A GPU computes masked cells too, so with one pool of cells a step reads the cells of all sequences, even cached ones, and
+/// computes them for each sequence. Streams avoid both costs, but share prefixes by copying, and each takes a whole context. So
+/// they are chosen only if there are enough cells for a whole context for every sequence and for one cached sequence.
 bool has_streams(const llama_rt::Model& model, const llama_rt::ContextOptions& options) {
-    // Recurrent states are one cell a sequence, in the order of a batch; gaps between streams are filled with tokens.
+    // Recurrent states are one cell per sequence, in the order of a batch, whereas gaps between streams are filled with tokens.
     if (options.kv_unified == "on" || model.info().is_recurrent || !model.workers().empty()) return false;
     if (streams_of(options) <= options.sequences) return false;
     return options.kv_unified == "off" || (options.offloads_kv && model.is_on_gpu());
 }
 
-/// Where images end: other questions about an image share everything up to there. The tiles of one image stand close together.
+/// Where images end: other questions about an image share everything up to that point. The tiles of one image are close together.
 void add_ends_of_images(const std::vector<base::Token>& prompt, std::vector<int32_t>& lengths) {
     const auto length = static_cast<int32_t>(prompt.size());
     int32_t end = 0;
@@ -71,7 +71,7 @@ void add_ends_of_images(const std::vector<base::Token>& prompt, std::vector<int3
     if (end > 0) lengths.push_back(end);
 }
 
-/// A reply without a limit of its own that may go on past the context's end is limited to so many contexts.
+/// A reply without its own limit that may continue past the context's end is limited to this many contexts.
 constexpr int32_t kContextsGeneratedMax = 4;
 
 /// Whether a run of an image's tokens is this part, from its first to its last token.
@@ -104,7 +104,7 @@ base::Error too_long(int64_t prompt_tokens, int64_t context_length) {
 }
 
 /// A chat's messages end after the tokens that end a generation. When the chat becomes too long, the first message is kept; if it
-/// takes half of the context or is not there, the token that begins the prompt is kept.
+/// is missing or takes half of the context, only the prompt's first token is kept.
 sched::ChatTurns turns_of(const llama_rt::Model& model, const std::vector<Token>& prompt,
                           int32_t context_length) {
     sched::ChatTurns turns;
@@ -121,7 +121,7 @@ sched::ChatTurns turns_of(const llama_rt::Model& model, const std::vector<Token>
     return turns;
 }
 
-/// Cuts out of a prompt what does not fit; false if that is not enough.
+/// Cuts what does not fit out of a prompt; false if that is not enough.
 bool drop_oldest(GenerationRequest& request, int32_t context_length) {
     const auto length = static_cast<int32_t>(request.prompt.size());
     const std::optional<sched::Cut> cut =
@@ -193,7 +193,7 @@ sched::Limits limits_of(const llama_rt::Model& model, llama_rt::Context& context
 }
 
 /// Where a chat's messages end: after the tokens that end a generation. Other requests share the first message (often the system
-/// message), the chat's next request shares all up to the last. Long prompts get some more in between.
+/// message); the chat's next request shares everything up to the last. Long prompts get more boundaries in between.
 std::vector<int32_t> boundaries_of(const llama_rt::Model& model, const std::vector<base::Token>& prompt) {
     std::vector<int32_t> lengths;
     if (!model.info().is_recurrent) return lengths;

@@ -1,5 +1,5 @@
-// What a model and its context allow: the scheduler's limits (slots, cells, cached sequences, checkpoints), and what happens to a
-// prompt before the engine accepts it. Any thread, except limits_of().
+// The limits of a model and its context: those of the scheduler (slots, cells, cached sequences, checkpoints), and the checks and
+// cuts of a prompt before the engine accepts it. Any thread, except limits_of().
 #pragma once
 
 #include "base/result.h"
@@ -16,14 +16,14 @@
 
 namespace engine {
 
-/// The context's options: these, with the decision between one pool of cells and streams, or the least possible for a model that
-/// generates no text.
+/// The context's options: the given ones with the choice between one pool of cells and streams, or the smallest possible for a
+/// model that does not generate text.
 llama_rt::ContextOptions options_for(const llama_rt::Model& model, llama_rt::ContextOptions options);
 
-/// `invalid_argument` if streams were asked for and are not possible.
+/// `invalid_argument` if streams were requested but are not possible.
 base::Result<void> check_streams(const llama_rt::Model& model, const llama_rt::ContextOptions& options);
 
-/// Sequences that the context must be able to hold: running and cached ones.
+/// Number of sequences that the context must be able to hold: running and cached ones.
 int32_t slots_of(const llama_rt::Model& model, const llama_rt::ContextOptions& options);
 
 /// With at most `host_tier_bytes` for the host KV tier, or none if the model cannot use it, and `checkpoint_bytes` for checkpoints. Computes a token to measure the size

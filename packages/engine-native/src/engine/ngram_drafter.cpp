@@ -10,9 +10,9 @@ using base::Token;
 
 namespace {
 
-/// Tokens in a row that must have occurred before: two do by chance.
+/// Number of consecutive tokens that must have occurred before: two recur by chance.
 constexpr size_t kMatchMin = 3;
-/// A longer match makes a draft no likelier.
+/// A longer match does not make a draft any likelier.
 constexpr size_t kMatchMax = 10;
 
 constexpr size_t kEndsMin = 1024;
@@ -23,7 +23,7 @@ constexpr uint64_t kGoldenRatio = 0x9E3779B97F4A7C15;
 } // namespace
 
 void NgramIndex::observe(std::span<const Token> text) {
-    // The text was cut, so all places have moved; one may even be the text's end, with nothing behind it.
+    // The text was cut, so all positions have moved; one may even be the text's end, with nothing after it.
     if (text.size() <= learned_) {
         std::ranges::fill(ends_, 0);
         learned_ = 0;
@@ -32,7 +32,7 @@ void NgramIndex::observe(std::span<const Token> text) {
     draft(text);
 }
 
-/// Up to the first rejected draft: those behind it followed another text.
+/// Up to the first rejected draft: those after it continued a different text.
 void NgramIndex::learn_acceptance(std::span<const Token> text) {
     for (size_t i = 0; i < drafts_.size() && length_ + i < text.size(); ++i) {
         const bool is_accepted = text[length_ + i] == drafts_[i];
@@ -41,7 +41,7 @@ void NgramIndex::learn_acceptance(std::span<const Token> text) {
     }
 }
 
-/// Notes where each three tokens in a row end, except the very last, which have to be looked up first.
+/// Records where each three consecutive tokens end, except the very last ones, which must be looked up first.
 void NgramIndex::learn_text(std::span<const Token> text) {
     if (ends_.size() < 2 * text.size()) {
         ends_.assign(std::max(kEndsMin, 2 * std::bit_ceil(text.size())), 0);
@@ -64,14 +64,14 @@ void NgramIndex::draft(std::span<const Token> text) {
     match_ = static_cast<size_t>(differs - before.rbegin());
     if (match_ < kMatchMin) return;
     drafts_.reserve(kDraftsMax);
-    // At the text's end it is a loop: the drafts themselves are what follows.
+    // At the text's end this loops: the drafts themselves follow.
     for (size_t i = 0; i < kDraftsMax; ++i) {
         const size_t at = end + i;
         drafts_.push_back(at < text.size() ? text[at] : drafts_[at - text.size()]);
     }
 }
 
-/// The place in ends_ of the three tokens that end at `end`: the one that has them, or the empty one for them.
+/// The index in ends_ of the three tokens that end at `end`: their entry, or the empty entry for them.
 uint32_t& NgramIndex::end_of(std::span<const Token> text, size_t end) {
     const auto tokens = text.subspan(end - kMatchMin, kMatchMin);
     uint64_t hash = 0;
@@ -93,7 +93,7 @@ std::span<const Draft> NgramDrafter::draft(base::RequestId id, std::span<const T
     try {
         index.observe(text);
     } catch (const std::bad_alloc&) {
-        return drafts_; // drafts only help: the reply goes on without them
+        return drafts_; // drafts are optional: the reply continues without them
     }
     const auto tokens = index.drafts();
     const size_t count = std::min(static_cast<size_t>(most), tokens.size());

@@ -1,6 +1,6 @@
-// Drafts from the text itself: what followed the last time that its latest tokens occurred. Replies that repeat their prompt (a
-// summary, a file with a change) are drafted well, others rarely. How well is learned for each text, by comparing every draft
-// with what came, whether the draft was computed or not. Pure.
+// Drafts from the text itself: proposes what followed when its latest tokens last occurred. That works well for replies that
+// repeat their prompt (a summary, a file with a change), and rarely for others. How well is learned for each text, by comparing
+// every draft with the tokens that came, whether the draft was computed or not. Pure.
 #pragma once
 
 #include "base/types.h"
@@ -15,13 +15,13 @@
 
 namespace engine {
 
-/// Where each three tokens in a row occurred last in one text.
+/// The last occurrence of each three consecutive tokens in one text.
 class NgramIndex {
 public:
-    /// More drafts than these would rarely all be accepted.
+    /// More drafts than this would rarely all be accepted.
     static constexpr size_t kDraftsMax = 8;
 
-    /// Takes the text as it is known now: learns how good the last drafts were, and drafts again.
+    /// Takes the current text: learns how good the last drafts were, and drafts again.
     void observe(std::span<const base::Token> text);
 
     /// The tokens that followed when the latest tokens occurred before: kDraftsMax of them, or none.
@@ -37,17 +37,17 @@ private:
     uint32_t& end_of(std::span<const base::Token> text, size_t end);
     size_t rate_of(size_t draft) const;
 
-    /// Where each three tokens in a row end: a hash table whose empty places are 0. Its size is a power of two, at least twice
-    /// the text's length.
+    /// Where each three consecutive tokens end: a hash table whose empty entries are 0. Its size is a power of two, at least
+    /// twice the text's length.
     std::vector<uint32_t> ends_;
-    /// Tokens of the text that are in ends_, or were too few.
+    /// Number of tokens of the text that are in ends_, or were too few to be.
     size_t learned_ = 0;
 
     std::vector<base::Token> drafts_;
-    /// Length of the text that drafts_ follow, and how many of its last tokens match the earlier occurrence.
+    /// Length of the text that drafts_ continue, and how many of its last tokens match the earlier occurrence.
     size_t length_ = 0;
     size_t match_ = 0;
-    /// By the length of the match: the longer, the likelier the text goes on alike.
+    /// Acceptance by the length of the match: the longer it is, the likelier the text continues in the same way.
     std::array<AcceptanceRate, 8> rates_;
 };
 

@@ -15,7 +15,7 @@ SlowSampling::~SlowSampling() {
     changed_.notify_all();
 }
 
-bool SlowSampling::go_on(size_t& steps) {
+bool SlowSampling::resume(size_t& steps) {
     std::unique_lock lock(mutex_);
     if (is_done_) return true;
     share_.left = steps;

@@ -1,6 +1,6 @@
-// Sampling one token whose grammar takes more work than an engine step may spend on it. The work has a thread of its own, which
-// runs only while go_on() waits for it and pauses when its share of steps is used up, like a coroutine. So it is the same code
-// as on the engine's thread, and two running threads never share anything.
+// Samples one token whose grammar takes more work than an engine step may spend on it. The work has its own thread, which runs
+// only while resume() waits for it and pauses when its share of steps is used up, like a coroutine. So the code is the same as on
+// the engine's thread, and two running threads never share anything.
 #pragma once
 
 #include "base/types.h"
@@ -18,17 +18,17 @@ class SlowSampling {
 public:
     using Work = std::function<base::Token(llama_rt::WorkShare& share)>;
 
-    /// Begins with the first go_on(). Everything that `work` uses must outlive this.
+    /// Starts with the first resume(). Everything that `work` uses must outlive this.
     explicit SlowSampling(Work work);
-    /// Abandons the work where it is.
+    /// Abandons the work.
     ~SlowSampling();
     SlowSampling(const SlowSampling&) = delete;
     SlowSampling& operator=(const SlowSampling&) = delete;
 
-    /// Goes on for at most `steps`, and subtracts what it used. True if the work is done.
-    bool go_on(size_t& steps);
+    /// Continues for at most `steps`, and subtracts the steps used. True once the work is done.
+    bool resume(size_t& steps);
 
-    /// Once it is done: returns the token, or throws what the work threw.
+    /// REQUIRES: the work is done. Returns the token, or throws what the work threw.
     base::Token token() const;
 
 private:

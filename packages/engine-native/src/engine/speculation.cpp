@@ -8,17 +8,17 @@ namespace engine {
 
 namespace {
 
-/// Drafts must promise this much more speed: less is lost again if they are a little worse than estimated.
+/// Drafts must promise at least this speedup: a smaller gain is lost if they turn out a little worse than estimated.
 constexpr double kGainMin = 1.05;
 
-/// A step with drafts may take this much longer than one without while it has other sequences, which gain nothing from them.
+/// A step with drafts may take this much longer than one without while it has other sequences, which do not benefit.
 constexpr double kStretchMax = 1.1;
 
-/// Trials before a drafter is judged, and how fast older ones fade.
+/// Number of trials before a drafter is judged, and how fast older ones fade.
 constexpr double kTrialsMin = 8;
 constexpr double kTrialFades = 0.95;
 
-/// Share of all time that a drafter that does not pay may cost. It rests accordingly, for at most so many steps.
+/// Share of all time that an unprofitable drafter may cost. It rests accordingly, for at most this many steps.
 constexpr double kLossMax = 0.02;
 constexpr double kRestMax = 100'000;
 
@@ -44,7 +44,7 @@ std::span<const base::Token> Speculation::draft(base::RequestId id, std::span<co
     return tokens_;
 }
 
-/// Whether to ask a drafter that takes time.
+/// Whether to ask a drafter that takes a noticeable time.
 bool Speculation::may_ask(int32_t most) const {
     return decoding_ == 1 && most >= 1 && rest_ == 0 && cost_.is_known(decoding_);
 }
@@ -54,7 +54,7 @@ void Speculation::observe(int32_t computed, int32_t generated, double ms) {
     if (drafting_ms_ > 0) judge_drafter(generated, ms + drafting_ms_);
 }
 
-/// Whether replies are faster with the drafter, including the time it takes to draft.
+/// Whether replies are faster with the drafter, including the time for drafting.
 void Speculation::judge_drafter(int32_t generated, double ms) {
     trials_ = trials_ * kTrialFades + 1;
     trials_generated_ = trials_generated_ * kTrialFades + generated;
@@ -68,9 +68,9 @@ void Speculation::judge_drafter(int32_t generated, double ms) {
     trials_ = trials_generated_ = trials_ms_ = 0;
 }
 
-/// How many of a sequence's drafts promise the most tokens a second, for all sequences of the step together.
+/// The number of a sequence's drafts that promises the most tokens per second for all sequences of the step together.
 size_t Speculation::worth(std::span<const Draft> drafts) {
-    // Steps with drafts are compared with steps without: now and then there must be one.
+    // Steps with drafts are compared with steps without, so some steps must have none.
     if (!cost_.is_known(decoding_)) return 0;
     const double stretch = decoding_ > 1 ? kStretchMax : std::numeric_limits<double>::infinity();
     const double ms_max = cost_.ms(decoding_) * stretch;

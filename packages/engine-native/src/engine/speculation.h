@@ -1,9 +1,9 @@
 // Decides how many drafts a step computes beside its decoding sequences: as many as make all of them together faster and none
-// of them noticeably slower. It weighs how likely drafts are accepted against what they cost here (step_cost.h). So it stops by
-// itself where a step is full, a text does not repeat itself, or tokens are expensive.
+// of them noticeably slower. It weighs how likely drafts are accepted against what they cost here (step_cost.h). So drafting
+// stops by itself when a step is full, a text does not repeat itself, or tokens are expensive.
 //
-// A drafter that takes time (a draft model) is asked only while one sequence decodes, and rests for a while when replies are
-// not faster with it. What it takes to read a prompt says nothing about its drafts: it only makes a rest longer.
+// A drafter that takes a noticeable time (a draft model) is asked only while one sequence decodes, and rests for a while if
+// replies are not faster with it. The time it takes to read a prompt says nothing about its drafts: it only makes a rest longer.
 //
 // Pure; used by the engine's thread.
 #pragma once
@@ -25,19 +25,19 @@ public:
     Speculation(std::unique_ptr<Drafter> drafter, int32_t drafts_max)
         : drafter_(std::move(drafter)), drafts_max_(drafts_max) {}
 
-    /// The next step has so many decoding sequences.
+    /// Sets the number of decoding sequences in the next step.
     void begin_step(int32_t decoding);
 
     std::span<const base::Token> draft(base::RequestId id, std::span<const base::Token> tokens,
                                        int32_t most) override;
 
-    /// A step without prefill computed so many tokens, drafts included, and generated so many.
+    /// A step without prefill computed and generated this many tokens; computed ones include drafts.
     void observe(int32_t computed, int32_t generated, double ms);
 
     /// A request has ended.
     void forget(base::RequestId id) { drafter_->forget(id); }
 
-    /// Any thread: a draft under way ends soon.
+    /// Any thread: a draft in progress ends soon.
     void abort() { drafter_->abort(); }
 
 private:
@@ -50,20 +50,20 @@ private:
 
     std::vector<base::Token> tokens_;
     StepCost cost_;
-    /// Of the step that is planned: decoding sequences, tokens with drafts, and how many of them are expected to be accepted.
+    /// The step being planned: its decoding sequences, its tokens including drafts, and how many of them should be accepted.
     int32_t decoding_ = 0;
     int32_t planned_ = 0;
     double expected_ = 0;
 
-    /// What drafting took for this step; 0 if the drafter was not asked or only read.
+    /// Time for drafting in this step; 0 if the drafter was not asked or only read.
     double drafting_ms_ = 0;
-    /// What reading took since the drafter was last judged.
+    /// Time for reading since the drafter was last judged.
     double reading_ms_ = 0;
     /// Steps with the drafter, with weights that fade: how many, the tokens they generated, and the milliseconds they took.
     double trials_ = 0;
     double trials_generated_ = 0;
     double trials_ms_ = 0;
-    /// Steps before the drafter is asked again.
+    /// Number of steps before the drafter is asked again.
     int32_t rest_ = 0;
 };
 

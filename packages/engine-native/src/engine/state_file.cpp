@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::array<char, 8> kMagic{'I', 'N', 'G', 'L', 'E', 'S', 'T', '1'};
 
-/// What a segment begins with.
+/// The head of a segment.
 struct Lengths {
     uint32_t tokens;
     uint32_t first;
@@ -26,7 +26,7 @@ struct Lengths {
     uint64_t state;
 };
 
-/// What a checkpoint begins with.
+/// The head of a checkpoint.
 struct CheckpointLengths {
     uint64_t length;
     uint64_t bytes;
@@ -36,7 +36,7 @@ std::filesystem::path path_of(const std::string& utf8) {
     return {std::u8string(utf8.begin(), utf8.end())};
 }
 
-/// FNV-1a over words of 64 bits: detects damage, and costs little compared with the disk.
+/// FNV-1a over words of 64 bits: detects damage, and takes little time compared with the disk.
 class Checksum {
 public:
     void add(const void* data, size_t size) {
@@ -84,7 +84,7 @@ public:
         const uint64_t sum = sum_.value();
         put(&sum, sizeof(sum));
     }
-    /// False if something could not be written.
+    /// Writes the whole file. False if something could not be written.
     bool close() {
         if (file_ != nullptr) is_good_ &= std::fclose(file_.release()) == 0;
         return is_good_;
@@ -100,7 +100,7 @@ private:
     Checksum sum_;
 };
 
-/// Compares every length with what is left of the file before it allocates anything of that length.
+/// Compares every length with the rest of the file before it allocates anything of that length.
 class Reader {
 public:
     Reader(const std::filesystem::path& path, uint64_t size) : stream_(path, std::ios::binary), left_(size) {}
@@ -191,7 +191,7 @@ std::vector<SavedSegment> read_state_file(const StateFile& file, uint64_t bytes_
             segments.push_back(std::move(saved));
         }
     } catch (const std::bad_alloc&) {
-        // The segments that there is memory for are used.
+        // Out of memory: keep the segments read so far.
     }
     return segments;
 }

@@ -1,11 +1,11 @@
-// The state file: the segments of the host KV tier on disk, read when an engine starts and written when it stops.
+// The state file: keeps the segments of the host KV tier on disk; read when an engine starts and written when it stops.
 //
 //     "INGLEST1"  key, 32 bytes  { segment  checksum } ...
 //     a segment:  lengths of what follows, its text's tokens, its checkpoints, its state
 //
-// The key stands for everything that must be the same to reuse a state: model, build, types of the KV cache. A file that is
-// damaged or cut is used up to there; a file with another key is not used. Numbers have the machine's byte order: the file is
-// of use on this machine only.
+// The key identifies everything that must be the same to reuse a state: model, build, types of the KV cache. A damaged or
+// truncated file is used up to the damage; a file with another key is ignored. Numbers have the machine's byte order: the file is
+// only for this machine.
 #pragma once
 
 #include "base/fields.h"
@@ -35,27 +35,27 @@ constexpr auto fields_of(const StateFile*) {
     return std::tuple(base::field("stateFile", &StateFile::path), base::field("stateKey", &StateFile::key));
 }
 
-/// A segment as it is read, with its text (sched/host_tier.h).
+/// A segment that was read, with its text (sched/host_tier.h).
 struct SavedSegment {
     std::vector<base::Token> text;
     int32_t first = 0;
     HostTierStore::Segment segment;
 };
 
-/// A segment to be written; does not own it.
+/// A segment to be written; does not own its bytes.
 struct SegmentView {
     std::span<const base::Token> text;
     int32_t first = 0;
     const HostTierStore::Segment* segment = nullptr;
 };
 
-/// Replaces the whole file, or leaves it as it is; only its owner may read it. False if it cannot be written.
+/// Replaces the whole file, or leaves it unchanged and returns false. Only the file's owner may read it.
 bool write_state_file(const StateFile& file, std::span<const SegmentView> segments);
 
-/// Whether a text may be this engine's: the state of unknown tokens is not even read.
+/// Whether a text can be this engine's: the state of unknown tokens is not even read.
 using IsText = std::function<bool(std::span<const base::Token>)>;
 
-/// The file's segments in their order, with at most `bytes_max` of state and checkpoints; none if there is no file or its key
+/// The file's segments in their order, with at most `bytes_max` of state and checkpoints; empty if there is no file or its key
 /// differs.
 std::vector<SavedSegment> read_state_file(const StateFile& file, uint64_t bytes_max, const IsText& is_text);
 

@@ -1,4 +1,4 @@
-// How much the engine's next step may hold, learned from how long steps take: prefill beside decoding sequences, drafts, texts to
+// Decides how much the engine's next step may hold, from how long steps take: prefill beside decoding sequences, drafts, texts to
 // embed, and the pieces of image encoding between two steps. Engine thread only, except where noted.
 #pragma once
 
@@ -17,17 +17,17 @@ namespace engine {
 class StepBudgets {
 public:
     struct Limits {
-        /// Most tokens of a step.
+        /// Maximum number of tokens per step.
         int32_t batch_tokens;
-        /// Most prompt tokens beside decoding sequences; 0 learns the number.
+        /// Maximum number of prompt tokens beside decoding sequences; 0 adapts it to measured step times.
         int32_t batch_tokens_busy;
-        /// Sequences that may run at the same time.
+        /// Maximum number of sequences that run at the same time.
         int32_t sequences;
-        /// Most tokens of a step with drafts that may want logits.
+        /// Maximum number of tokens with logits in a step with drafts.
         int32_t outputs;
     };
 
-    /// `speculation` is null if nothing is drafted.
+    /// `speculation` is null if there are no drafts.
     StepBudgets(const Limits& limits, std::unique_ptr<Speculation> speculation);
 
     /// The next step's budget. `images` must outlive the step.
@@ -37,7 +37,8 @@ public:
     void observe(std::span<const sched::BatchEntry> batch, std::span<const sched::Outcome> outcomes,
                  double ms, bool is_computed);
 
-    /// Most tokens of texts to embed in this step: beside decoding sequences a batch of texts is like a chunk of a prompt.
+    /// Maximum number of tokens to embed in this step: beside decoding sequences, a batch of texts counts like a chunk of a
+    /// prompt.
     int32_t embedding_tokens(int32_t decoding);
     void observe_embedding(int32_t tokens, double ms);
 
@@ -48,7 +49,7 @@ public:
     /// A request has ended.
     void forget(base::RequestId id);
 
-    /// Any thread: a draft under way ends soon.
+    /// Any thread: a draft in progress ends soon.
     void abort();
 
 private:

@@ -9,10 +9,10 @@ namespace engine {
 
 namespace {
 
-/// An observation is forgotten after so many steps: machines and contexts change.
+/// An observation is forgotten after this many steps: machines and contexts change.
 constexpr uint64_t kForgottenAfter = 256;
 
-/// Disturbances make a step longer, never shorter. So shorter observations count more.
+/// Disturbances only ever make a step longer, so shorter observations count more.
 constexpr double kWeightShorter = 0.5;
 constexpr double kWeightLonger = 0.15;
 
@@ -24,10 +24,10 @@ constexpr double kUnseenShare = 0.25;
 /// slows to a fifth for a while is still readable, and prefill in chunks that large loses little.
 constexpr double kStretch = 5;
 
-/// While nothing is known.
+/// The budget while nothing is known.
 constexpr int32_t kTokensUnknown = 64;
 
-/// Never less: a batch costs much however few tokens it has, and a prompt in tiny chunks would take forever.
+/// The minimum budget: a batch is expensive however few tokens it has, and a prompt in tiny chunks would take forever.
 constexpr int32_t kTokensMin = 16;
 
 /// A number of prompt tokens that differs from the last one by less than this share of it is not worth a new graph.
@@ -85,7 +85,7 @@ void PrefillBudget::observe(int32_t decoding, int32_t prompt, double ms) {
         if (decoding > 0) average(decoding_step_ms_, ms);
         return;
     }
-    // A few tokens say little: most of such a step's time is not their cost.
+    // A few tokens say little: most of such a step's time is not spent on them.
     if (prompt < kTokensMin) return;
     const double rest = decoding > 0 ? std::min(decoding_step_ms_, ms / 2) : 0;
     average(prompt_token_ms_, (ms - rest) / prompt);

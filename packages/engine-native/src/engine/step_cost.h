@@ -1,5 +1,5 @@
-// What is learned from how long steps take on this machine with this model: how much a step costs (StepCost), and how much prefill
-// fits beside decoding sequences (PrefillBudget). Pure arithmetic; the engine's thread measures.
+// Learns from how long steps take on this machine with this model: what a step costs (StepCost), and how much prefill fits beside
+// decoding sequences (PrefillBudget). Pure arithmetic; the engine's thread measures.
 #pragma once
 
 #include <array>
@@ -19,11 +19,11 @@ public:
     /// A step of `tokens` tokens took `ms`.
     void observe(int32_t tokens, double ms);
 
-    /// Whether steps with so many tokens were seen, not too long ago.
+    /// Whether steps with this many tokens were seen recently.
     bool is_known(int32_t tokens) const;
 
-    /// Milliseconds of a step with so many tokens, at least 1: as seen, or estimated from steps with fewer and with more tokens.
-    /// Infinite beyond kTokensMax or if nothing is known.
+    /// Milliseconds of a step with this many tokens (at least 1): as seen, or estimated from steps with fewer and with more
+    /// tokens. Infinite beyond kTokensMax or if nothing is known.
     double ms(int32_t tokens) const;
 
 private:
@@ -37,8 +37,8 @@ private:
     uint64_t steps_ = 0;
 };
 
-/// A device may return from a step before it has computed it. The next step that waits for its logits takes that time too, and is
-/// one with those before it.
+/// A device may return from a step before it has computed it. The next step that waits for its logits takes that time too, so it
+/// is counted together with the steps before it.
 class UnfinishedSteps {
 public:
     struct Computed {
@@ -46,16 +46,16 @@ public:
         double ms;
     };
 
-    /// A step with `prompt` prompt tokens has returned after `ms`. The steps that are computed by now; nothing if it returned
-    /// before it was.
+    /// A step with `prompt` prompt tokens returned after `ms`. Returns the steps that are computed by now, or nothing if this one
+    /// returned before it was computed.
     std::optional<Computed> add(int32_t prompt, double ms, bool is_computed);
 
 private:
     Computed unfinished_{.prompt = 0, .ms = 0};
 };
 
-/// The budget of chunked prefill: how many prompt tokens a step may compute beside decoding sequences without slowing them too
-/// much.
+/// The step budget of chunked prefill: how many prompt tokens a step may compute beside decoding sequences without slowing them
+/// down too much.
 class PrefillBudget {
 public:
     /// A step holds at most `tokens_max` tokens.
@@ -65,11 +65,11 @@ public:
     void observe(int32_t decoding, int32_t prompt, double ms);
 
     /// Prompt tokens for the next step, if `decoding` sequences decode and `waiting` requests wait for their first token.
-    /// `between_ms` is what something else takes between two steps: a piece of an image's encoding. The number stays while a new
-    /// one would be nearly the same: steps of one shape compute the graph of the step before.
+    /// `between_ms` is time spent between two steps, on a piece of an image's encoding. The number stays the same while a new one
+    /// would be close: steps of equal shape reuse the previous step's graph.
     int32_t tokens(int32_t decoding, int32_t waiting, double between_ms = 0);
 
-    /// How long a step takes on average that only decodes; 0 while nothing is known.
+    /// The average duration of a step that only decodes; 0 while nothing is known.
     double decoding_step_ms() const { return decoding_step_ms_; }
 
 private:
@@ -77,7 +77,7 @@ private:
     /// Moving averages; 0 while nothing is known.
     double decoding_step_ms_ = 0;
     double prompt_token_ms_ = 0;
-    /// The last number of tokens().
+    /// The last result of tokens().
     int32_t tokens_ = 0;
 };
 

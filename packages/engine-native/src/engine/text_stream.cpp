@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
 struct Character {
-    /// Bytes of a well-formed character, or of the maximal ill-formed part.
+    /// Length of a well-formed character, or of the maximal ill-formed part.
     size_t length;
     enum class Kind { valid, invalid, incomplete } kind;
 };
@@ -21,7 +21,7 @@ struct Lead {
     unsigned char second_max;
 };
 
-/// What may follow a first byte, by table 3-7 of the Unicode standard. Length 0: no character begins with it.
+/// What may follow a first byte, by table 3-7 of the Unicode standard. Length 0: no character begins with this byte.
 Lead lead_of(unsigned char byte) {
     if (byte < 0x80) return {1, 0, 0};
     if (byte < 0xC2) return {0, 0, 0};
@@ -49,7 +49,7 @@ Character first_character(std::string_view bytes) {
     return {lead.length, valid};
 }
 
-/// Length of the longest end of `text` that begins `stop`.
+/// Length of the longest suffix of `text` that is a prefix of `stop`.
 size_t partial_match(std::string_view text, std::string_view stop) {
     for (size_t length = std::min(text.size(), stop.size() - 1); length > 0; --length) {
         if (text.ends_with(stop.substr(0, length))) return length;
@@ -92,8 +92,8 @@ bool TextStream::push(std::string_view bytes, std::string& text) {
     const size_t before = held_.size();
     held_.append(bytes);
     const size_t from = before > lookback_ ? before - lookback_ : 0;
-    // The stop string that is complete first ends the text; of several that end there, the longest. So the result does not
-    // depend on how tokens split the text.
+    // The stop string that is completed first ends the text; of several that end at the same place, the longest. So the result
+    // does not depend on how tokens split the text.
     size_t first = std::string::npos;
     size_t end = std::string::npos;
     const std::string* ending = nullptr;

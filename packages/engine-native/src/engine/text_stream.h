@@ -1,6 +1,6 @@
-// Turns the bytes of sampled tokens into text that can be shown: whole UTF-8 characters only, and nothing that is or may still
-// become a stop string. Bytes that can never become a character are replaced by U+FFFD, as a decoder does. One for each
-// generation; no llama.cpp.
+// Turns the bytes of sampled tokens into text that can be shown: only whole UTF-8 characters, and nothing that is or may still
+// become a stop string. Bytes that can never become a character are replaced by U+FFFD, as decoders do. One per generation;
+// independent of llama.cpp.
 #pragma once
 
 #include <cstddef>
@@ -19,14 +19,14 @@ public:
     /// after it are dropped, and nothing more may be pushed.
     [[nodiscard]] bool push(std::string_view bytes, std::string& text);
 
-    /// The generation has ended without a stop string: appends what was held back.
+    /// The generation ended without a stop string: appends what was held back.
     void finish(std::string& text);
 
     /// The stop string that ended the text; empty if none did.
     const std::string& stop() const { return stop_; }
 
 private:
-    /// How many of the held bytes can be shown.
+    /// Number of the held bytes that can be shown.
     size_t safe_length() const;
     void release(size_t length, std::string& text);
 
@@ -37,8 +37,8 @@ private:
     std::string stop_;
 };
 
-/// Length of the longest prefix of `bytes` that ends between characters: without a tail that more bytes may make a character, but
-/// with bytes that can never be one.
+/// Length of the longest prefix of `bytes` that ends between characters: it excludes an incomplete character at the end, but
+/// includes bytes that can never be part of one.
 size_t complete_utf8_length(std::string_view bytes);
 
 /// Appends `bytes` with every ill-formed sequence replaced by U+FFFD (maximal subparts, Unicode 15 section 3.9).

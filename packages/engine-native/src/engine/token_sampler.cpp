@@ -12,10 +12,10 @@ using Kind = sched::Outcome::Kind;
 
 namespace {
 
-/// Most matching steps at once for one token: nearly all need less than a hundredth of it.
+/// Maximum number of matching steps for one token in one go: nearly all need less than a hundredth of it.
 constexpr size_t kGrammarStepsAlone = 250'000;
 
-/// Sampling that needs more is given up, to be begun again as slow sampling.
+/// Sampling that needs more is abandoned and restarted as slow sampling.
 class ShareAtOnce final : public llama_rt::WorkShare {
 public:
     explicit ShareAtOnce(size_t steps) { left = steps; }
@@ -49,7 +49,7 @@ Outcome TokenSampler::sample(const sched::BatchEntry& entry, llama_rt::Context& 
     return {.kind = is_last ? Kind::finished : Kind::advanced, .accepted = accepted, .token = token};
 }
 
-/// One request after the other, each with what the step has left. One that is not done goes to the end.
+/// Requests take turns, each with the step's remaining share; an unfinished one goes to the end of the queue.
 void TokenSampler::sample_slowly(const sched::StepPlan& plan, const sched::Scheduler& scheduler,
                                  ExecutedStep& step) {
     size_t steps = kGrammarStepsSlowly;
@@ -57,7 +57,7 @@ void TokenSampler::sample_slowly(const sched::StepPlan& plan, const sched::Sched
         const base::RequestId id = slow_.front();
         slow_.pop_front();
         try {
-            if (!generations_.at(id)->go_on(steps)) slow_.push_back(id);
+            if (!generations_.at(id)->resume(steps)) slow_.push_back(id);
             else deliver(id, plan, scheduler, step.result);
         } catch (const std::exception& error) {
             step.result.failed.push_back(id);

@@ -1,8 +1,8 @@
 // Samples the next tokens of the sequences in a batch, and verifies their drafts.
 //
 // A grammar may take a lot of work, and anybody may have written it. So a step spends a bounded number of matching steps
-// (llama's stack_set.h) on the grammars of all requests together. A token that takes longer is sampled in small parts over
-// several engine steps, while the other sequences go on as usual (slow_sampling.h). Engine thread only.
+// (llama/grammar/stack_set.h) on the grammars of all requests together. A token that takes longer is sampled in small parts over
+// several engine steps, while the other sequences continue as usual (slow_sampling.h). Engine thread only.
 #pragma once
 
 #include "engine/events.h"
@@ -20,8 +20,8 @@ namespace engine {
 
 class TokenSampler {
 public:
-    /// Matching steps in one engine step, for all requests together: for tokens that need few, and for tokens that need many. A
-    /// million take some ten milliseconds, so no grammar delays another request's next token by more than some fifteen.
+    /// Matching steps per engine step for all requests together: for tokens that need few, and for those that need many. A
+    /// million take about ten milliseconds, so no grammar delays another request's next token by more than about fifteen.
     static constexpr size_t kGrammarStepsAtOnce = 1'000'000;
     static constexpr size_t kGrammarStepsSlowly = 500'000;
 
@@ -35,7 +35,7 @@ public:
     /// and regular expressions throw.
     sched::Outcome sample(const sched::BatchEntry& entry, llama_rt::Context& context, size_t part);
 
-    /// Goes on with tokens that take long. Adds those that are done to `step`: as the outcome of this step's entry, or as a late
+    /// Continues with tokens that take long. Adds the finished ones to `step`: as the outcome of this step's entry, or as a late
     /// token if `scheduler` still waits for it.
     void sample_slowly(const sched::StepPlan& plan, const sched::Scheduler& scheduler, ExecutedStep& step);
 
@@ -44,7 +44,7 @@ public:
     /// A request has ended.
     void forget(base::RequestId id) { std::erase(slow_, id); }
 
-    /// Tokens since the sampler was made.
+    /// Number of tokens since the sampler was created.
     struct Counts {
         uint64_t generated = 0;
         uint64_t drafted = 0;
@@ -58,9 +58,9 @@ private:
 
     Generations& generations_;
     llama_rt::Candidates candidates_;
-    /// Of kGrammarStepsAtOnce, for this batch.
+    /// The rest of kGrammarStepsAtOnce for this batch.
     size_t steps_left_ = 0;
-    /// Requests whose token takes long, in the order in which they go on.
+    /// Requests whose token takes long, in the order in which they continue.
     std::deque<base::RequestId> slow_;
     Counts counts_;
 };

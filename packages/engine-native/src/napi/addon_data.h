@@ -1,4 +1,4 @@
-// What the addon keeps for each JavaScript environment: the main thread and every worker have their own.
+// The addon's data for one JavaScript environment: the main thread and every worker have their own.
 #pragma once
 
 #include "napi/js_function.h"

@@ -1,9 +1,9 @@
-// Work on a libuv thread as a promise: run_async(env, work, convert). `work` computes a Result there, without JavaScript; `convert`
-// makes the promise's value of it on the JS thread.
+// Runs work on a libuv thread and returns a promise: run_async(env, work, convert). `work` computes a Result there, without
+// JavaScript; `convert` turns it into the promise's value on the JS thread.
 #pragma once
 
 #include "base/result.h"
-#include "napi/check.h"
+#include "napi/raw_calls.h"
 
 #include <functional>
 #include <memory>

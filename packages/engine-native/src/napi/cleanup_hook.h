@@ -1,4 +1,4 @@
-// A function that the environment calls when it ends, as long as the CleanupHook lives. `data` must outlive it. JS thread only.
+// Makes the environment call a function when it ends, as long as the CleanupHook lives. `data` must outlive it. JS thread only.
 #pragma once
 
 #include <napi.h>

@@ -1,7 +1,7 @@
 #include "napi/engine_object.h"
 
 #include "napi/async_work.h"
-#include "napi/check.h"
+#include "napi/raw_calls.h"
 #include "napi/read.h"
 #include "napi/write.h"
 

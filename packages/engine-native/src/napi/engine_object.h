@@ -1,5 +1,5 @@
-// NativeEngine of engine.d.ts: an Engine and where its events go. dispose(), garbage collection or the environment's teardown
-// ends them, whichever is first.
+// NativeEngine of engine.d.ts: an Engine and the output of its events. It ends with dispose(), garbage collection or the
+// environment's teardown, whichever comes first.
 #pragma once
 
 #include "engine/engine.h"

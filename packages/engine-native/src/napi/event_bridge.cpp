@@ -1,6 +1,6 @@
 #include "napi/event_bridge.h"
 
-#include "napi/check.h"
+#include "napi/raw_calls.h"
 #include "napi/write.h"
 
 #include <iterator>

@@ -1,5 +1,5 @@
-// Brings engine events to JavaScript: they are collected in one guarded vector, with at most one pending wake-up of the JS thread,
-// so that a step costs one crossing however many sequences it advanced.
+// Delivers engine events to JavaScript: they are collected in one guarded vector, with at most one pending wake-up of the JS
+// thread, so that a step costs one crossing however many sequences it advanced.
 #pragma once
 
 #include "napi/event_output.h"

@@ -17,10 +17,10 @@ public:
     /// The engine's thread, before close(). Never waits.
     virtual void post(std::vector<engine::Event>&& events, const engine::Stats& stats) = 0;
 
-    /// JS thread. A request will have events.
+    /// JS thread. Announces that a request will have events.
     virtual void request_started() = 0;
 
-    /// JS thread, idempotent. What was posted before still arrives.
+    /// JS thread, idempotent. Events that were posted before still arrive.
     virtual void close() = 0;
 };
 

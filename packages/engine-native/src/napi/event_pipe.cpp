@@ -1,6 +1,6 @@
 #include "napi/event_pipe.h"
 
-#include "napi/check.h"
+#include "napi/raw_calls.h"
 #include "napi/serialize.h"
 #include "napi/write.h"
 
@@ -26,7 +26,7 @@ constexpr auto fields_of(const StepReport*) {
     return std::tuple(base::field("events", &StepReport::events), base::field("stats", &StepReport::stats));
 }
 
-/// The report, after its length in four bytes, lowest first.
+/// The report, preceded by its length in four bytes, lowest first.
 std::string frame_of(const StepReport& report) {
     std::string frame(sizeof(uint32_t), '\0');
     Serializer(frame).write(report);
@@ -73,7 +73,7 @@ void EventPipe::post(std::vector<engine::Event>&& events, const engine::Stats& s
     if (!std::exchange(is_behind_, true)) wake_->send({});
 }
 
-/// Writes only what there is now, so that JavaScript can do other work before the next part.
+/// Writes only the present backlog, so that JavaScript can do other work before the next part.
 void EventPipe::write_backlog(napi_env env, napi_value write) {
     std::string bytes;
     {

@@ -1,4 +1,4 @@
-// A JavaScript function that any thread can have called on the JS thread.
+// Lets any thread call a JavaScript function, which runs on the JS thread.
 #pragma once
 
 #include "base/result.h"
@@ -21,7 +21,7 @@ struct Signal {};
 template <class Message>
 class JsFunction {
 public:
-    /// Calls `function`, on the JS thread. What it has captured lives until the last message is delivered.
+    /// Calls `function` on the JS thread. What it has captured lives until the last message is delivered.
     using Deliver = std::function<void(napi_env env, napi_value function, const Message& message)>;
 
     /// `name` is that of the argument `function`. At most `waiting_max` messages wait for the JS thread, and more are rejected; 0 for

@@ -2,10 +2,10 @@
 
 #include "llama/model/model.h"
 #include "napi/async_work.h"
-#include "napi/check.h"
 #include "napi/cleanup_hook.h"
 #include "napi/js_function.h"
 #include "napi/model_object.h"
+#include "napi/raw_calls.h"
 #include "napi/read.h"
 #include "napi/write.h"
 
@@ -28,7 +28,7 @@ struct LoadState {
     llama_rt::WorkerConnections workers = {};
 };
 
-/// Node.js waits for running work before it ends, and a load may take minutes.
+/// Aborts the load at exit: Node.js waits for running work, and a load may take minutes.
 void on_teardown(void* data) {
     auto* state = static_cast<LoadState*>(data);
     state->is_aborted.store(true);
@@ -44,7 +44,7 @@ Napi::Value load_model(const Napi::CallbackInfo& info) {
     const auto state = std::make_shared<LoadState>();
     state->workers = options->workers;
     auto teardown = std::make_unique<CleanupHook>(env, on_teardown, state.get());
-    // One signal waits at most: several reports that JavaScript has not taken yet become one, with the latest progress.
+    // At most one signal is pending: reports that JavaScript has not taken yet are merged into one, with the latest progress.
     auto on_progress = JsFunction<Signal>::create(
         env, info[1], "onProgress", 1, [state](napi_env to, napi_value function, Signal) {
             call_function(to, function, {Writer(to).write(state->progress.load())});

@@ -2,7 +2,7 @@
 
 #include "llama/backend/backend.h"
 #include "napi/addon_data.h"
-#include "napi/check.h"
+#include "napi/raw_calls.h"
 #include "napi/write.h"
 
 #include <memory>
@@ -34,7 +34,7 @@ Napi::Value set_log_sink(const Napi::CallbackInfo& info) {
     if (!sink) return thrown(env, sink.error());
     sink->keep_alive(false);
     data->log = std::make_shared<JsFunction<LogLine>>(std::move(*sink));
-    // Only the environment owns it: the log sink of the process is a static object, destroyed when there is no event loop any more.
+    // Only the environment owns it: the process's log sink is a static object, destroyed when the event loop is already gone.
     llama_rt::set_log_sink([owned = std::weak_ptr(data->log)](int level, const char* text) {
         if (const auto log = owned.lock()) log->send({.level = level, .text = text});
     });

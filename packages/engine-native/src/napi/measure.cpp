@@ -5,7 +5,7 @@
 #include "llama/backend/backend.h"
 #include "llama/context/measure.h"
 #include "napi/async_work.h"
-#include "napi/check.h"
+#include "napi/raw_calls.h"
 #include "napi/read.h"
 #include "napi/write.h"
 
@@ -36,7 +36,7 @@ base::Result<Measured> measure(const llama_rt::ModelOptions& options, llama_rt::
     const auto outline = llama_rt::Model::outline(options);
     if (!outline) return std::unexpected(outline.error());
     const llama_rt::Model& model = **outline;
-    // More cannot be used: no request is longer than the model allows, and only so many run or are cached at once.
+    // More cells could never be used: no request is longer than the model allows, and only this many run or are cached at once.
     const int32_t contexts = std::max(context.sequences, context.cells / context.context_length);
     context.context_length = std::min(context.context_length, llama_rt::length_max(model, context.rope));
     const int64_t full = int64_t{context.context_length} * contexts;

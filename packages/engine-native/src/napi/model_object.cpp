@@ -3,11 +3,11 @@
 #include "llama/chat/conversation.h"
 #include "napi/addon_data.h"
 #include "napi/async_work.h"
-#include "napi/check.h"
 #include "napi/cleanup_hook.h"
 #include "napi/engine_object.h"
 #include "napi/event_bridge.h"
 #include "napi/event_pipe.h"
+#include "napi/raw_calls.h"
 #include "napi/read.h"
 #include "napi/write.h"
 
@@ -26,7 +26,7 @@ namespace {
 using ModelPtr = std::shared_ptr<const llama_rt::Model>;
 using Tokens = std::vector<base::Token>;
 
-/// Without coercion, which fails while a worker is being terminated.
+/// Does not coerce, which would fail while a worker is being terminated.
 bool is_true(const Napi::Value& value) {
     return value.IsBoolean() && value.As<Napi::Boolean>().Value();
 }
@@ -48,7 +48,7 @@ base::Result<void> check_in_vocabulary(const llama_rt::Model& model, const Token
 /// Set by an abort function and by the environment's teardown.
 using AbortFlag = std::shared_ptr<std::atomic<bool>>;
 
-/// Node.js waits for running work before it ends, and a template may take long.
+/// Aborts the work at exit: Node.js waits for running work, and a template may take long.
 std::unique_ptr<CleanupHook> abort_on_teardown(napi_env env, const AbortFlag& is_aborted) {
     const auto abort = [](void* data) { static_cast<std::atomic<bool>*>(data)->store(true); };
     return std::make_unique<CleanupHook>(env, abort, is_aborted.get());

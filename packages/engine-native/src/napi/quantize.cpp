@@ -3,8 +3,8 @@
 #include "llama/quantize/imatrix.h"
 #include "llama/quantize/quantize.h"
 #include "napi/async_work.h"
-#include "napi/check.h"
 #include "napi/js_function.h"
+#include "napi/raw_calls.h"
 #include "napi/read.h"
 #include "napi/write.h"
 

@@ -1,5 +1,5 @@
-// JavaScript values to C++ values: an object by the rows of its struct (base/fields.h), anything else by its type. @ingle/engine has
-// validated all of it with zod; what is checked here again are types, and numbers that would break memory.
+// Converts JavaScript values to C++: an object by the rows of its struct (base/fields.h), anything else by its type.
+// @ingle/engine has validated everything with zod; only types, and numbers that could corrupt memory, are checked again here.
 #pragma once
 
 #include "base/fields.h"
@@ -65,7 +65,7 @@ public:
         return true;
     }
 
-    /// A Uint8Array of just this length.
+    /// A Uint8Array of exactly this length.
     template <size_t size>
     bool read(const Napi::Value& value, std::array<uint8_t, size>& into,
               base::Rule<std::array<uint8_t, size>> = {}) {
@@ -115,7 +115,7 @@ public:
         return value.IsNull() || read(value, into.emplace());
     }
 
-    /// What write.h gave out for such a pointer.
+    /// The opaque value that write.h created for such a pointer.
     template <class T>
     bool read(const Napi::Value& value, std::shared_ptr<T>& into, base::Rule<std::shared_ptr<T>> rule = {}) {
         if (value.IsNull()) return rule.may_be_null;
@@ -137,7 +137,7 @@ public:
         const auto object = value.As<Napi::Object>();
         if (!base::for_each_field<T>([&](const auto& row) { return read_row(object, into, row); }))
             return false;
-        // What no row can say: relate() derives fields from others, and names one that contradicts another.
+        // For rules that no row can express: relate() derives fields from others, and names one that contradicts another.
         if constexpr (requires { relate(into); }) note(relate(into));
         return wrong_ == nullptr;
     }

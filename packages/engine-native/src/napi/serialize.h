@@ -1,5 +1,5 @@
-// C++ values to bytes that v8.deserialize() reads in another process: a struct by its rows (base/fields.h), anything else by its type,
-// each as write.h would create it. A process can so send results without involving its JavaScript.
+// Serializes C++ values for v8.deserialize() in another process: a struct by its rows (base/fields.h), anything else by its type,
+// each as write.h would create it. So a process can send results without involving its JavaScript.
 //
 // The format is V8's for structured clones, in version 13: V8 reads every older version, because browsers keep such bytes on disk.
 #pragma once
@@ -63,7 +63,7 @@ public:
         write_varint(items.size());
         for (const T& item : items) write(item);
         to_ += '$';
-        write_varint(0); // properties beside the items
+        write_varint(0); // properties besides the items
         write_varint(items.size());
     }
 

@@ -2,7 +2,7 @@
 
 #include "llama/backend/workers.h"
 #include "napi/async_work.h"
-#include "napi/check.h"
+#include "napi/raw_calls.h"
 #include "napi/read.h"
 #include "napi/write.h"
 

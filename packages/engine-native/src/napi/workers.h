@@ -1,4 +1,4 @@
-// The calls of index.d.ts about other machines: connections to workers, and serving as one.
+// connectWorker() and servePeer() of index.d.ts: connections to workers on other machines, and serving as one.
 #pragma once
 
 #include <napi.h>

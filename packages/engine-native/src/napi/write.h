@@ -1,7 +1,7 @@
-// C++ values to JavaScript values: a struct by its rows (base/fields.h), anything else by its type. Only the
-// JavaScript values are allocated, because every step writes events.
+// Converts C++ values to JavaScript: a struct by its rows (base/fields.h), anything else by its type. Allocates nothing but the
+// JavaScript values, because every step writes events.
 //
-// Every call is checked: an environment that is being torn down answers with an error, and then there is no value (null).
+// Every call is checked: in an environment that is being torn down they fail, and the value is then null.
 #pragma once
 
 #include "base/fields.h"
@@ -153,7 +153,7 @@ private:
         return write_fields(object, from.*row.member);
     }
 
-    /// A typed array of memory of its own.
+    /// A typed array with its own memory.
     template <class Numbers>
     napi_value write_numbers(napi_typedarray_type type, const Numbers& numbers) const {
         void* data = nullptr;

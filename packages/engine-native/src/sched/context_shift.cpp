@@ -7,7 +7,8 @@ namespace sched {
 
 namespace {
 
-/// A prompt that has to be cut leaves this share of the context, a quarter, free for the reply, or less for a shorter one.
+/// A prompt that must be cut leaves this share of the context (a quarter) free for the reply, or less if the reply is limited to
+/// less.
 constexpr int32_t kReplyShare = 4;
 
 /// A prompt is cut in multiples of this share of the context, so that a chat's next requests are cut at the same place and
@@ -19,7 +20,7 @@ constexpr int32_t kGranularityShare = 4;
 std::optional<Cut> ChatTurns::cut_prompt(int32_t length, int32_t context_length, int32_t tokens_max) const {
     Cut cut{.keep = keep, .drop = 0};
     if (length < context_length) return cut;
-    // The last end is followed by the template's opening of the reply, or by a last message that ends differently. The
+    // The last boundary is followed by the template's opening of the reply, or by a last message that ends differently. The
     // message before it stays in either case.
     if (ends.size() < 2) return std::nullopt;
     const auto last = std::prev(ends.end(), 2);

@@ -1,6 +1,6 @@
-// What a chat drops when it is too long for its context: the first message (often the system message) stays, the oldest turns
-// after it go. Lengths only; engine/limits.cpp finds where messages end. The engine cuts prompts before it accepts them, the
-// scheduler cuts running sequences.
+// Decides what a chat drops when it is too long for its context: the first message (often the system message) stays, the oldest
+// turns after it are dropped. Works on lengths only; engine/limits.cpp finds where messages end. The engine cuts prompts before
+// it accepts them, the scheduler cuts running sequences.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace sched {
 
-/// Tokens [keep, keep + drop) of a text are dropped, and what follows moves down.
+/// Tokens [keep, keep + drop) of a text are dropped, and the rest moves down.
 struct Cut {
     int32_t keep;
     int32_t drop;
@@ -23,8 +23,8 @@ struct ChatTurns {
     /// Lengths of the text at which later messages end, ascending.
     std::vector<int32_t> ends = {};
 
-    /// What to drop from a prompt of `length` tokens; `drop` is 0 if all of it fits. Drops whole messages only and never the
-    /// last one: nothing if that alone is too long. `tokens_max` is what the reply may have; below 1 means no limit.
+    /// What to drop from a prompt of `length` tokens; `drop` is 0 if all of it fits. Drops only whole messages, and never the
+    /// last one: returns nothing if that alone is too long. `tokens_max` is the reply's limit; below 1 means none.
     std::optional<Cut> cut_prompt(int32_t length, int32_t context_length, int32_t tokens_max) const;
 
     /// What to drop from a text that fills a context of `length` tokens, at least 3: up to a message's end between a half and

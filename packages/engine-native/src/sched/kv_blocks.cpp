@@ -12,7 +12,7 @@ using base::Token;
 
 namespace {
 
-/// A block that is never reported: it or one before it contains an image.
+/// The hash of a block that is never reported because it, or one before it, contains an image.
 constexpr uint64_t kNoHash = 0;
 
 /// A step of splitmix64: every bit of either input changes half of the output's.
@@ -33,7 +33,7 @@ constexpr uint64_t reportable(uint64_t hash) {
 struct KvBlocks::Node : RadixNode<Node> {
     struct Block {
         uint64_t hash;
-        /// Empty if it is not reported.
+        /// The medium that was reported; empty if it is not reported.
         std::optional<KvMedium> reported = std::nullopt;
     };
 
@@ -42,11 +42,11 @@ struct KvBlocks::Node : RadixNode<Node> {
     /// Keepers of this run.
     int32_t on_device = 0;
     int32_t on_host = 0;
-    /// Where it can be reused from, together with everything before it.
+    /// The medium from which it can be reused, together with everything before it.
     std::optional<KvMedium> medium = std::nullopt;
     /// Blocks that end in this run.
     std::vector<Block> blocks = {};
-    /// How many of the first blocks are reported as they are.
+    /// How many of the first blocks are reported with their current medium.
     size_t settled = 0;
 
     int32_t end() const { return begin + size(); }
@@ -80,7 +80,7 @@ void KvBlocks::append(Keeper keeper, std::span<const Token> tokens) {
     Held& held = found->second;
     held.pending.insert(held.pending.end(), tokens.begin(), tokens.end());
     const int32_t length = held.length + static_cast<int32_t>(held.pending.size());
-    // Noted token by token, a run would be split wherever another text takes the same path.
+    // If each token were noted at once, a run would be split wherever another text takes the same path.
     if (length / block_tokens_ > held.length / block_tokens_) settle(keeper);
 }
 
@@ -123,7 +123,7 @@ void KvBlocks::release(Keeper keeper) {
     held_.erase(found);
 }
 
-/// The node at whose end `tokens` lead from the end of `node`; made if there is none.
+/// The node that `tokens` lead to from the end of `node`; created if there is none.
 KvBlocks::Node* KvBlocks::node_at(Node* node, std::span<const Token> tokens) {
     const auto add = [this](Node* parent, std::span<const Token> rest) {
         Node* leaf = parent->add_child({});
@@ -175,12 +175,12 @@ void KvBlocks::uncover(Node* node, KvMedium medium) {
 }
 
 std::optional<KvMedium> KvBlocks::medium_of(const Node& node) {
-    if (node.on_device > 0) return KvMedium::device; // then so is everything before it
+    if (node.on_device > 0) return KvMedium::device; // then everything before it is, too
     const bool is_whole = node.on_host > 0 && node.parent->medium.has_value();
     return is_whole ? std::optional(KvMedium::host) : std::nullopt;
 }
 
-/// A node's keepers have changed, and with them perhaps what can be reused below it.
+/// Updates what can be reused at and below a node whose keepers have changed.
 void KvBlocks::refresh(Node* node) {
     std::vector<Node*> open{node};
     while (!open.empty()) {
@@ -207,7 +207,7 @@ void KvBlocks::prune(Node* node) {
     if (removed_.size() > kRemovedMax) restate();
 }
 
-/// Adds the blocks of a node's new tokens, those from `from` on.
+/// Adds the blocks of a node's tokens from `from` on.
 void KvBlocks::add_blocks(Node* node, int32_t from) {
     std::vector<Token> tokens;
     for (int32_t end = (from / block_tokens_ + 1) * block_tokens_; end <= node->end(); end += block_tokens_) {
@@ -271,7 +271,7 @@ KvReport KvBlocks::take_report() {
     size_t stored = 0;
     for (Node* node : nodes) {
         stored += report_stored(node, kStoredMax - stored, report);
-        if (node->settled < node->blocks.size()) break; // the rest has to wait
+        if (node->settled < node->blocks.size()) break; // the rest is for the next report
         changed_.erase(node);
     }
     return report;

@@ -1,5 +1,5 @@
-// Which blocks of tokens another request could reuse from the KV cache, and what has changed since the last report. This is
-// the source of the KV-cache events that routers follow; it exists only while reports are enabled.
+// Tracks which blocks of tokens another request could reuse from the KV cache, and what has changed since the last report. This
+// is the source of the KV-cache events that routers follow; it exists only while reports are enabled.
 //
 // A radix tree of texts, each common prefix once. A keeper has the state of a part of a text: a sequence or a checkpoint has
 // it in the KV cache from the first token on, a segment has it in the host KV tier from its own first token on. A run of
@@ -9,10 +9,10 @@
 //                               └── [100, 612) host        a chat that was swapped out: it continues the device's 100 tokens
 //
 // Block n of a text starts at token n * block_tokens and is named by a hash of the text up to the block's end. It is reported
-// while its last token can be reused, and so are all blocks before it. Where recurrent state cannot be cut (hybrid models),
-// a request may get less: what leads up to the last checkpoint on its path.
+// while its last token can be reused, and so are all blocks before it. Where recurrent state cannot be cut (hybrid models), a
+// request may reuse less: only up to the last checkpoint on its path.
 //
-// A text is followed up to its first image: only this process knows what an image's tokens stand for.
+// A text is tracked up to its first image: the tokens of images mean nothing outside of this process.
 #pragma once
 
 #include "base/fields.h"
@@ -50,7 +50,7 @@ struct KvReport {
         std::vector<base::Token> tokens;
     };
 
-    /// All earlier reports are void; this and the following ones tell everything again.
+    /// Whether all earlier reports are void: this and the following ones report everything again.
     bool is_restated = false;
     std::vector<Removed> removed;
     /// Parents before children.
@@ -67,9 +67,9 @@ constexpr auto fields_of(const KvReport::Stored*) {
 
 class KvBlocks {
 public:
-    /// Most removed blocks that are remembered until the next report; beyond that, everything is reported again.
+    /// Maximum number of removed blocks that are remembered until the next report; beyond that, everything is reported again.
     static constexpr size_t kRemovedMax = 16'384;
-    /// Most blocks in one report: a megabyte with blocks of 64 tokens. The rest is in the next report.
+    /// Maximum number of blocks per report: a megabyte with blocks of 64 tokens. The rest is in the next report.
     static constexpr size_t kStoredMax = 4'096;
 
     enum class Kind { sequence, checkpoint, segment };
@@ -87,15 +87,16 @@ public:
 
     /// Adds a keeper of the state of `text` from `first` on. Only segments are in host memory.
     void keep(Keeper keeper, std::span<const base::Token> text, int32_t first = 0);
-    /// The keeper has computed more. Unknown keepers are ignored, here and below. Tokens that fill no block may be noted later.
+    /// The keeper has computed more tokens. Unknown keepers are ignored, here and below. Tokens that do not fill a block may be
+    /// noted later.
     void append(Keeper keeper, std::span<const base::Token> tokens);
-    /// Notes the tokens that append() has left for later.
+    /// Notes the tokens that append() has deferred.
     void settle(Keeper keeper);
-    /// The keeper has only the first `length` tokens of its text now.
+    /// The keeper now has only the first `length` tokens of its text.
     void truncate(Keeper keeper, int32_t length);
     void release(Keeper keeper);
 
-    /// The next report tells everything again.
+    /// Makes the next report a full one.
     void restate();
     bool has_changes() const { return is_restated_ || !removed_.empty() || !changed_.empty(); }
     KvReport take_report();

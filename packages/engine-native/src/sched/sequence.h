@@ -9,12 +9,12 @@
 // Three half-open, nested intervals describe its tokens:
 //
 //     [0, computed)   have their state in the KV cache: computed, shared or swapped in
-//     [0, length)     are known: the prompt and what was generated so far
+//     [0, length)     are known: the prompt and the tokens generated so far
 //     [0, reserved)   may have cells; computed <= length <= reserved + 1, and reserved only while running
 //
 // All of them end within the context. A sequence ends when it has generated its last token. If it fills the context before
 // that (possible only with Request::turns), it is cut before anything else is computed: the cut's tokens leave all three
-// intervals. Either its cells are moved and it runs on, or it is preempted, cut and computed again.
+// intervals. Either its cells are moved and it keeps running, or it is preempted, cut and computed again.
 //
 // There is no prefill state and no decode state: a step computes tokens from `computed` towards `length`, and a sequence with
 // one token to go is decoding.
@@ -44,12 +44,12 @@ public:
           tokens_(std::move(request_.prompt)),
           generate_left_(request_.generate_max) {
         INGLE_ASSERT(!tokens_.empty() && length() < context_length && generate_left_ >= 1);
-        // Of two tokens, a cut would leave none that is computed.
+        // In a context of two tokens, a cut would leave no computed token.
         if (request_.turns) INGLE_ASSERT(2 * request_.turns->keep < context_length && context_length >= 3);
         else INGLE_ASSERT(generate_left_ <= context_length - length());
     }
 
-    /// As submitted, except for the prompt, which is part of tokens(), and for what was cut.
+    /// As submitted, except for the prompt, which is part of tokens(), and for cut tokens.
     const Request& request() const { return request_; }
     base::RequestId id() const { return request_.id; }
     uint64_t arrival() const { return arrival_; }
@@ -61,14 +61,14 @@ public:
     int32_t reserved() const { return reserved_; }
     bool was_preempted() const { return was_preempted_; }
 
-    /// Cells that are reserved and not filled yet.
+    /// Number of cells reserved and not filled yet.
     int32_t reserved_ahead() const { return reserved_ - computed_; }
     int32_t pending() const { return length() - computed_; }
-    /// Tokens that one step may compute: text up to the next image, or the rest of one image.
+    /// Number of tokens that one step may compute: text up to the next image, or the rest of one image.
     int32_t pending_of_kind() const {
         return std::min(base::end_of_kind(tokens_, computed_), length()) - computed_;
     }
-    /// The image to be computed next; nothing if text is next.
+    /// The image to compute next; nothing if text is next.
     std::optional<base::ImageId> next_image() const {
         const base::Token next = tokens_[static_cast<size_t>(computed_)];
         return base::is_image(next) ? std::optional(base::image_of(next)) : std::nullopt;
@@ -81,15 +81,15 @@ public:
         return next == request_.boundaries.end() ? pending() : std::min(*next - computed_, pending());
     }
     bool is_at_boundary() const { return std::ranges::binary_search(request_.boundaries, computed_); }
-    /// Everything is computed, and the token sampled after it is not known yet.
+    /// Whether everything is computed, but the token sampled after it is not known yet.
     bool awaits_token() const { return state_ == State::running && pending() == 0; }
-    /// Computes one token at a time: the prompt, or what a preemption lost, is computed.
+    /// Whether it computes one token at a time: its prompt, or what a preemption lost, is computed.
     bool is_decoding() const { return pending() == 1 && computed_ > 0 && !base::is_image(tokens_.back()); }
-    /// Most tokens it will have before it ends or is cut.
+    /// Number of tokens at which it ends or is cut.
     int32_t length_max() const { return length() + std::min(generate_left_, context_length_ - length()); }
-    /// Fills the context, so it must be cut before anything else is computed.
+    /// Whether it fills the context, so that it must be cut before anything else is computed.
     bool is_full() const { return length() == context_length_; }
-    /// What a full sequence drops: whole images only.
+    /// What a full sequence drops: never a part of an image.
     Cut next_cut() const {
         INGLE_ASSERT(is_full() && request_.turns);
         Cut cut = request_.turns->cut_running(length());
@@ -97,7 +97,7 @@ public:
         return cut;
     }
 
-    /// Runs in `slot`, which holds its first `cached` tokens.
+    /// Starts to run in `slot`, which holds its first `cached` tokens.
     void admit(base::Slot slot, int32_t cached, int32_t reserved) {
         INGLE_ASSERT(state_ == State::waiting && reserved >= length() && cached < length());
         state_ = State::running;

@@ -1,5 +1,5 @@
-// One engine step: what it may hold (StepBudget), what the scheduler plans (StepPlan), and what became of it (StepResult). Plain
-// data, no behaviour.
+// One engine step: what it may hold (StepBudget), what the scheduler plans (StepPlan), and its outcome (StepResult). Plain data,
+// no behaviour.
 //
 //     plan = scheduler.schedule(budget);      // KV operations in order, then one batch
 //     …the engine executes the plan and fills `result`…
@@ -33,19 +33,19 @@ class ImageSource {
 public:
     virtual ~ImageSource() = default;
 
-    /// Called when a sequence has reached this image. True if the image is encoded, so that this step can compute it. If
-    /// not, encoding it is started or goes on.
+    /// Called when a sequence has reached this image. True if the image is encoded, so that this step can compute it. If not, its
+    /// encoding is started or continues.
     virtual bool prepare(base::RequestId id, base::ImageId image) = 0;
 };
 
-/// What a step may hold beside one token of each decoding sequence.
+/// What a step may hold in addition to one token of each decoding sequence.
 struct StepBudget {
-    /// Most prompt tokens while some sequence decodes; at least 1.
+    /// Maximum number of prompt tokens while some sequence decodes; at least 1.
     int32_t prefill_busy;
-    /// Most tokens that may want logits in a step with drafts: one for each sequence that samples, including those admitted in
-    /// this step, and one for each draft.
+    /// Maximum number of tokens with logits in a step with drafts: one for each sequence that samples, including those admitted
+    /// in this step, and one for each draft.
     int32_t outputs = 0;
-    /// Null: no drafts. REQUIRES: no checkpoints, because recurrent state cannot be cut back after a rejected draft.
+    /// Null: no drafts. REQUIRES: no checkpoints, because recurrent state cannot be rolled back after a rejected draft.
     DraftSource* drafts = nullptr;
     /// Required if prompts contain images.
     ImageSource* images = nullptr;
@@ -58,7 +58,7 @@ struct FreeSlot {
     base::Slot slot;
 };
 
-/// Lets `slot`, which is empty, hold the first `length` cells of `from` too. Its recurrent state becomes that of `checkpoint`,
+/// Makes `slot`, which is empty, also hold the first `length` cells of `from`. Its recurrent state becomes that of `checkpoint`,
 /// if there is one.
 struct SharePrefix {
     base::Slot from;
@@ -73,7 +73,7 @@ struct TrimSlot {
     int32_t length;
 };
 
-/// Frees the cells of `slot` in `cut`. The cells behind, which no other slot holds, move down into their positions.
+/// Frees the cells of `slot` in `cut`. The cells after them, which no other slot holds, move down to their positions.
 struct ShiftCells {
     base::Slot slot;
     Cut cut;
@@ -90,7 +90,7 @@ struct DropCheckpoint {
     base::CheckpointId checkpoint;
 };
 
-/// A saved recurrent state on a sequence's way, after `length` tokens.
+/// A saved recurrent state of a sequence after `length` tokens.
 struct Checkpoint {
     int32_t length;
     base::CheckpointId id;
@@ -113,7 +113,7 @@ struct SwapIn {
     int32_t first;
     int32_t length;
     base::RequestId id;
-    /// The request was preempted before: these may be tokens that it computed itself.
+    /// Whether the request was preempted before: these may be tokens that it computed itself.
     bool is_resumed;
 };
 
@@ -130,35 +130,35 @@ using KvOp = std::variant<FreeSlot, SharePrefix, TrimSlot, ShiftCells, SaveCheck
 struct ContextShift {
     base::RequestId id;
     Cut cut;
-    /// The sequence lost its cells and computes the remaining tokens again; otherwise its cells were moved.
+    /// Whether the sequence lost its cells and computes the remaining tokens again; otherwise its cells were moved.
     bool is_recomputed;
 };
 
-/// A request begins to run: for the first time, after a preemption, or after a context shift that could not move its cells.
+/// A request starts to run: for the first time, after a preemption, or after a context shift that could not move its cells.
 struct Start {
     base::RequestId id;
     base::Slot slot;
-    /// Tokens of its prefix that were found in the prefix cache.
+    /// Number of tokens of its prefix that were found in the prefix cache.
     int32_t cached;
 };
 
-/// What the batch computes of one sequence: tokens from position `first` on, all of them text or all of one image.
+/// The part of the batch for one sequence: tokens from position `first` on, all of them text or all of one image.
 struct BatchEntry {
     base::RequestId id;
     base::Slot slot;
     int32_t first;
     std::span<const base::Token> tokens;
-    /// The tokens reach the sequence's end, so their last logits give its next token.
+    /// Whether the tokens reach the sequence's end, so that its next token is sampled from the last logits.
     bool samples;
     /// Drafts of the tokens that follow, computed beside them: an accepted draft needs no step of its own.
     std::span<const base::Token> drafts = {};
-    /// Tokens of the image that are computed already; 0 for text.
+    /// Number of the image's tokens that are already computed; 0 for text.
     int32_t image_offset = 0;
 
     bool is_image() const { return base::is_image(tokens.front()); }
 };
 
-/// Valid until the scheduler's next call other than a const one.
+/// Valid until the scheduler's next non-const call.
 struct StepPlan {
     std::vector<ContextShift> shifts;
     std::vector<Start> starts;
@@ -172,7 +172,7 @@ struct StepPlan {
 
 // ---- the result -------------------------------------------------------------------------------------------
 
-/// What became of a batch entry.
+/// The outcome of a batch entry.
 struct Outcome {
     enum class Kind {
         /// Computed. If the entry samples, `token` is the sequence's next one.
@@ -193,12 +193,12 @@ struct Outcome {
     base::Token token = 0;
 };
 
-/// What became of a copy. Nothing is known about one that was `not_tried`, because an operation before it had failed.
+/// The outcome of a copy. `not_tried`: an operation before it failed.
 enum class Copied { done, failed, not_tried };
 
 struct SwappedOut {
     Copied copied;
-    /// What the segment takes, or would have taken.
+    /// The memory that the segment takes, or would have taken.
     uint64_t bytes;
 };
 
@@ -206,7 +206,7 @@ struct SwappedOut {
 struct LateToken {
     base::RequestId id;
     base::Token token;
-    /// The sequence ends with it.
+    /// Whether the sequence ends with it.
     bool is_last;
 };
 
@@ -220,12 +220,12 @@ struct StepResult {
     std::vector<Outcome> outcomes = {};
     /// REQUIRES: Scheduler::awaits_token() before update().
     std::vector<LateToken> late_tokens = {};
-    /// Further requests that end here.
+    /// Other requests that end here.
     std::vector<base::RequestId> failed = {};
     /// The KV cache was emptied. Running sequences return to the waiting queue and are computed again.
     bool is_cache_lost = false;
 
-    /// Keeps the vectors' memory.
+    /// Keeps the vectors' capacity.
     void clear() {
         failed_checkpoints.clear();
         swap_outs.clear();

@@ -31,7 +31,7 @@ void TextTree::remove(Node* end, SegmentId segment) {
     merge_with_only_child(node);
 }
 
-/// A node where no text ends and nothing branches is merged into its only child, so that look-ups visit no needless nodes.
+/// A node where no text ends and nothing branches is merged into its only child, so that look-ups do not visit needless nodes.
 void TextTree::merge_with_only_child(Node* node) {
     if (node == root_.get() || !node->segments.empty() || node->children.size() != 1) return;
     std::unique_ptr<Node> child = std::move(node->children.front());

@@ -4,8 +4,8 @@
 //     root ── "You are a helpful …" ──┬── "What is 2+2?"      where the text of segment 1 ends
 //                                     └── "Tell me " ──┬── "a story"  …
 //
-// Unlike prefix_tree.h this is about texts, not about cells: equal texts have one place, whichever sequence they came from. No two
-// children of a node begin alike.
+// Unlike prefix_tree.h this is about texts, not cells: equal texts have one node, whichever sequence they came from. No two
+// children of a node begin with the same token.
 #pragma once
 
 #include "base/types.h"
@@ -21,7 +21,7 @@ namespace sched {
 
 class TextTree {
 public:
-    /// Where a text ends. Valid until the last text that ends here is removed.
+    /// The node where a text ends. Valid until the last text that ends there is removed.
     struct Node : RadixNode<Node> {
         /// Segments whose texts end with this node.
         std::vector<base::SegmentId> segments = {};
@@ -44,7 +44,7 @@ public:
     /// Memory of all texts, each common prefix counted once.
     uint64_t bytes() const { return tokens_ * sizeof(base::Token); }
 
-    /// Tokens compared so far: what looking up has cost.
+    /// Number of tokens compared so far: the cost of look-ups.
     uint64_t compared() const { return compared_; }
 
 private:

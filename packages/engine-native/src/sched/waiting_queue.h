@@ -1,9 +1,8 @@
-// Decides who is admitted next: preempted sequences first, the oldest before the others; then fairly among clients by the
-// tokens that each has had (a virtual token counter, after Sheng et al., arXiv 2401.00588); within one client in order of
-// arrival.
+// Decides who is admitted next: preempted sequences first, the oldest before the others; then fairly among clients by the tokens
+// that each has received (a virtual token counter, after Sheng et al., arXiv 2401.00588); within one client in order of arrival.
 //
-// A new client starts where it would be with an equal share of all tokens so far (the virtual time of fair queueing): it is
-// owed nothing for the past and is not ahead of those who wait. So a stream of new clients starves nobody.
+// A new client starts as if it had received an equal share of all tokens so far (the virtual time of fair queueing): it is owed
+// nothing for the past and does not overtake those who wait. So a stream of new clients starves nobody.
 #pragma once
 
 #include "sched/sequence.h"
@@ -23,7 +22,7 @@ public:
         served_.try_emplace(sequence.request().client, virtual_time_);
     }
 
-    /// The first `count` sequences in the order of admission. They stay in the queue until leave().
+    /// The first `count` sequences in order of admission. They stay in the queue until leave().
     std::vector<Sequence*> first(size_t count) const {
         const auto before = [this](const Sequence* a, const Sequence* b) {
             if (a->was_preempted() != b->was_preempted()) return a->was_preempted();

@@ -10,7 +10,7 @@ import type { NativeRequest, NativeStats } from "../native.ts";
 export interface Ending {
   signal: NodeJS.Signals | null;
   exitCode: number | null;
-  /** It made no progress for longer than it may, and was killed for that. */
+  /** It made no progress within its time limit, and was killed for that. */
   isHung: boolean;
   /** The last lines of llama.cpp's log, and the end of stderr. */
   log: readonly string[];
@@ -58,7 +58,7 @@ export function shapeOf({ tokens, images, constraint, sampling, ...request }: Na
   };
 }
 
-/** How the process ended, in words: "SIGSEGV", for example. */
+/** How the process ended, in words, such as "SIGSEGV". */
 function howEnded({ signal, exitCode, isHung }: Ending): string {
   if (isHung) return "it made no progress and was killed";
   if (signal === "SIGKILL") return "it was killed, most likely because the machine ran out of memory";

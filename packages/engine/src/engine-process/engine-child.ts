@@ -1,5 +1,5 @@
-// The program of an engine's process: runs the addon for the parent, and ends with it. It imports as little as it can, because every
-// model pays for it in time and memory.
+// The program of an engine's process: runs the addon for the parent, and ends with it. It imports as little as possible, because
+// every model pays for imports in time and memory.
 import { writeSync } from "node:fs";
 import {
   confineProcess,
@@ -83,7 +83,7 @@ const models = new Map<number, AddonModel>();
 const images = new Kept<NativeImages>();
 const constraints = new Kept<NativeConstraint>();
 const parsers = new Kept<NativeReplyParser>();
-/** What aborts the calls in flight. */
+/** The abort functions of the calls in flight. */
 const aborts = new Map<number, () => void>();
 let engine: NativeEngine | undefined;
 
@@ -131,7 +131,7 @@ const calls: Calls = {
       stepReports,
       draft === undefined ? undefined : modelOf(draft),
     );
-    // By now, everything that the filter would refuse is open.
+    // By now, everything that the filter would block is open.
     const isConfined = await confineProcess();
     const text = `The engine's process ${isConfined ? "gave up" : "keeps"} the rights that it does not need.`;
     outbox.add({ kind: "log", level: 2, text });
@@ -164,7 +164,7 @@ const calls: Calls = {
     await modelOf(model).parseReply(parsers.get(parser), ...args),
 };
 
-/** What the parent needs to throw the error again. */
+/** The data with which the parent can throw the error again. */
 function failureOf(thrown: unknown): Failure {
   if (!(thrown instanceof Error)) return { code: undefined, message: String(thrown), details: undefined };
   const { code, details } = thrown as Error & Partial<Failure>;

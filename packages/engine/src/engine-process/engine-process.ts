@@ -25,17 +25,17 @@ import { StepReportReader } from "./step-reports.ts";
 const program = new URL("engine-child.js", import.meta.url);
 /** The child's JavaScript only passes messages on. */
 const v8Flags = ["--max-semi-space-size=1"];
-/** Characters of stderr and lines of the log that are kept: the last ones explain a crash. */
+/** How many characters of stderr and lines of the log are kept: the last ones explain a crash. */
 const stderrLengthMax = 4096;
 const logLinesMax = 100;
-/** Debugging lines may hold parts of a prompt. */
+/** Debug lines may contain parts of a prompt. */
 const infoLevel = 2;
 
 export interface EngineProcessOptions {
-  /** The milliseconds without a step of the engine, or without a sign of life, after which the process is killed. */
+  /** The time without a step of the engine, or without any message, after which the process is killed, in milliseconds. */
   stepTimeoutMs: number;
   onEvents: (events: (NativeEvent | NativeBlocksEvent)[]) => void;
-  /** Called when the process has ended by itself and what it sent was delivered, before its calls reject. */
+  /** Called when the process has ended by itself and its last messages were delivered, before its calls reject. */
   onCrash: (ending: Ending) => void;
 }
 
@@ -58,7 +58,7 @@ export class EngineProcess {
   #stats: NativeStats | undefined;
   #memoryBytes = 0;
   #isHung = false;
-  /** Whether it keeps this process from exiting. */
+  /** Whether it currently keeps this process from exiting. */
   #isHeld = true;
   /** Why it was ended on purpose. */
   #reason: Error | undefined;
@@ -99,7 +99,7 @@ export class EngineProcess {
     return this.#stats;
   }
 
-  /** What the process has in RAM, as it reported it last. */
+  /** The memory that the process has in RAM, as it reported it last. */
   get memoryBytes(): number {
     return this.#memoryBytes;
   }
@@ -148,7 +148,7 @@ export class EngineProcess {
     this.#settle();
   }
 
-  /** Ends the process, calls in flight with this reason. Resolves when the system has its memory back. Idempotent. */
+  /** Ends the process, calls in flight with this reason. Resolves when the system has reclaimed its memory. Idempotent. */
   async end(reason: Error): Promise<void> {
     this.#reason ??= reason;
     this.#child.kill("SIGKILL");
@@ -195,7 +195,7 @@ export class EngineProcess {
     }
   }
 
-  /** Events that this process is slow to take wait in the socket, and then in the child. */
+  /** If this process is slow, events wait in the socket and then in the child. */
   #readStepReports(): void {
     const socket = this.#child.stdio[stepReportsFd];
     if (!(socket instanceof Socket)) return; // the process could not be started
@@ -293,7 +293,7 @@ function environment(): NodeJS.ProcessEnv {
   const passed = Object.entries(process.env).filter(([name]) => !/KEY|TOKEN|SECRET|PASSWORD/i.test(name));
   return {
     ...Object.fromEntries(passed),
-    // A confined process makes no calls through a ring.
+    // io_uring is off, because a confined process may not use it.
     UV_USE_IO_URING: "0",
   };
 }

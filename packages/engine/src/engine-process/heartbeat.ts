@@ -1,9 +1,9 @@
 // Notices that an engine's process hangs: its JavaScript sends nothing, or its engine makes no step although requests are in flight.
 
-/** Ticks for each bound: a process that hangs is noticed at most an eighth late. */
+/** Ticks per limit: a hanging process is noticed at most an eighth of the limit late. */
 const ticksPerBound = 8;
 const tickMsMax = 1_000;
-/** A process sends something four times a second, whatever it computes: a minute without is no long step. */
+/** A process sends something four times a second, whatever it computes: a silent minute is not a long step. */
 const silenceMsMax = 60_000;
 
 export class Heartbeat {
@@ -41,7 +41,7 @@ export class Heartbeat {
     this.#still = 0;
   }
 
-  /** Counts ticks instead of reading a clock: while this process is stopped or busy, nothing can be heard. */
+  /** Counts ticks instead of reading a clock: while this process is stopped or busy, it cannot receive anything. */
   #tick(): void {
     this.#silent += 1;
     this.#still += 1;

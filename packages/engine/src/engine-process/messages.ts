@@ -1,5 +1,5 @@
 // What an engine's process and its parent send to each other. The parent numbers calls, models and requests. Objects of the addon stay
-// in the child, which numbers them. The engine's events take another way (step-reports.ts), past the child's JavaScript.
+// in the child, which numbers them. The engine's events take another path (step-reports.ts) that bypasses the child's JavaScript.
 import type { EngineErrorDetails } from "../errors.ts";
 import type {
   NativeChat,
@@ -41,7 +41,7 @@ export interface EngineCalls {
   disposeModel(model: number): void;
   /** The process has one engine; `draft` is the number of its draft model. */
   createEngine(model: number, options: NativeEngineOptions, draft: number | undefined): NativeStats;
-  /** The process has nothing left to do then. */
+  /** The process then has nothing left to do. */
   disposeEngine(): void;
   tokenize(model: number, text: string, options: OptionsOf<"tokenize">): Int32Array;
   detokenize(model: number, tokens: Int32Array, options: OptionsOf<"detokenize">): string;
@@ -64,9 +64,9 @@ export type Command =
   | { kind: "embed"; id: number; texts: readonly Int32Array[]; limits: NativeMemoryLimits }
   | { kind: "cancel"; id: number }
   | { kind: "reportBlocks"; isAnew: boolean }
-  /** Nothing is in flight: until the next call or request, the parent expects no sign of life. */
+  /** Nothing is in flight: until the next call or request, the parent expects no messages. */
   | { kind: "rest" }
-  /** The parent does not use this object any more. */
+  /** The parent no longer uses this object. */
   | { kind: "forget"; object: ObjectNumber };
 
 export interface CallCommand<Name extends CallName> {
@@ -76,10 +76,10 @@ export interface CallCommand<Name extends CallName> {
   args: Parameters<EngineCalls[Name]>;
 }
 
-/** A message of the child: everything that happened since the last one, in this order. */
+/** A message from the child: everything that has happened since the last one, in this order. */
 export type Message = readonly Report[];
 
-/** An error of the addon; one of another kind has no code. */
+/** An error of the addon; other errors have no code. */
 export interface Failure {
   code: NativeErrorCode | undefined;
   message: string;
@@ -96,7 +96,7 @@ export type Report =
   | { kind: "stats"; stats: NativeStats }
   /** A line of llama.cpp's log; level 1 debug … 4 error. */
   | { kind: "log"; level: number; text: string }
-  /** Sent every `heartbeatMs` until the parent says `rest`, and once more. The memory is what the process has in RAM. */
+  /** Sent every `heartbeatMs` until the parent sends `rest`, and once more. The memory is that of the process in RAM. */
   | { kind: "alive"; memoryBytes: number };
 
 export const heartbeatMs = 250;

@@ -1,5 +1,5 @@
-// A native model and engine whose calls are computed in a process of their own. They survive its crash: the supervisor starts another
-// process with the same models and options.
+// A native model and engine whose calls run in a separate process. They survive its crash: the supervisor starts another process
+// with the same models and options.
 import { EngineError } from "../errors.ts";
 import type {
   NativeConstraint,
@@ -32,7 +32,7 @@ class RemoteObject {
   }
 }
 
-/** Parsers live as long as somebody here may use them; so do images and constraints that are never submitted. */
+/** Parsers, and images and constraints that are never submitted, live as long as they can be used here. */
 const forgotten = new FinalizationRegistry<{ process: EngineProcess; object: ObjectNumber }>(
   ({ process, object }) => process.post({ kind: "forget", object }),
 );
@@ -67,7 +67,7 @@ function lostObject(): EngineError {
   );
 }
 
-/** Starts to load a model in the supervised process. Aborting ends the process. */
+/** Starts loading a model in the supervised process. Aborting ends the process. */
 export function loadRemote(
   supervisor: Supervisor,
   options: NativeLoadOptions,
@@ -166,7 +166,7 @@ class RemoteModel implements NativeModel {
 
 class RemoteEngine implements NativeEngine {
   readonly #supervisor: Supervisor;
-  /** Of an engine that has computed nothing. */
+  /** The counters of an engine that has computed nothing. */
   readonly #noStats: NativeStats;
   readonly #parallel: number;
   #lastRequest = 0;
@@ -178,7 +178,7 @@ class RemoteEngine implements NativeEngine {
     this.#parallel = parallel;
   }
 
-  /** Returns at once: the engine's reason to refuse the request becomes its only event. Throws `engine_crashed`. */
+  /** Returns at once: if the engine refuses the request, the reason becomes its only event. Throws `engine_crashed`. */
   submit(request: NativeRequest): number {
     const process = this.#running();
     const { images, constraint, ...rest } = request;

@@ -1,16 +1,16 @@
-// Reads what an engine's thread sends: frames with the events of a step. The addon writes them (EventPipe), so that the child's
-// JavaScript takes no time between a token and this process.
+// Reads the frames that an engine's thread sends, each with the events of a step. The addon writes them directly (EventPipe), so
+// that the child's JavaScript does not delay tokens.
 import { deserialize } from "node:v8";
 import type { NativeStepReport } from "../native.ts";
 
 const headerBytes = 4;
-/** More than the embeddings of a step can take: a longer frame is corrupt. */
+/** More than the embeddings of a step take: a longer frame is corrupt. */
 const frameBytesMax = 2 ** 28;
 
 export class StepReportReader {
   #chunks: Buffer[] = [];
   #size = 0;
-  /** Bytes of the next frame, or of its header, that have to be there. */
+  /** Bytes needed for the next frame, or for its header. */
   #wanted = headerBytes;
 
   /** Adds the bytes that arrived. Returns the reports that are complete. Throws if the bytes cannot be a report. */

@@ -1,26 +1,26 @@
-// Keeps the process of a model's engine running: after a crash, it starts another one and sets it up like the first.
+// Keeps the process of a model's engine running: after a crash, starts another one and sets it up like the first.
 import { setTimeout as pause } from "node:timers/promises";
 import { EngineError, isCrash } from "../errors.ts";
 import { toEngineError, type NativeBlocksEvent, type NativeEvent, type NativeStats } from "../native.ts";
 import { engineCrashed, writeCrashReport, type Ending } from "./crash-report.ts";
 import { EngineProcess } from "./engine-process.ts";
 
-/** A crash of the process of an engine. */
+/** A crash of an engine's process. */
 export interface EngineCrash {
-  /** What its running requests got. */
+  /** The error that its running requests got. */
   error: EngineError;
   /** Resolves with the path of the crash report, or with why there is none. */
   report: Promise<string>;
-  /** The engine's last counters, which begin at 0 again; undefined if it had not computed anything. */
+  /** The engine's last counters, which then start again at 0; undefined if it had not computed anything. */
   stats: NativeStats | undefined;
 }
 
 /** The process of a model's engine. */
 export interface ModelProcess {
   readonly pid: number | undefined;
-  /** What it has in RAM, mapped weights included, as it reported it last; 0 while it is started again. */
+  /** Its memory in RAM including mapped weights, as last reported; 0 while it is being restarted. */
   readonly memoryBytes: number;
-  /** Whether it has crashed and is being started again: requests wait. */
+  /** Whether it has crashed and is being restarted: requests wait. */
   readonly isRestarting: boolean;
   /** Crashes since the model was loaded. */
   readonly crashes: number;
@@ -34,10 +34,10 @@ export const firstModel = 0;
 /** After the first crash, a new process starts at once; the pauses before further ones double. */
 const pauseMsMin = 1_000;
 const pauseMsMax = 60_000;
-/** A process that has run for this long counts as stable: the pauses begin anew. */
+/** A process that has run for this long counts as stable, which resets the pauses. */
 const stableMs = 10 * 60_000;
 
-/** What a process has to do before it can be used. */
+/** A step that a process must do before it can be used. */
 type Step<T> = (process: EngineProcess) => Promise<T>;
 
 export class Supervisor implements ModelProcess {
@@ -59,7 +59,7 @@ export class Supervisor implements ModelProcess {
   /** Of the last crash. */
   #report: Promise<string> | undefined;
   #crashes = 0;
-  /** Crashes since a process was stable. */
+  /** Number of crashes since a process was stable. */
   #recentCrashes = 0;
 
   constructor({ stepTimeoutMs }: { stepTimeoutMs: number }) {

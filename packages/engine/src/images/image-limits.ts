@@ -1,4 +1,4 @@
-// Decoded images, and the limits of images: all are checked by the first bytes of a file, before anything is decoded.
+// Decoded images, and the limits of images. All limits are checked by the first bytes of a file, before anything is decoded.
 import { z } from "zod";
 import { EngineError } from "../errors.ts";
 

@@ -94,7 +94,7 @@ async function ownModel(options: LibraryOptions): Promise<Own> {
 /** Ingle's own and imported models that were never used, the last added first. */
 function added(models: readonly InstalledModel[]): InstalledModel[] {
   const time = ({ addedAt }: InstalledModel): number => addedAt?.getTime() ?? 0;
-  // A starter model without a date was not pulled: it came with the tests, or with a copied library.
+  // A starter model without a date was not downloaded: it came with the tests, or with a copied library.
   const isRequested = ({ id, addedAt }: InstalledModel): boolean =>
     id !== starterModel.id || addedAt !== null;
   return models
@@ -108,7 +108,7 @@ async function canGenerate({ path }: InstalledModel): Promise<boolean | undefine
   try {
     return !(await peekFile(path)).isEmbedder;
   } catch {
-    return undefined; // missing by now, not readable, or damaged: the caller reports it
+    return undefined; // by now missing, unreadable or damaged: the caller reports it
   }
 }
 

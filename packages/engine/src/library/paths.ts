@@ -16,7 +16,7 @@ export interface LibraryPaths {
   downloadsDir: string;
   /** Data that the files do not contain: imports, aliases, checksums, last use. */
   manifestFile: string;
-  /** What is known of engines that crashed. */
+  /** Crash reports of engines. */
   crashReportsDir: string;
   /** The user's settings. */
   configDir: string;

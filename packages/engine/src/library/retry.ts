@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EngineError } from "../errors.ts";
 
-/** A failure that may pass. If it does not, the caller gets `final`. */
+/** A failure that may be temporary. If it persists, the caller gets `final`. */
 export class TemporaryFailure extends Error {
   readonly final: EngineError;
   /** From the server's Retry-After header. */

@@ -49,7 +49,7 @@ async function fetchRest(file: PartialFile, download: TarballDownload): Promise<
   if (file.bytes === part.tarballBytes) return;
   const registry = await download.registry();
   const url = await resolvePart(registry, download);
-  // The most bytes so far: if the registry always starts again, only getting further counts as progress.
+  // The furthest byte so far: if the registry always starts over, only getting further counts as progress.
   let furthest = file.bytes;
   let etag: string | undefined;
   const receive = async (): Promise<void> => {

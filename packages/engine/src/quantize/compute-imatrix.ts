@@ -15,7 +15,7 @@ export interface ImatrixProgress {
 export interface ImatrixOptions extends OutputOptions {
   /** Tokens of one chunk; chunks are computed independently. Default 512, or the model's limit. */
   contextLength?: number | undefined;
-  /** The most chunks to read. Default: all complete ones of the text. */
+  /** Maximum number of chunks to read. Default: all complete ones of the text. */
   chunks?: number | undefined;
   /** The name of the text, stored in the file. Default: none. */
   dataset?: string | undefined;

@@ -1,4 +1,4 @@
-// Converts a JSON schema to a grammar that generates only values of it, for structured output. Schemas come from untrusted
+// Converts a JSON schema to a grammar that generates only matching values, for structured output. Schemas come from untrusted
 // clients: their depth and size are bounded. The grammar may be narrower than the schema (an object has only its named
 // properties), but not wider, except for the unenforced keywords of schema-keywords.ts, which `strict` refuses.
 import {
@@ -38,13 +38,13 @@ const schemasMax = 5_000;
 /** UTF-16 units of the grammar. */
 const grammarLengthMax = 1024 * 1024;
 
-/** Rules for a value of the schema; the first is named `rootRule`. Throws a SchemaError. */
+/** Returns rules for a value of the schema; the first is named `rootRule`. Throws a SchemaError. */
 export function schemaRules(schema: unknown, isStrict: boolean): string {
   const rules = new Rules();
   return rules.text(schemaRule(schema, isStrict, rules));
 }
 
-/** Adds rules for a value of the schema to `rules`; returns the name of the first. Throws a SchemaError. */
+/** Adds rules for a value of the schema to `rules`, and returns the name of the first. Throws a SchemaError. */
 export function schemaRule(schema: unknown, isStrict: boolean, rules: Rules): string {
   return new SchemaWriter(schema, isStrict, rules).write();
 }

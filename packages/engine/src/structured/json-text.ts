@@ -8,7 +8,7 @@ const spaceBody = String.raw`(" " | "\n" [ \t]{0,20})?`;
 /** Inside a string: a plain character, or an escape if one is required. */
 const characterBody = String.raw`[^"\\\x00-\x1F\x7F] | "\\" (["\\bfnrt] | "u00" [01] [0-9a-f])`;
 
-/** The most digits of an integer that every JavaScript number holds exactly. */
+/** Maximum number of digits in an integer: JavaScript numbers hold any integer of this length exactly. */
 export const digitsMax = 15;
 
 export function space(rules: Rules): string {

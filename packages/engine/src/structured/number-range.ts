@@ -128,7 +128,7 @@ function digitsWithin(
   return either([deeper(first), from <= to && `[${from}-${to}] ${rest}`, high !== undefined && deeper(last)]);
 }
 
-/** A digit, and what may follow it: nothing where that is within, too. */
+/** A digit, and what may follow it: nothing if the number so far is within the bounds too. */
 function oneDigit(
   digit: number,
   low: string,

@@ -17,8 +17,8 @@ export class SchemaError extends Error {
 const defaultPrefix = "ingle-";
 
 /**
- * The most steps for one grammar, about 20 milliseconds in which all requests wait. The largest schema without repetitions needs
- * two thirds of them.
+ * Maximum number of steps for one grammar, about 20 milliseconds in which all requests wait. The largest schema without
+ * repetitions needs two thirds of them.
  */
 const stepsMax = 120_000;
 /** The characters that take as long as one step. */

@@ -1,4 +1,4 @@
-// The addon's options at their plainest, for programs that call the addon or stand in for it without the engine.
+// The addon's simplest options, for programs that call the addon or replace it without the engine.
 import type {
   NativeContextOptions,
   NativeEngineOptions,
@@ -27,7 +27,7 @@ export const usualContext = {
   priority: 0,
 } as const satisfies Partial<NativeContextOptions>;
 
-/** Beside a context: no drafts, nothing kept in host memory or on disk, no reports. */
+/** Engine options besides those of a context: no drafts, nothing kept in host memory or on disk, no reports. */
 export const usualEngine = {
   batchTokensBusy: 0,
   contextOverflow: "length",

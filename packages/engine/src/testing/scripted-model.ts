@@ -1,4 +1,4 @@
-// A model that generates what a script says, at the script's pace, for tests of everything above the addon. It implements the
+// A model that generates what a script specifies, at the given speed, for tests of everything above the addon. It implements the
 // same interface as the real engine (NativeModel, NativeEngine).
 import { Model } from "../model.ts";
 import type {
@@ -36,7 +36,7 @@ export interface Script {
   drafts?: { drafted: number; accepted: number };
   /** The cached tokens that every prompt reports, at most all of its tokens. Default 0. */
   cachedTokens?: number;
-  /** Whether formatting a conversation ends only when it is aborted. */
+  /** Makes formatting a conversation end only when it is aborted. */
   endlessTemplate?: boolean;
   /** Parses replies; without it, they are all content. */
   reply?: (text: string, isPartial: boolean) => NativeReply | null;

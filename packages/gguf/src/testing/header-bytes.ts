@@ -1,5 +1,5 @@
-// Writes a GGUF header field by field and records where each one is, so that tests can damage any of them. It writes what it
-// is told, right or wrong.
+// Writes a GGUF header field by field and records where each one is, so that tests can damage any of them. It writes any values,
+// valid or not.
 
 /** A number in the header: a count, a length, a type, an offset. */
 export interface Field {

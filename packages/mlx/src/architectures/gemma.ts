@@ -76,7 +76,7 @@ const Gemma3 = Transformer.extend({
 });
 type Gemma3 = z.infer<typeof Gemma3>;
 
-/** Default number of layers per layer that sees everything, in llama.cpp too. */
+/** The default of `sliding_window_pattern`, in llama.cpp too. */
 const WINDOW_PATTERN = 6;
 const ROPE_BASE = 1_000_000;
 
@@ -113,7 +113,7 @@ function windowKeys(settings: Gemma3): Entry[] {
   return [window, ["attention.sliding_window_pattern", uint32(pattern)]];
 }
 
-/** One layer in so many sees everything. Newer files list the layers' types instead. */
+/** Every layer whose number is a multiple of this sees everything. Newer files list the layers' types instead. */
 function patternOf({ sliding_window_pattern: given, layer_types: types }: Gemma3): number {
   if (types === undefined) return given ?? WINDOW_PATTERN;
   const first = types.indexOf("full_attention");

@@ -6,7 +6,7 @@ import { MlxError } from "../errors.ts";
 import { uint32, float32, text, type Entry } from "./architecture.ts";
 
 const number = z.number().positive().max(1e12).nullish();
-/** One factor per pair of a head's values. No head has as many as allowed here. */
+/** One factor per pair of a head's values. No real head has as many as allowed here. */
 const factors = z.array(z.number().positive().max(1e6)).max(65_536).nullish();
 
 const RopeParameters = z.object({

@@ -1,5 +1,5 @@
-// Collects the plans of a folder's tensors. Every tensor of the language model must be used in the end: without it the model
-// would be another one.
+// Collects the plans of a folder's tensors. Every tensor of the language model must be used in the end; otherwise it would be a
+// different model.
 import { MlxError } from "../errors.ts";
 import type { TensorPlan } from "./architecture.ts";
 import type { Shape } from "./settings.ts";
@@ -10,10 +10,10 @@ type Treatment = Pick<TensorPlan, "rowOrder" | "add" | "type">;
 const LANGUAGE_PREFIX = "language_model.";
 /** Tensors that may be unused: vision, which GGUF keeps in another file, and frequencies that follow from the settings. */
 const UNUSED = /^(vision_tower|multi_modal_projector)\.|\.rotary_emb\.inv_freq$/;
-/** An error names at most so many tensors. */
+/** Maximum number of tensors that an error names. */
 const NAMED_MAX = 3;
 
-/** The beginnings of names, in the file and in the folder. */
+/** Prefixes of names, in the file and in the folder. */
 interface Prefixes {
   readonly file: string;
   readonly folder: string;

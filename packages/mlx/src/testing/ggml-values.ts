@@ -1,5 +1,5 @@
-// Reads ggml's blocks one weight at a time, by the layouts in ggml-common.h, for comparison with the folder's weights. Slow and
-// plain on purpose: it shares no code with the encoders.
+// Reads ggml's blocks one weight at a time, by the layouts in ggml-common.h, for comparison with the folder's weights.
+// Deliberately slow and plain: it shares no code with the encoders.
 import type { StoredType } from "../storage.ts";
 
 /** The value of weight `index` in rows of whole blocks. */

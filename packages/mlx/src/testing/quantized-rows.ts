@@ -1,5 +1,5 @@
-// Makes quantized rows as MLX writes them, from codes, scales and biases or from weights. Plain on purpose: a row is one big
-// number, from which the bits are cut.
+// Makes quantized rows as MLX writes them, from codes, scales and biases or from weights. Deliberately plain: a row is one big
+// integer, from which the bits are taken.
 
 /** The codes of one row as a stream of bits, lowest first. */
 export function packCodes(codes: readonly number[], bits: number): Uint8Array {

@@ -1,5 +1,6 @@
-// Which of llama.cpp's pre-tokenizers a tokenizer uses. llama.cpp's converter recognizes them by the tokens of a test text;
-// this compares the rules themselves, which needs no tokenizer to run. Names that llama.cpp treats alike are one here.
+// Determines which of llama.cpp's pre-tokenizers a tokenizer uses. llama.cpp's converter recognizes them by the tokens of a test
+// text; this compares the rules themselves, which does not require running a tokenizer. Names that llama.cpp treats alike count
+// as one here.
 import { MlxError } from "../errors.ts";
 import type { Step, TokenizerJson } from "./tokenizer-json.ts";
 

@@ -1,5 +1,5 @@
-// Schemas of the parts of tokenizer.json and tokenizer_config.json that are read. tokens.ts checks the vocabulary and its
-// merges, up to half a million entries.
+// Schemas of the parts of tokenizer.json and tokenizer_config.json that are used. tokens.ts checks the vocabulary and its merges,
+// up to half a million entries.
 import { z } from "zod";
 
 import { MlxError } from "../errors.ts";

@@ -28,7 +28,7 @@ function contentOf<Block extends z.ZodType>(block: Block) {
 
 type TypedBlock = z.ZodObject<{ type: z.ZodLiteral<string> }, z.core.$loose>;
 
-/** The same with blocks of these types. `whose` begins the error for any other. */
+/** Content with blocks of these types. `whose` begins the error for any other type. */
 function contentOfBlocks<const Blocks extends readonly [TypedBlock, ...TypedBlock[]]>(
   whose: string,
   blocks: Blocks,
@@ -126,7 +126,7 @@ const RedactedThinkingBlock = requestObject("RedactedThinkingBlock", {
 });
 
 /**
- * Calls and results of tools that another service has run, in conversations that began there. They are left out, and a response
+ * Calls and results of tools that another service ran, in conversations that began there. They are left out, and a response
  * header says so.
  */
 const ServerToolBlock = requestObject("ServerToolBlock", {

@@ -1,4 +1,4 @@
-// The responses of /v1/messages: a message, as a whole or as events, the token count of a prompt, and errors, which are the ordinary
+// The responses of /v1/messages: a message, complete or as events, the token count of a prompt, and errors: the ordinary error
 // body with the fields and types that Anthropic's clients read.
 import { z } from "zod";
 

@@ -54,7 +54,7 @@ const promptFields = {
 
 const stopSequence = z.string(stopRule).max(stopLengthMax, stopRule);
 
-/** Without the fields that have another name or another rule here. */
+/** Excludes the fields that have another name or another rule here. */
 const sharedSampling = z
   .object(samplingFields)
   .omit({ max_tokens: true, max_completion_tokens: true, stop: true }).shape;

@@ -1,4 +1,4 @@
-// POST /v1/chat/completions: the request, and the response as a whole or in chunks.
+// POST /v1/chat/completions: the request, and the response, complete or in chunks.
 import { z } from "zod";
 
 import { ignoredField, ignoredSampling, ignoredService } from "../fields/ignored-fields.ts";

@@ -15,7 +15,7 @@ import {
 } from "../fields/content.ts";
 import { arrayOf } from "../fields/size-precheck.ts";
 
-/** The most tool calls of one assistant message. */
+/** Maximum number of tool calls per assistant message. */
 export const toolCallsMax = 128;
 
 const name = nameField("name");

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { isShapeError, numbersMax, parseJsonObject, shapeOf, valuesMax } from "../json-shape.ts";
 import { sizePrecheck } from "./size-precheck.ts";
 
-/** The most UTF-16 units of one call's arguments: as many as of one text. */
+/** Maximum length of one call's arguments, in UTF-16 units: the same as of one text. */
 const argumentsLengthMax = 8 * 1024 * 1024;
 
 /** Nested objects and arrays: chat templates write them by recursion. */
@@ -13,7 +13,7 @@ const argumentsDepthMax = 64;
 
 const depthRule = `a call's arguments must not be nested deeper than ${argumentsDepthMax} levels`;
 
-/** The name under which a template sees arguments that are no JSON object because a limit cut the reply. */
+/** The name under which a template sees arguments that are not a JSON object because a limit cut the reply. */
 const cutArgument = "arguments";
 
 /** The arguments of a call: JSON as text, or the start of it if a limit cut the reply. */
@@ -80,7 +80,7 @@ function refuseDeeper(value: object, context: z.RefinementCtx): boolean {
   return isDeep;
 }
 
-/** Goes level by level, because a client's value may be nested deeper than the stack allows. */
+/** Walks level by level, because a client's value may be nested deeper than the stack allows. */
 function isDeeper(value: object, depthMax: number): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {

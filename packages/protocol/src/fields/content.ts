@@ -4,22 +4,22 @@ import { z } from "zod";
 import { requestObject, stringField } from "./field.ts";
 import { hasItemsAtMost, sizePrecheck } from "./size-precheck.ts";
 
-/** The most messages of one request: longer than any conversation that a context holds. */
+/** Maximum number of messages per request: longer than any conversation that a context holds. */
 export const messagesMax = 10_000;
 
-/** The most content parts of one message. */
+/** Maximum number of content parts per message. */
 export const partsMax = 1_000;
 
-/** The most content parts of all messages together: each wrong one is an issue, and a body may hold millions. */
+/** Maximum number of content parts of all messages together: each wrong one is an issue, and a body may hold millions. */
 export const partsOfAllMax = 20_000;
 
-/** The most UTF-16 units of one text: about two million tokens of English, more than any context holds. */
+/** Maximum length of one text, in UTF-16 units: about two million tokens of English, more than any context holds. */
 export const textLengthMax = 8 * 1024 * 1024;
 
-/** The most UTF-16 units of an image's URL: base64 of an image of 48 MiB. */
+/** Maximum length of an image's URL, in UTF-16 units: base64 of an image of 48 MiB. */
 export const imageUrlLengthMax = 64 * 1024 * 1024;
 
-/** The most UTF-16 units of a name or an id inside a message. */
+/** Maximum length of a name or an id inside a message, in UTF-16 units. */
 export const nameLengthMax = 256;
 
 /** A name or an id. */

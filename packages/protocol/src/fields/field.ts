@@ -1,5 +1,5 @@
-// What requests and responses are made of: fields with a rule, which names the field and is the error for whatever breaks it,
-// and objects that have a name in the API description.
+// The building blocks of requests and responses: fields with a rule, which names the field and is the error message for any
+// violation, and objects that have a name in the API description.
 import { z } from "zod";
 
 /** An object of a response. */
@@ -30,7 +30,7 @@ export function integerField(name: string, { min, max }: { min: number; max?: nu
   return max === undefined ? integer : integer.max(max, rule);
 }
 
-/** The same in a query string. */
+/** An integer in a query string. */
 export function integerParameter(name: string, bounds: { min: number; max: number }) {
   const rule = integerRule(name, bounds);
   return z.coerce.number(rule).int(rule).min(bounds.min, rule).max(bounds.max, rule);
@@ -40,7 +40,7 @@ function integerRule(name: string, { min, max }: { min: number; max?: number | u
   return `${name} must be an integer ${max === undefined ? `of at least ${min}` : `from ${min} to ${max}`}`;
 }
 
-/** The most characters of an unknown `type` that an error repeats. */
+/** Maximum length of an unknown `type` that an error repeats, in characters. */
 const shownTypeMax = 64;
 
 /**
@@ -58,8 +58,8 @@ export function typeRule(rule: string, reasons: ReadonlyMap<string, string> = ne
 }
 
 /**
- * Makes a field optional and turns `null` into absent, so that code behind the schema only meets `undefined`. The description
- * and the default are for the API description: a default is never filled in, and left out if it depends on the server or the model.
+ * Makes a field optional and turns `null` into absent, so that code behind the schema only meets `undefined`. The description and
+ * the default are for the API description: a default is never filled in, and is omitted if it depends on the server or the model.
  */
 export function optionalField<Schema extends z.ZodType>(
   schema: Schema,

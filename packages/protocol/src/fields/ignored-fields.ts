@@ -7,7 +7,7 @@ import { optionalField } from "./field.ts";
 const ignoredFields = new WeakSet<z.ZodType>();
 
 /**
- * `harmless` are the values that ask for what the server does anyway; so does an empty list. A checked body has only `true` for
+ * `harmless` are the values that request what the server does anyway; so does an empty list. A checked body has only `true` for
  * any other value: millions of numbers would pass from the checking thread to the server's for nothing.
  */
 export function ignoredField(description: string, harmless: readonly (string | number | boolean)[] = []) {

@@ -3,7 +3,7 @@ import { z } from "zod";
 
 import { flag, integerField, optionalField, responseObject, refuseField } from "./field.ts";
 
-/** The most alternatives listed for each token. */
+/** Maximum number of alternatives listed for each token. */
 export const topLogprobsMax = 20;
 
 /** How many of the likeliest tokens to list for each token. */
@@ -40,7 +40,7 @@ export const TokenLogprob = responseObject("TokenLogprob", {
 });
 export type TokenLogprob = z.infer<typeof TokenLogprob>;
 
-/** Of every token of a choice, or of a chunk of it. */
+/** The log probabilities of every token of a choice, or of a chunk of it. */
 export const ChoiceLogprobs = responseObject("ChoiceLogprobs", {
   content: z.array(TokenLogprob),
   refusal: z.null(),

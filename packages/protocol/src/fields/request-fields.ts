@@ -3,16 +3,16 @@ import { z } from "zod";
 
 import { flag, integerField, optionalField, stringField } from "./field.ts";
 
-/** The most UTF-16 units of a model's id. */
+/** Maximum length of a model's id, in UTF-16 units. */
 export const modelLengthMax = 512;
 
-/** The most UTF-16 units of `user`: an address or an id, not a document. */
+/** Maximum length of `user`, in UTF-16 units: an address or an id, not a document. */
 export const userLengthMax = 512;
 
-/** The most replies to one request. */
+/** Maximum number of replies to one request. */
 export const choicesMax = 16;
 
-/** The error for a body that is no object. */
+/** The error for a body that is not an object. */
 export const bodyRule = "the body must be a JSON object";
 
 export const modelField = stringField("model", { max: modelLengthMax }).describe(

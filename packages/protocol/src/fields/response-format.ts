@@ -1,9 +1,9 @@
-// The form of a reply: text, JSON, JSON of a schema, or a text of a grammar.
+// The form of a reply: text, JSON, JSON of a schema, or text that follows a grammar.
 import { z } from "zod";
 
 import { optionalField, refuseField } from "./field.ts";
 
-/** The most UTF-16 units of a grammar. */
+/** Maximum length of a grammar, in UTF-16 units. */
 export const grammarLengthMax = 256 * 1024;
 
 /** A JSON schema, by the field that holds it. */

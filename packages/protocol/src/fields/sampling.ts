@@ -5,16 +5,16 @@ import { integerField, optionalField, refuseField } from "./field.ts";
 import { tokenLimit } from "./request-fields.ts";
 import { arrayOf, hasEntriesAtMost, sizePrecheck } from "./size-precheck.ts";
 
-/** The most tokens that the penalties look back on: each sampled token walks this window. */
+/** Maximum number of tokens that the penalties look back on: each sampled token walks this window. */
 export const repeatLastNMax = 4_096;
 
-/** The most entries of `logit_bias`: far more than any real use, few enough that sampling stays cheap. */
+/** Maximum number of entries of `logit_bias`: far more than any real use, few enough that sampling stays cheap. */
 export const logitBiasMax = 4_096;
 
-/** The most stop strings, several times what agents send: each is searched for in every piece of text. */
+/** Maximum number of stop strings, several times what agents send: each is searched for in every piece of text. */
 export const stopsMax = 128;
 
-/** The most UTF-16 units of one stop string: this much text may have to be held back while streaming. */
+/** Maximum length of one stop string, in UTF-16 units: this much text may have to be held back while streaming. */
 export const stopLengthMax = 1_024;
 
 const topKRule = "top_k must be an integer of at least 0, or -1; both 0 and -1 turn it off";

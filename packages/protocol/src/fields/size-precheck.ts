@@ -36,7 +36,7 @@ export function arrayOf<Item extends z.ZodType>(
   return sizePrecheck(min === undefined ? items : items.min(min, countRule), hasItemsAtMost(max), countRule);
 }
 
-/** The most token ids in one list: as many as the longest known contexts hold. */
+/** Maximum number of token ids per list: as many as the longest known contexts hold. */
 export const tokensMax = 1024 * 1024;
 
 /** Token ids are 32-bit in the engine; no vocabulary has more. */

@@ -4,10 +4,10 @@ import { z } from "zod";
 import { flag, optionalField, refuseField } from "./field.ts";
 import { arrayOf, hasEntriesAtMost, sizePrecheck } from "./size-precheck.ts";
 
-/** The most entries of `chat_template_kwargs`. */
+/** Maximum number of entries of `chat_template_kwargs`. */
 export const templateKwargsMax = 32;
 
-/** The most items of an entry that is a list. */
+/** Maximum number of items of an entry that is a list. */
 const kwargsListMax = 256;
 
 const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;

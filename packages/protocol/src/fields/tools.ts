@@ -5,10 +5,10 @@ import { flag, optionalField, refuseField } from "./field.ts";
 import { jsonSchemaField } from "./response-format.ts";
 import { arrayOf } from "./size-precheck.ts";
 
-/** The most entries of `tools`: more than any agent has, and each becomes part of the prompt. */
+/** Maximum number of entries of `tools`: more than any agent has, and each becomes part of the prompt. */
 export const toolsMax = 512;
 
-/** The most UTF-16 units of a tool's description: as many as the engine accepts for all tools together. */
+/** Maximum length of a tool's description, in UTF-16 units: what the engine accepts for all tools together. */
 const descriptionLengthMax = 1024 * 1024;
 
 const toolNameRule = "name must have 1 to 128 letters, digits, dots, colons, slashes, dashes or underscores";

@@ -1,4 +1,4 @@
-// How llama-server's requests say what to generate. Each field is followed, refused, or named as ignored.
+// The generation options of llama-server's requests. Each field is honoured, refused, or reported as ignored.
 import { z } from "zod";
 
 import { flag, integerField, optionalField } from "../fields/field.ts";
@@ -12,7 +12,7 @@ import { sizePrecheck, tokenIdMax } from "../fields/size-precheck.ts";
 const { seed, temperature, top_k, top_p, min_p, repeat_penalty, presence_penalty, frequency_penalty, stop } =
   samplingFields;
 
-/** The most UTF-16 units of a text whose tokens get a bias. */
+/** Maximum length of a text whose tokens get a bias, in UTF-16 units. */
 const biasTextMax = 256;
 
 const biasRule =
@@ -28,7 +28,7 @@ function isBiasSmallEnough(value: unknown): boolean {
   return typeof value !== "object" || value === null || Object.keys(value).length <= logitBiasMax;
 }
 
-/** Becomes pairs. A key that is a number in an object is a token id, any other one a text. */
+/** Becomes pairs. In an object, a numeric key is a token id, any other key a text. */
 const logitBias = sizePrecheck(
   z.union(
     [
@@ -54,7 +54,7 @@ const limitField = (description: string, byDefault?: number) =>
 const probabilities = (name: string, description: string) =>
   optionalField(integerField(name, { min: 0, max: topLogprobsMax }), description, 0);
 
-/** Only read together with a sampler that the server does not have. */
+/** Only used by a sampler that the server does not have. */
 const unreadField = (sampler: string) =>
   optionalField(
     z.unknown().transform(() => undefined),

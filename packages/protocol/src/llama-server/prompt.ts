@@ -11,7 +11,7 @@ import {
   tokensMax,
 } from "../fields/size-precheck.ts";
 
-/** The most texts between the token ids of one prompt: each is tokenized on its own. */
+/** Maximum number of texts between the token ids of a prompt: each is tokenized on its own. */
 const mixedTextsMax = 128;
 
 /** One prompt: a text, token ids, or texts and token ids in their order. */
@@ -81,7 +81,7 @@ export function promptField(name: string, max: number) {
   ).describe("A text, token ids, both in one array, or several of these.");
 }
 
-/** A text, or texts and token ids mixed. */
+/** A text, or a mix of texts and token ids. */
 export function mixedField(name: string) {
   const rule = `${name} must be a text, or an array of texts and token ids`;
   const text = z.string(rule).max(textLengthMax, rule);

@@ -19,7 +19,7 @@ const generationFields = {
   ...llamaServerOptions,
 };
 
-/** What completions and gaps to fill have in common. */
+/** The fields that completions and gaps to fill have in common. */
 export type LlamaServerGeneration = z.infer<z.ZodObject<typeof generationFields>>;
 
 /** Adds an issue if the request gives two forms, or two values of one setting. */
@@ -40,7 +40,7 @@ export const LlamaServerCompletionRequest = z
   .meta({ id: "LlamaServerCompletionRequest" });
 export type LlamaServerCompletionRequest = z.infer<typeof LlamaServerCompletionRequest>;
 
-/** The most pieces of code around the file that has the gap. */
+/** Maximum number of other code pieces sent along with the file that has the gap. */
 const extraMax = 1_000;
 const extraRule = `input_extra must be an array of at most ${extraMax} objects with a text and a filename`;
 

@@ -33,7 +33,7 @@ const probability = {
 const LlamaServerProbability = z.object({ ...probability, top_logprobs: z.array(z.object(probability)) });
 export type LlamaServerProbability = z.infer<typeof LlamaServerProbability>;
 
-/** What the request generates with; samplers that the server does not have are off. */
+/** The settings that the request generates with; samplers that the server does not have are off. */
 export const LlamaServerSettings = responseObject("LlamaServerSettings", {
   n_predict: z.int(),
   max_tokens: z.int(),
@@ -76,7 +76,7 @@ const common = {
   completion_probabilities: z.array(LlamaServerProbability).optional().describe("If n_probs is above 0."),
 };
 
-/** One event of a stream, but for the last one of each reply. */
+/** One event of a stream, except the last one of each reply. */
 export const LlamaServerChunk = responseObject("LlamaServerChunk", {
   ...common,
   stop: z.literal(false),
@@ -84,7 +84,7 @@ export const LlamaServerChunk = responseObject("LlamaServerChunk", {
 });
 export type LlamaServerChunk = z.infer<typeof LlamaServerChunk>;
 
-/** A whole reply; in a stream, the last event of one, whose content is empty. */
+/** A complete reply; in a stream, its last event, whose content is empty. */
 export const LlamaServerCompletion = responseObject("LlamaServerCompletion", {
   ...common,
   stop: z.literal(true),
@@ -103,7 +103,7 @@ export type LlamaServerCompletion = z.infer<typeof LlamaServerCompletion>;
 export const LlamaServerTemplate = responseObject("LlamaServerTemplate", { prompt: z.string() });
 export type LlamaServerTemplate = z.infer<typeof LlamaServerTemplate>;
 
-/** The only vector is inside of a list, as where each token has one. */
+/** The single vector is inside a list, as if there were one per token. */
 export const LlamaServerEmbeddings = z
   .array(z.object({ index: z.int(), embedding: z.array(z.array(z.number())) }))
   .meta({ id: "LlamaServerEmbeddings" });

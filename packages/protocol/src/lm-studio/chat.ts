@@ -1,4 +1,4 @@
-// The chat of LM Studio's API v1, whose earlier messages the server keeps: the request, the response, and its events.
+// The chat of LM Studio's API v1, in which the server keeps the earlier messages: the request, the response, and its events.
 import { z } from "zod";
 
 import { imageUrlField, nameField, partsMax, textField } from "../fields/content.ts";

@@ -1,4 +1,4 @@
-// The chat and text completions of LM Studio's API v0: those of /v1, and how fast and by what a reply was generated.
+// The chat and text completions of LM Studio's API v0: those of /v1, plus statistics and information about the model.
 import { z } from "zod";
 
 import { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest } from "../chat/chat-completion.ts";
@@ -6,7 +6,7 @@ import { Completion, CompletionChunk, CompletionRequest } from "../completions.t
 import { integerField, optionalField, responseObject } from "../fields/field.ts";
 import { ignoredField } from "../fields/ignored-fields.ts";
 
-/** The most seconds that a timer can wait. */
+/** The longest time that a timer can wait, in seconds. */
 const ttlMax = 2_147_483;
 
 const requestFields = {

@@ -1,5 +1,5 @@
-// Managing models in LM Studio's API v1. It shares its paths with our own management: requests to load and unload may be written in
-// either form, and responses have the fields of both.
+// Managing models in LM Studio's API v1. It shares its paths with our own management: requests to load and unload may have either
+// form, and responses have the fields of both.
 import { z } from "zod";
 
 import { flag, optionalField, refusedField, responseObject, stringField } from "../fields/field.ts";
@@ -112,7 +112,7 @@ export const LmStudioUnloadedModel = responseObject("LmStudioUnloadedModel", {
 });
 export type LmStudioUnloadedModel = z.infer<typeof LmStudioUnloadedModel>;
 
-/** The most UTF-16 units of the name of a quantization. */
+/** Maximum length of the name of a quantization, in UTF-16 units. */
 const quantizationLengthMax = 200;
 
 /** The body of `POST /api/v1/models/download`. */

@@ -1,5 +1,5 @@
-// The settings of a load request that say on which devices and processors a model is computed; the names are llama-server's. Patterns,
-// names and their combinations are checked by the engine, which knows the machine.
+// The settings of a load request for devices and processors; the names are llama-server's. The engine, which knows the machine,
+// checks patterns, names and their combinations.
 import { z } from "zod";
 
 import { integerField, optionalField } from "../fields/field.ts";

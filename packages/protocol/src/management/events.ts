@@ -7,17 +7,17 @@ import { ServerControl } from "./server.ts";
 import { ServerState } from "./state.ts";
 import { requestObject, responseObject } from "../fields/field.ts";
 
-/** The most finished requests that events list. */
+/** Maximum number of finished requests that events list. */
 export const finishedRequestsMax = 100;
-/** The most log lines that a server keeps, and sends to a new listener. */
+/** Maximum number of log lines that a server keeps, and sends to a new listener. */
 export const logLinesMax = 500;
-/** The most UTF-16 units that are kept from the start of one request or response body. */
+/** Maximum length that is kept from the start of one request or response body, in UTF-16 units. */
 export const keptBodyLengthMax = 32_768;
-/** The most requests whose bodies are kept; the oldest is dropped first. */
+/** Maximum number of requests whose bodies are kept; the oldest is dropped first. */
 export const keptBodiesMax = 50;
-/** The most UTF-16 units of all kept bodies. Every event repeats them, so this also limits the size of an event. */
+/** Maximum total length of all kept bodies, in UTF-16 units. Every event repeats them, so this also limits the size of an event. */
 export const keptBodiesLengthMax = 262_144;
-/** The most characters of a request's id: its `x-request-id`, and a number if two requests have the same. */
+/** Maximum length of a request's id, in characters: its `x-request-id`, and a number if two requests have the same. */
 const requestIdLengthMax = 160;
 
 const requestIdRule = "id must be the id of a request";
@@ -121,7 +121,7 @@ export const CancelRequest = requestObject("CancelRequest", {
 });
 export type CancelRequest = z.infer<typeof CancelRequest>;
 
-/** The body of `POST /api/v1/requests/bodies`: whether bodies are kept, only in memory. Turning it off drops those that are kept. */
+/** The body of `POST /api/v1/requests/bodies`: whether bodies are kept (in memory only). Turning it off deletes the kept ones. */
 export const KeepBodiesRequest = requestObject("KeepBodiesRequest", {
   keep: z.boolean("keep must be true or false"),
 });

@@ -5,11 +5,11 @@ import { z } from "zod";
 import { requestObject, responseObject, stringField } from "../fields/field.ts";
 import { modelField } from "../fields/request-fields.ts";
 
-/** The most jobs that are kept, including finished ones; a new job replaces the oldest finished one. */
+/** Maximum number of jobs that are kept, including finished ones; a new job replaces the oldest finished one. */
 export const jobsMax = 100;
-/** The most UTF-16 units of the name of a quantization. */
+/** Maximum length of the name of a quantization, in UTF-16 units. */
 const quantizationLengthMax = 32;
-/** The most UTF-16 units of a path to import. */
+/** Maximum length of a path to import, in UTF-16 units. */
 export const importPathLengthMax = 4096;
 
 const idRule = "id must be the id of a job";

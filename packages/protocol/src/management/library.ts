@@ -11,13 +11,13 @@ import {
 } from "../fields/field.ts";
 import { modelField } from "../fields/request-fields.ts";
 
-/** The most UTF-16 units of a search. */
+/** Maximum length of a search, in UTF-16 units. */
 export const searchLengthMax = 256;
-/** The most repositories of one response. */
+/** Maximum number of repositories per response. */
 export const searchResultsMax = 100;
-/** The most UTF-16 units of a repository's name: two parts of at most 96, and a slash. */
+/** Maximum length of a repository's name, in UTF-16 units: two parts of at most 96, and a slash. */
 export const repoLengthMax = 193;
-/** The most UTF-16 units of an alias. */
+/** Maximum length of an alias, in UTF-16 units. */
 export const aliasLengthMax = 100;
 
 /** The body of `POST /api/v1/models/pull`. With `stream: false`, the response is only the last event. */

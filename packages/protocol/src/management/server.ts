@@ -5,11 +5,11 @@ import { z } from "zod";
 import { flag, integerField, requestObject, responseObject, stringField } from "../fields/field.ts";
 import { modelField } from "../fields/request-fields.ts";
 
-/** The most entries in a list of hosts, origins or models. */
+/** Maximum number of entries per list of hosts, origins or models. */
 export const namesMax = 64;
-/** The most keys that the app keeps. */
+/** Maximum number of keys that the app keeps. */
 export const keysMax = 100;
-/** The most UTF-16 units of a key's name. */
+/** Maximum length of a key's name, in UTF-16 units. */
 export const keyNameLengthMax = 100;
 
 const names = z.array(z.string().max(2048)).max(namesMax);
@@ -35,8 +35,9 @@ export const ServerSettings = responseObject("ServerSettings", {
 export type ServerSettings = z.infer<typeof ServerSettings>;
 
 /**
- * The body of `POST /api/v1/server/settings`: absent settings stay. While the server runs, only settings of its next start can
- * change: `models` and `starts_with_app`. Another variant has its own default port, which applies unless the port was changed.
+ * The body of `POST /api/v1/server/settings`: absent settings stay the same. While the server runs, only settings of its next
+ * start can change: `models` and `starts_with_app`. Another variant has its own default port, which applies unless the port was
+ * changed.
  */
 export const ServerSettingsChange = requestObject("ServerSettingsChange", {
   ...ServerSettings.partial().shape,

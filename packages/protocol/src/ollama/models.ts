@@ -1,4 +1,4 @@
-// Ollama's requests about models: show, pull and delete. `name` is their older name of `model`.
+// Ollama's requests about models: show, pull and delete. `name` is the older name of `model`.
 import { z } from "zod";
 
 import { flag, optionalField } from "../fields/field.ts";

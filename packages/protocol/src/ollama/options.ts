@@ -1,4 +1,4 @@
-// The `options` of Ollama's requests. Each is followed, refused, or named as ignored; an unknown one is refused.
+// The `options` of Ollama's requests. Each is honoured, refused, or reported as ignored; unknown ones are refused.
 import { z } from "zod";
 
 import { integerField, optionalField } from "../fields/field.ts";
@@ -77,7 +77,7 @@ const fields = {
   draft_num_predict: hint("draft_num_predict"),
 };
 
-/** The most characters of an unknown option that an error repeats. */
+/** Maximum length of an unknown option that an error repeats, in characters. */
 const shownNameMax = 64;
 
 export const OllamaOptions = z

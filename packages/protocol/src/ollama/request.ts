@@ -20,7 +20,7 @@ import { toolDescriptionField, toolNameField, toolsOf } from "../fields/tools.ts
 import { OllamaOptions } from "./options.ts";
 
 const keepAliveRule =
-  'keep_alive must be seconds, or a duration such as "5m" or "1h30m"; a negative one means for ever';
+  'keep_alive must be seconds, or a duration such as "5m" or "1h30m"; a negative one means forever';
 const durationPattern = /^[+-]?(?:0|(?:\d{1,9}(?:\.\d{1,9})?(?:ns|us|µs|ms|s|m|h))+)$/;
 
 export const keepAliveField = optionalField(
@@ -80,7 +80,7 @@ const ToolCall = z.looseObject(
   "a tool call must be an object with a function",
 );
 
-/** The most calls of one message. */
+/** Maximum number of calls per message. */
 const callsMax = 128;
 
 const OllamaMessage = requestObject("OllamaMessage", {

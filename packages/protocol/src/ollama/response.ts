@@ -21,7 +21,7 @@ const durations = {
   load_duration: z.int().optional().describe("Nanoseconds until the model could be used."),
 };
 
-/** What the last object of a reply has besides. */
+/** Additional fields in the last object of a reply. */
 export const ollamaTotals = {
   done_reason: z.enum(["stop", "length", "load", "unload"]).optional(),
   ...durations,

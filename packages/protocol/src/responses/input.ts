@@ -30,7 +30,7 @@ export const ResponsesContentPart = z
   .meta({ id: "ResponsesContentPart" });
 export type ResponsesContentPart = z.infer<typeof ResponsesContentPart>;
 
-/** A message; so is an item without a type. */
+/** A message. An item without a type is one too. */
 const MessageItem = z.looseObject({
   type: optionalField(z.literal("message")),
   role: z.enum(
@@ -98,7 +98,7 @@ function texts<Type extends string>(field: string, type: Type) {
 const ReasoningItem = z.looseObject({
   type: z.literal("reasoning"),
   content: texts("content", "reasoning_text"),
-  /** Only read if there is no content. */
+  /** Only used if there is no content. */
   summary: texts("summary", "summary_text"),
 });
 
@@ -157,7 +157,7 @@ export const ResponsesInput = boundedParts(
 );
 export type ResponsesInput = z.infer<typeof ResponsesInput>;
 
-/** Up to `max` items that a conversation gets at a time. */
+/** Up to `max` items to add to a conversation in one request. */
 export function itemsOf(max: number) {
   const rule = `items must be an array of at most ${max} items`;
   return boundedParts(boundedArguments(arrayOf(ResponsesInputItem, rule, { max })), "items");

@@ -18,12 +18,12 @@ import { effortField, templateFields } from "../fields/template-fields.ts";
 import { ResponsesInput } from "./input.ts";
 import { refineResponsesTools, responsesToolFields } from "./tools.ts";
 
-/** The most pairs of `metadata`, and the most characters of a name and a value, as in OpenAI's API. */
+/** Maximum number of pairs in `metadata`, and the maximum length of a name and of a value in characters, as in OpenAI's API. */
 export const metadataMax = 16;
 export const metadataNameMax = 64;
 export const metadataValueMax = 512;
 
-/** The most entries of `include`: more than there are values for it. */
+/** Maximum number of entries in `include`: more than there are values for it. */
 export const includeMax = 32;
 
 const metadataRule = `metadata must be an object of at most ${metadataMax} strings of at most ${metadataValueMax} characters, with names of at most ${metadataNameMax}`;
@@ -32,7 +32,7 @@ const includeRule = `include must be an array of at most ${includeMax} strings`;
 /** The value of `include` that requests log probabilities. */
 export const logprobsIncludable = "message.output_text.logprobs";
 
-/** A name that the response only repeats. */
+/** A name that the response only echoes. */
 function echoField(name: string) {
   return optionalField(stringField(name, { max: userLengthMax }));
 }
@@ -50,7 +50,7 @@ export const metadataField = sizePrecheck(
   metadataRule,
 );
 
-/** The most UTF-16 units of the id of a response, a conversation or an item; the server's own have half as many. */
+/** Maximum length of the id of a response, a conversation or an item, in UTF-16 units; the server's own ids are half as long. */
 export const storedIdLengthMax = 64;
 
 const conversationRule = "conversation must be the id of a conversation, or an object with its id";

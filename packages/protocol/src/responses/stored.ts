@@ -27,7 +27,7 @@ export const ResponseQuery = z.looseObject({
 });
 export type ResponseQuery = z.infer<typeof ResponseQuery>;
 
-/** The most items of one page, and how many it has by default, as in OpenAI's API. */
+/** Maximum and default number of items per page, as in OpenAI's API. */
 export const itemsPageMax = 100;
 export const itemsPageDefault = 20;
 
@@ -56,7 +56,7 @@ export type StoredItem = ResponsesInputItem & { id: string };
 const part = z.record(z.string(), z.unknown());
 const textOrParts = z.union([z.string(), z.array(part)]);
 
-/** The same as routes return it: its other fields are those that were sent or generated. */
+/** The item as routes return it: its other fields are those that were sent or generated. */
 export const ListedItem = responseObject("ListedItem", {
   id: z.string(),
   type: z.string().optional().describe("The type of an input's item."),
@@ -104,7 +104,7 @@ export const DeletedConversation = responseObject("DeletedConversation", {
 });
 export type DeletedConversation = z.infer<typeof DeletedConversation>;
 
-/** The most items that a conversation gets at a time, as in OpenAI's API. */
+/** Maximum number of items added to a conversation in one request, as in OpenAI's API. */
 export const newItemsMax = 20;
 
 export const ConversationRequest = requestObject("ConversationRequest", {

@@ -1,4 +1,4 @@
-// The text format and the tools of a request to /v1/responses, which nest less than those of a chat request.
+// The text format and the tools of a request to /v1/responses, which are less nested than those of a chat request.
 import { z } from "zod";
 
 import { nameLengthMax } from "../fields/content.ts";
@@ -17,7 +17,9 @@ export const ResponsesTool = requestObject("ResponsesTool", {
 });
 export type ResponsesTool = z.infer<typeof ResponsesTool>;
 
-/** A tool that is no function: only the service that defines its type can run it. It is ignored, and a response header says so. */
+/**
+ * A tool that is not a function: only the service that defines its type can run it. It is ignored, and a response header says so.
+ */
 const OtherTool = z
   .looseObject({
     type: z.string(toolTypeRule).min(1, toolTypeRule).max(nameLengthMax, toolTypeRule),

@@ -1,4 +1,4 @@
-// What an IP address is: this machine, a part of the public internet, a trusted proxy, and which client it counts for; and the
+// Classifies IP addresses: this machine, the public internet, a trusted proxy, and which client an address counts for; also the
 // addresses of this machine and of a server on it.
 import { BlockList, isIP } from "node:net";
 import { networkInterfaces } from "node:os";
@@ -15,12 +15,12 @@ function parse(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   return isIP(text) === 0 ? undefined : ipaddr.parse(text);
 }
 
-/** The same with an IPv4 address inside IPv6, such as `::ffff:192.0.2.1`, as that IPv4 address. */
+/** Parses an address, and converts an IPv4 address inside IPv6, such as `::ffff:192.0.2.1`, to IPv4. */
 function parseUnmapped(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   return isIP(text) === 0 ? undefined : ipaddr.process(text);
 }
 
-/** Whether a host name or address to listen on, or of a Host header, is this machine alone. */
+/** Whether a host name or address, to listen on or from a Host header, means only this machine. */
 export function isLoopback(host: string): boolean {
   return host === "localhost" || parse(host)?.range() === "loopback";
 }
@@ -37,7 +37,7 @@ export function isPublicAddress(address: string): boolean {
   return parsed.kind() === "ipv4" || parsed.match(globalUnicast);
 }
 
-/** What one client is counted by: its IPv4 address, or the /64 network of its IPv6 address. */
+/** The key under which a client is counted: its IPv4 address, or the /64 network of its IPv6 address. */
 export function networkOf(address: string): string {
   const parsed = parseUnmapped(address);
   if (parsed === undefined) return address;

@@ -1,7 +1,8 @@
 // Looks up the keys of a request, and limits how often one client may send a wrong key.
 //
-// A client over the limit does not learn whether its next key is right, so keys cannot be guessed faster than the limit.
-// Keys that were right from the same address before are still accepted: a guesser locks nobody out who shares the address.
+// A client over the limit does not learn whether its next key is correct, so keys cannot be guessed faster than the limit.
+// Keys that were correct from the same address before are still accepted, so a guesser cannot lock out others who share the
+// address.
 import { digestOfKey, type KeyScope } from "../api-key.ts";
 import type { KeyRing } from "./key-ring.ts";
 
@@ -10,7 +11,7 @@ export interface FoundKey {
   readonly scope: KeyScope;
 }
 
-/** Too many wrong keys came from this client: its keys were not checked. */
+/** Too many wrong keys came from this client, so its keys were not checked. */
 export interface HeldBack {
   readonly waitSeconds: number;
 }
@@ -24,7 +25,7 @@ export class KeyCheck {
     this.#wrongKeys = wrongKeys;
   }
 
-  /** Finds the key that allows most among those that the client sent; undefined if none is known. */
+  /** Finds the key with the highest right among those that the client sent; undefined if none is known. */
   find(keys: readonly string[], client: string): FoundKey | HeldBack | undefined {
     const digests = keys.map(digestOfKey);
     if (digests.length === 0) return undefined;
@@ -33,11 +34,11 @@ export class KeyCheck {
     if (looked.length === 0) return { waitSeconds: Math.max(...waits) };
     const best = this.known(looked);
     if (best !== undefined) this.#wrongKeys.noteRight(client, best.digest);
-    else if (this.#keys.isNeeded) this.#wrongKeys.noteWrong(client); // servers without keys get placeholder keys from many clients
+    else if (this.#keys.isNeeded) this.#wrongKeys.noteWrong(client); // many clients send placeholder keys to servers without keys
     return best;
   }
 
-  /** Finds the key that allows most among these digests. */
+  /** Finds the key with the highest right among these digests. */
   known(digests: readonly string[]): FoundKey | undefined {
     const found = digests.flatMap((digest): FoundKey[] => {
       const scope = this.#keys.scopeOf(digest);
@@ -47,10 +48,10 @@ export class KeyCheck {
   }
 }
 
-/** Wrong keys per minute and address: people mistype a few, a client with an old key retries a few times. */
+/** Wrong keys allowed per minute and address: people mistype a few, and a client with an old key retries a few times. */
 export const wrongKeysPerMinute = 10;
 const windowMs = 60_000;
-/** Addresses, and right keys of addresses, that are remembered; the oldest are forgotten first. */
+/** How many addresses, and correct keys of addresses, are remembered; the oldest are forgotten first. */
 const rememberedMax = 10_000;
 
 interface Window {
@@ -83,7 +84,7 @@ export class WrongKeys {
     const window = this.#windows.get(client);
     if (window !== undefined && window.endsAt > now) window.wrongKeys += 1;
     else {
-      this.#windows.delete(client); // so that it becomes the newest
+      this.#windows.delete(client); // reinserted, so that it becomes the newest
       this.#windows.set(client, { endsAt: now + windowMs, wrongKeys: 1 });
     }
     forgetOldest(this.#windows);

@@ -25,7 +25,7 @@ export class KeyRing {
     this.replace("--admin-key", "management", config?.adminKeyDigests ?? []);
   }
 
-  /** Whether every request needs a key. The server's own token, which always exists, does not require that. */
+  /** Whether every request needs a key. The server's own token always exists, but does not make keys required. */
   get isNeeded(): boolean {
     return this.#isNeeded;
   }
@@ -45,7 +45,7 @@ export class KeyRing {
     this.#digests.set(source, { scope, digests: digests.map((digest) => Buffer.from(digest, "hex")), names });
   }
 
-  /** Adds the server's own token, which allows what a management key does. */
+  /** Adds the server's own token, which has the rights of a management key. */
   addToken(token: string): void {
     this.replace(tokenSource, "management", [digestOfKey(token)]);
   }
@@ -60,7 +60,7 @@ export class KeyRing {
     return null;
   }
 
-  /** What the key of this digest allows. Compares it with every key, so that the time reveals nothing. */
+  /** The right of the key with this digest. Compares it with every key, so that the time reveals nothing. */
   scopeOf(digest: string): KeyScope | undefined {
     const candidate = Buffer.from(digest, "hex");
     const found = { inference: false, management: false };

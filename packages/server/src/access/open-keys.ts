@@ -7,12 +7,12 @@ import { ConfigError, type ServerConfig } from "../config.ts";
 import { watchFiles, type FileNews } from "../watched-files.ts";
 import { KeyRing } from "./key-ring.ts";
 
-/** Bytes of the token, too many to guess. It is valid until the server ends. */
+/** Bytes of the token: too many to guess. The token is valid until the server ends. */
 const tokenBytes = 32;
 
 export interface OpenKeys {
   readonly ring: KeyRing;
-  /** Allows what a management key does, for programs of the user who started the server. */
+  /** Has the rights of a management key, for programs of the user who started the server. */
   readonly token: string;
 }
 

@@ -3,8 +3,8 @@
 import { z } from "zod";
 
 /**
- * Schemes of installed apps and extensions: no web page can send such an origin. They may use models like any program. They
- * may not manage them, as their pages may show content from elsewhere.
+ * Schemes of installed apps and extensions: no web page can send such an origin. They may use models like any program. They may
+ * not manage them, because their pages may show content from elsewhere.
  */
 const appSchemes = new Set([
   "app",
@@ -22,7 +22,7 @@ const appFiles = "file://";
 /** Hosts of apps that use a web scheme. Browsers resolve these names to this machine only. */
 const appHosts = new Set(["tauri.localhost"]);
 
-/** Longest origin that an error message quotes. */
+/** Maximum length of an origin that an error message quotes. */
 const originShownMax = 200;
 
 /** `app://obsidian.md`, `file://`; `chrome-extension://*` stands for every host of a scheme. */

@@ -2,7 +2,7 @@
 // the arguments of a starting program. A ticket is signed with the token and opens the page once, within a minute.
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 
-/** Milliseconds in which a browser starts, even on a slow machine. */
+/** Milliseconds in which even a slow machine starts a browser. */
 const lifeMs = 60_000;
 const nonceBytes = 12;
 

@@ -1,5 +1,5 @@
-// What a request may do, and whether a program on this machine sends it. Functions decide both from their arguments alone; the auth
-// plugin gathers them.
+// Decides what a request may do, and whether a program on this machine sent it. Both are pure functions; the auth plugin gathers
+// their arguments.
 import type { IncomingHttpHeaders } from "node:http";
 import type { KeyScope } from "../api-key.ts";
 import { isLoopback, isLoopbackAddress } from "./ip-address.ts";
@@ -17,17 +17,17 @@ export interface CookieSender {
   readonly isFromOwnOrigin: boolean;
   /** It changes nothing: GET or HEAD. */
   readonly isReading: boolean;
-  /** Its host name is loopback, or this server accepts cookies under its other names too. */
+  /** Its host name is a loopback name, or this server also accepts cookies under other names. */
   readonly isCookieHost: boolean;
 }
 
-/** Everything about the client that decides what it may do. */
+/** Everything that decides what a client may do. */
 export interface Asker extends CookieSender {
-  /** What the key of the request allows; `none` where it has no key that is known. */
+  /** The right of the request's key; `none` without a known key. */
   readonly key: "none" | KeyScope;
-  /** The same of the key that its cookie stands for. */
+  /** The right of the key that its cookie stands for. */
   readonly cookie: "none" | KeyScope;
-  /** It comes from a program on this machine, through no proxy and by a name of loopback. */
+  /** It comes from a program on this machine, without a proxy and by a loopback name. */
   readonly isLocal: boolean;
   /** Keys are configured: nothing is allowed without one. */
   readonly needsKey: boolean;
@@ -59,7 +59,7 @@ export function includes(right: Right, needed: Right): boolean {
 const forwardingHeader =
   /^(forwarded|via|cdn-loop|cf-ray|x-(original-)?forwarded(-.*)?|x-original-.*|x-real-ip|x-envoy-.*|x-arr-.*|.*-client-?ip|.*-connecting-ip)$/;
 
-/** What decides whether a request comes from this machine. */
+/** Everything that decides whether a request comes from this machine. */
 export interface Arrival {
   /** The other end of the connection. */
   readonly peer: string | undefined;

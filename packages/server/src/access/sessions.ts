@@ -8,14 +8,14 @@ import { digestOfKey } from "../api-key.ts";
 
 /** Bytes of the secret. */
 const secretBytes = 32;
-/** Sessions that are remembered; the oldest are forgotten first. A browser begins one at each start. */
+/** How many sessions are remembered; the oldest are forgotten first. A browser begins one at each start. */
 const sessionsMax = 1_000;
 
 /** The address that the browser used. */
 export interface CookiePlace {
   /** `http` or `https`. */
   readonly protocol: string;
-  /** Of the Host header; null where it has none. */
+  /** The port in the Host header; null if it has none. */
   readonly port: number | null;
 }
 
@@ -40,7 +40,7 @@ export class Sessions {
   }
 }
 
-/** The value of Set-Cookie: hidden from scripts, and not sent by pages of other sites. */
+/** The value of Set-Cookie. The cookie is hidden from scripts, and not sent by pages of other sites. */
 export function cookieOf(secret: string, place: CookiePlace): string {
   const secure = place.protocol === "https" ? "; Secure" : "";
   return `${nameOf(place)}=${secret}; HttpOnly; SameSite=Strict; Path=/${secure}`;

@@ -1,13 +1,13 @@
-// A body as it is received. Its bytes are copied at once into pieces that can be transferred to a thread, so that no work for the
-// whole body is left at its end.
+// Collects a body as it is received. Its bytes are copied at once into pieces that can be transferred to a thread, so that no
+// work on the whole body remains at its end.
 import type { Readable } from "node:stream";
 
-/** Larger than a packet and smaller than a large body. */
+/** The size of a piece: larger than a packet and smaller than a large body. */
 const pieceBytes = 1024 * 1024;
 
 export class BodyPieces {
   readonly #pieces: Uint8Array<ArrayBuffer>[] = [];
-  /** Bytes of the last piece. */
+  /** Number of bytes in the last piece. */
   #filled = 0;
   #length = 0;
 
@@ -27,7 +27,7 @@ export class BodyPieces {
     }
   }
 
-  /** All bytes so far; nothing may be added afterwards. */
+  /** Returns all bytes; nothing may be added afterwards. */
   take(): Uint8Array<ArrayBuffer>[] {
     const pieces = this.#pieces.splice(0);
     const last = pieces.pop();
@@ -35,7 +35,7 @@ export class BodyPieces {
     return pieces;
   }
 
-  /** The last piece, if it has space; small bodies get one of their own size. */
+  /** A piece with space; small bodies get one of exactly their size. */
   #piece(wanted: number): Uint8Array<ArrayBuffer> {
     const last = this.#pieces.at(-1);
     if (last !== undefined && this.#filled < last.length) return last;

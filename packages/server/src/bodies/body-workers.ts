@@ -19,7 +19,7 @@ interface Job extends BodyCheck {
 
 /** The second one serves others while the largest body occupies the first. */
 const workersMax = 2;
-/** Most bodies that wait for a thread: each takes milliseconds, and plugins/body-budget.ts bounds their memory. */
+/** Maximum number of bodies that wait for a thread: each takes milliseconds, and plugins/body-budget.ts bounds their memory. */
 const waitingMax = 1_024;
 /** Megabytes of a thread's heap: several times what the largest body may become. */
 const heapMegabytesMax = 1_024;
@@ -33,15 +33,15 @@ export class BodyWorkers implements AsyncDisposable {
   readonly #busy = new Map<Worker, Job>();
 
   /**
-   * Checks a body. The threads start with the first ones. Rejects with the signal's reason as soon as it is aborted, and with
-   * `overloaded` where too many wait.
+   * Checks a body. The threads start with the first bodies. Rejects with the signal's reason as soon as it is aborted, and with
+   * `overloaded` if too many are waiting.
    */
   async check(body: BodyCheck, signal: AbortSignal): Promise<CheckedBody> {
     signal.throwIfAborted();
     if (this.#waiting.length >= waitingMax)
       throw new WireError("overloaded", "Too many large bodies wait to be read; try again shortly.");
     const outcome = await this.#outcomeOf(body, signal);
-    // Receiving the value has blocked the event loop for some milliseconds: other requests come first.
+    // Receiving the value blocked the event loop for some milliseconds, so let other requests go first.
     await setImmediate();
     if (outcome instanceof Error) throw outcome;
     return outcome;
@@ -89,7 +89,7 @@ export class BodyWorkers implements AsyncDisposable {
 
   #start(): Worker {
     const worker = new Worker(program, { resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax } });
-    worker.unref(); // the waiting connection keeps the process alive
+    worker.unref(); // the connection that waits keeps the process alive
     worker.on("message", (outcome: CheckedBody) => {
       this.#settle(worker, outcome);
       this.#idle.push(worker);

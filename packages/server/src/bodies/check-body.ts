@@ -15,7 +15,7 @@ export interface Refusal {
 
 export type CheckedBody = { value: unknown; heldBytes: number } | { refusal: Refusal };
 
-/** About what a value takes beside its text. */
+/** The approximate overhead of a value besides its text. */
 const bytesPerValue = 64;
 const bytesPerNumber = 8;
 
@@ -47,7 +47,7 @@ export function checkValue(value: unknown, schema: z.ZodType, held = 0): Checked
   return { refusal: { code: "invalid_request", message, param: param ?? undefined } };
 }
 
-/** Whether the schema has this field of the body. */
+/** Whether the schema has this field. */
 function isKept(name: string, schema: z.ZodType): boolean {
   return !(schema instanceof z.ZodObject) || Object.hasOwn(schema.shape, name);
 }
@@ -60,7 +60,7 @@ function knownFields(value: unknown, schema: z.ZodType): unknown {
   return Object.fromEntries(names.map((name) => [name, Reflect.get(value, name)]));
 }
 
-/** Texts with characters beyond ASCII take two bytes a character. */
+/** Texts with characters beyond ASCII take two bytes per character. */
 function heldBytes(bytes: Buffer, { values, numbers }: JsonShape): number {
   const ofTexts = isAscii(bytes) ? bytes.length : 2 * bytes.length;
   return ofTexts + bytesPerValue * values + bytesPerNumber * numbers;

@@ -4,7 +4,7 @@ import { settings } from "../settings/settings.ts";
 
 const { text, list, integer, decimal, time, toggle } = flagKinds();
 
-/** The flags of a list, as a command gets them. */
+/** The values of a list of flags, as a command gets them. */
 export type FlagsIn<List extends readonly Flag[]> = FlagsOf<List[number]>;
 
 const { contextLength, threads: threadsSetting, kvBits, kvBitsK, kvBitsV } = settings.engine;
@@ -154,7 +154,7 @@ export const psFlags = [
   ...remoteFlags,
 ] as const;
 
-/** The same flag for a running server, which knows the default. */
+/** The same flag without a default, which the running server decides. */
 const ofServer = <F extends Flag>({ flag, kind, help }: F): Pick<F, "flag" | "kind" | "help"> & Flag => ({
   flag,
   kind,
@@ -194,7 +194,7 @@ export const deviceLoadSettings = {
   override_kv: settings.engine.overrideKv,
   check_tensors: settings.engine.checkTensors,
   checkpoint_ram: settings.engine.checkpointRamMiB,
-  // Their fields are the opposites: mmap, kv_offload and kv_unified.
+  // Their request fields are the opposites: mmap, kv_offload and kv_unified.
   no_mmap: settings.engine.noMmap,
   no_kv_offload: settings.engine.noKvOffload,
   no_kv_unified: settings.engine.noKvUnified,

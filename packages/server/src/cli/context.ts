@@ -4,21 +4,21 @@ import type { Readable } from "node:stream";
 import type { LogFormat } from "../logger.ts";
 import type { Shutdown } from "./shutdown.ts";
 
-/** Where text goes. A terminal (`isTTY`) gets bars and colours, anything else plain lines. */
+/** An output for text. A terminal (`isTTY`) gets bars and colours, anything else plain lines. */
 export type TextOutput = NodeJS.WritableStream & { readonly isTTY?: boolean | undefined };
 
 export type Engine = typeof import("@ingle/engine");
 
-/** The part of the server that it uses. */
+/** The parts of serve.ts that commands use. */
 export type Server = Pick<typeof import("../serve.ts"), "serve">;
 
-/** The part of the app that it uses. */
+/** The parts of desktop-app.ts that commands use. */
 export type App = Pick<typeof import("../desktop-app.ts"), "openDesktopApp">;
 
-/** How it opens the user's browser. */
+/** The parts of browser.ts that commands use. */
 export type Browser = Pick<typeof import("./app/browser.ts"), "openPage">;
 
-/** Takes the exit code of the command that ran. */
+/** Receives the exit code of the command that ran. */
 export type OnExit = (exitCode: number) => void;
 
 export interface CommandContext {
@@ -27,7 +27,7 @@ export interface CommandContext {
   readonly stdout: TextOutput;
   /** Progress, hints and errors. */
   readonly stderr: TextOutput;
-  /** Of the log, and of sentences beside it, unless --log-format names one. */
+  /** The format of the log, and of sentences beside it, unless --log-format specifies one. */
   readonly logFormat: LogFormat;
   readonly env: NodeJS.ProcessEnv;
   /** Monotonic milliseconds. */

@@ -1,9 +1,9 @@
 // The command line's errors and exit codes, and how an error becomes one sentence on stderr.
 
-/** What the shell sees. Interrupted commands end with 128 plus the signal's number instead (see shutdown.ts). */
+/** Exit codes. Interrupted commands end with 128 plus the signal's number instead (see shutdown.ts). */
 export const exitCodes = { ok: 0, failure: 1, usage: 2 } as const;
 
-/** The message is all that a person sees: what is wrong and what to do. */
+/** An error whose message is all that the user sees: what is wrong and what to do. */
 export class CliError extends Error {
   override readonly name = "CliError";
   readonly exitCode: number;
@@ -49,7 +49,7 @@ async function describe(error: unknown): Promise<{ sentence: string; exitCode: n
     return { sentence: error.message.replace(`${param}:`, `${flagOf(param)}:`), exitCode: exitCodes.usage };
   }
   const message = error instanceof Error ? error.message : String(error);
-  // The system's errors, such as EADDRINUSE, speak for themselves; anything else is a bug.
+  // System errors, such as EADDRINUSE, are clear by themselves; anything else is a bug.
   if (error instanceof Error && "syscall" in error) return { sentence: message, exitCode: exitCodes.failure };
   return {
     sentence: `Unexpected error: ${message}. This is a bug; INGLE_DEBUG=1 shows where.`,
@@ -57,7 +57,7 @@ async function describe(error: unknown): Promise<{ sentence: string; exitCode: n
   };
 }
 
-/** The flag behind one of the engine's parameters: `topP` is `--top-p`. */
+/** The flag for one of the engine's options: `topP` is `--top-p`. */
 function flagOf(param: string): string {
   if (param === "contextLength") return "--ctx";
   return `--${param.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;

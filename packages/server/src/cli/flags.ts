@@ -1,9 +1,9 @@
-// From described flags to commander's options.
+// Converts described flags to commander's options.
 import { Command, InvalidArgumentError, Option } from "commander";
 import { readText, settingsIn, type Flag, type Setting } from "../settings/setting.ts";
 import { settings as ofServer, settingSections, type ServerFlags } from "../settings/settings.ts";
 
-/** An option that still knows its description, from which docs/cli.md is made. */
+/** An option that keeps its description, from which docs/cli.md is generated. */
 export class FlagOption extends Option {
   readonly described: Flag;
 
@@ -78,7 +78,7 @@ export function helpOf({ help, choices, variables = [], ...flag }: Flag): string
   return notes.length === 0 ? help : `${help} (${notes.join("; ")})`;
 }
 
-/** The default in Markdown; undefined where it is obvious: off, or none. */
+/** The default in Markdown; undefined if it is obvious: off, or none. */
 export function defaultOf(
   flag: Pick<Flag, "default" | "defaultText"> & Pick<Setting, "isPerVariant">,
 ): string | undefined {

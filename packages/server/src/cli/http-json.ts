@@ -10,7 +10,7 @@ export interface JsonRequest {
   readonly redirect?: "error";
 }
 
-/** `json` is undefined for what is not JSON. Throws what `fetch` throws. */
+/** `json` is undefined for a body that is not JSON. Throws what `fetch` throws. */
 export async function requestJson(
   url: string,
   { body, headers, ...init }: JsonRequest,

@@ -1,4 +1,4 @@
-// The entry of the command line: from arguments to an exit code.
+// The entry point of the command line: takes arguments and returns an exit code.
 import { CommanderError } from "commander";
 import { usualLogFormat } from "../logger.ts";
 import type { CommandContext } from "./context.ts";
@@ -23,7 +23,7 @@ export async function main(
     await program.parseAsync([...args], { from: "user" });
     return exitCode;
   } catch (error) {
-    // Commander throws after help and version, too, with 0; it has written its text by now.
+    // Commander also throws after help and version, with 0; it has written its text by then.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
     return await reportError(error, { program: name, stderr: context.stderr, env: context.env });
   }
@@ -36,13 +36,13 @@ export async function runFromShell(
 ): Promise<void> {
   const { stdout, stderr } = process;
   stdout.on("error", (error) => endOnWriteError(error, name));
-  stderr.on("error", () => {}); // the reader of notes and logs is gone: the work continues
+  stderr.on("error", () => {}); // nobody reads notes and logs any more; the work continues
   const now = (): number => performance.now();
   using shutdown = new Shutdown({ source: process, exit: (code) => process.exit(code), now });
   process.exitCode = await main(name, process.argv.slice(2), { ...processContext(shutdown), engine });
 }
 
-/** What a command gets from this process. */
+/** The context of a command, from this process. */
 export function processContext(shutdown: Shutdown): CommandContext {
   const { stdin, stdout, stderr, env } = process;
   return {
@@ -60,7 +60,7 @@ export function processContext(shutdown: Shutdown): CommandContext {
   };
 }
 
-/** A reader such as `head -1` that has enough is no error; a full disk is one. */
+/** A reader such as `head -1` that closes early is not an error; a full disk is one. */
 function endOnWriteError(error: Error, name: ProgramName): never {
   if ("code" in error && error.code === "EPIPE") process.exit(exitCodes.ok);
   process.stderr.write(`${name}: Cannot write the output: ${error.message}.\n`);

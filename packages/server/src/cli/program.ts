@@ -1,4 +1,4 @@
-// The commands and their flags. What a command does is loaded when it runs, so that help and version are printed at once.
+// The commands and their flags. A command's code is loaded when it runs, so that help and version are printed at once.
 import { Command } from "commander";
 import { appSettings } from "../settings/server-settings.ts";
 import { settingsIn, type Flag, type FlagsOf, type Setting, type SettingsIn } from "../settings/setting.ts";
@@ -29,7 +29,7 @@ import { addFlags, addServerSettings, addSettings, FlagOption, helpOf } from "./
 import { addInstallation } from "./installation-program.ts";
 import { addService } from "./service/service-program.ts";
 
-/** What a command takes, and what it does. */
+/** A command: its arguments and flags, and what it does. */
 interface CommandParts<F extends Flag, Args extends unknown[]> {
   /** Help of the arguments, by their names, such as `<model>` and `[prompt...]`. */
   readonly args?: Readonly<Record<string, string>>;
@@ -110,7 +110,7 @@ function baseProgram(name: string, { stdout, stderr }: CommandContext): Command 
     .exitOverride();
 }
 
-/** Returns what adds a command to the parent. */
+/** Returns a function that adds a command to the parent. */
 function commandsOf(parent: Command, onExit: OnExit) {
   return <F extends Flag = never, Args extends unknown[] = []>(
     name: string,

@@ -3,7 +3,7 @@ import cliProgress from "cli-progress";
 import type { TextOutput } from "./context.ts";
 import { formatDuration } from "./text.ts";
 
-/** Shown from its start until it is disposed. */
+/** A bar that is shown until it is disposed. */
 export interface Progress extends Disposable {
   /** `fraction` is 0 to 1; `detail` is such as "12 MiB of 308 MiB". */
   update(fraction: number, detail?: string): void;
@@ -15,7 +15,7 @@ const linePercents = 5;
 const lineIntervalMinMs = 1000;
 /** … and at least this often while there is progress, so that slow work does not look stuck. */
 const lineIntervalMaxMs = 5000;
-/** Before that, an estimate of the time left would jump. */
+/** Before that, an estimate of the remaining time would jump around. */
 const estimateAfterMs = 3000;
 
 export function startProgress(title: string, io: { stderr: TextOutput; now: () => number }): Progress {
@@ -41,7 +41,7 @@ function startBar(title: string, stderr: TextOutput, now: () => number): Progres
   };
 }
 
-/** Says how long the rest takes at the speed since the first fraction, which is not 0 for a resumed download. */
+/** Estimates the remaining time from the speed since the first fraction, which is not 0 for a resumed download. */
 function estimate(now: () => number): (fraction: number) => string {
   let first: { at: number; fraction: number } | undefined;
   return (fraction) => {

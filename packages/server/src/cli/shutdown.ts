@@ -55,7 +55,7 @@ export class Shutdown implements Disposable {
     return this.#state.kind;
   }
 
-  /** Moves the state. Called by the source; a terminal in raw mode hands its Ctrl-C in here. */
+  /** Handles a signal. Called by the source; a terminal in raw mode passes its Ctrl-C here. */
   receive(name: ShutdownSignal): void {
     const { now, exit } = this.#options;
     if (this.#state.kind === "running") {

@@ -10,7 +10,7 @@
 // A failed server can be started like a stopped one.
 import type { KeyRing } from "../access/key-ring.ts";
 
-/** The part of a listener that is shown and closed. */
+/** The parts of a listener that are used here: its state and `close()`. */
 export interface OpenListener {
   /** Such as `http://127.0.0.1:1337`, with the actual port. */
   readonly url: string;
@@ -54,7 +54,7 @@ const movesFrom: Record<ServerStateKind, readonly ServerStateKind[]> = {
   failed: ["loading", "stopped"],
 };
 
-/** Returns the next state. A transition that the diagram does not have is a bug. */
+/** Returns the next state. A transition that is not in the diagram is a bug. */
 export function moved(from: ServerState, to: ServerState): ServerState {
   if (!movesFrom[from.kind].includes(to.kind))
     throw new Error(`A server that is ${from.kind} cannot become ${to.kind}.`);

@@ -1,4 +1,4 @@
-// The response of GET /api/v1/server for a server that `ingle serve` started. controlled-server.ts makes that of the app's server.
+// The response of GET /api/v1/server for a server that `ingle serve` started. controlled-server.ts has that of the app's server.
 import type { ServerControl } from "@ingle/protocol";
 import type { FastifyInstance } from "fastify";
 import type { KeyRing } from "../access/key-ring.ts";

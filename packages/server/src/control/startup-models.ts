@@ -11,7 +11,7 @@ export class ParallelChoice {
   current: number | undefined;
   readonly #loadedWith = new Map<string, number | undefined>();
 
-  /** Wraps the source to record with which number each model is loaded. */
+  /** Wraps the source to record the number with which each model is loaded. */
   recorded(source: ModelSource): ModelSource {
     return { known: async () => (await source.known()).map((known) => this.#recorded(known)) };
   }

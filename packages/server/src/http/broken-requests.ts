@@ -1,9 +1,9 @@
-// Responses to what never becomes a request: no hook and no route sees it. app.ts passes these handlers to Fastify.
+// Responds to input that never becomes a request, so that no hook and no route sees it. app.ts passes these handlers to Fastify.
 import type { Socket } from "node:net";
 import { errorBody, wireErrors } from "@ingle/protocol";
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-/** Time for a client to read why it is refused or cut off, before its connection ends. */
+/** Time for a client to read the error before its connection is closed. */
 export const farewellMs = 1_000;
 
 /** A path whose percent signs cannot be decoded. */
@@ -14,7 +14,9 @@ export function sendBadPath(_error: unknown, request: FastifyRequest, reply: Fas
     .send(errorBody("invalid_request", "The path cannot be decoded; write each % as %25."));
 }
 
-/** Bytes that are not HTTP, or a request that did not arrive in time: the response is raw text, and the connection ends. */
+/**
+ * For bytes that are not HTTP, or a request that did not arrive in time: the response is raw text, and the connection is closed.
+ */
 export function sendBrokenHttp(error: Error, socket: Socket): void {
   if (!socket.writable) return;
   const body = JSON.stringify(errorBody("invalid_request", whatIsBroken(error)));

@@ -19,19 +19,19 @@ export function jsonLine(value: object): string {
   return `${JSON.stringify(value)}\n`;
 }
 
-/** For the protocols whose events have names. */
+/** An event with a name, for the protocols that use names. */
 export function namedEvent(name: string, json: string): string {
   return `event: ${name}\n${dataEvent(json)}`;
 }
 
-/** Writes events of objects that share their first fields, which are made into text once. Takes the other fields as a JSON object. */
+/** Writes events of objects that share their first fields, which are serialized once. Takes the other fields as a JSON object. */
 export function eventsWithHead(head: object): (rest: string) => string {
   const open = `data: ${JSON.stringify(head).slice(0, -1)},`;
   return (rest) => `${open}${rest.slice(1)}\n\n`;
 }
 
 export interface SendOptions {
-  /** Longest silence before a comment is sent, in milliseconds. Undefined: the form of the stream has no comments. */
+  /** Maximum silence before a comment is sent, in milliseconds. Undefined: this kind of stream has no comments. */
   keepAliveMs: number | undefined;
   /** Default: server-sent events. */
   contentType?: string | undefined;
@@ -57,12 +57,12 @@ export function sendEvents(
   return reply
     .header("content-type", contentType)
     .header("cache-control", "no-cache")
-    .header("x-accel-buffering", "no") // nginx would hold the tokens back
+    .header("x-accel-buffering", "no") // nginx would otherwise buffer the tokens
     .send(Readable.from(stream));
 }
 
 export interface EventStreamOptions {
-  /** Longest silence before a comment is sent, in milliseconds. Undefined: none is sent. */
+  /** Maximum silence before a comment is sent, in milliseconds. Undefined: none is sent. */
   keepAliveMs: number | undefined;
   toErrorEvents: (error: unknown) => string;
 }

@@ -1,5 +1,5 @@
-// Long JSON responses, written in pieces. Writing millions of numbers in one go would block the event loop: between two pieces,
-// other requests are served.
+// Writes long JSON responses in pieces: writing millions of numbers in one go would block the event loop, so other requests are
+// served between two pieces.
 import { endianness } from "node:os";
 import { Readable } from "node:stream";
 import { setImmediate } from "node:timers/promises";
@@ -22,12 +22,12 @@ const charactersAtOnce = 256 * 1024;
 
 type Pieces = Generator<string, void, undefined>;
 
-/** Sends the pieces of one JSON text. Each is written when the one before it has been sent. */
+/** Sends the pieces of one JSON text, each once the previous one has been sent. */
 export function sendPieces(reply: FastifyReply, pieces: Iterable<string>): FastifyReply {
   return reply.header("content-type", "application/json; charset=utf-8").send(Readable.from(paced(pieces)));
 }
 
-/** A connection that takes everything at once would never let the event loop go on. */
+/** A connection that takes everything at once would never yield to the event loop. */
 async function* paced(pieces: Iterable<string>): AsyncGenerator<string, void, undefined> {
   for (const piece of pieces) {
     yield piece;
@@ -128,7 +128,7 @@ export function* toDetokenization(text: string): Pieces {
   yield "}";
 }
 
-/** A token that holds a part of a character has no text: it is written as its bytes. */
+/** A token that is a part of a character has no text; it is written as its bytes. */
 function toPiece(id: number, bytes: Uint8Array = new Uint8Array()): TokenPiece {
   try {
     return { id, piece: decoder.decode(bytes) };

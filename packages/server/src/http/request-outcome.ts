@@ -1,15 +1,15 @@
-// What becomes known of a request while it is served, for its log line, the metrics and the traces. Whoever learns something
-// fills it in; plugins/request-log.ts creates it.
+// What becomes known about a request while it is served, for its log line, the metrics and the traces. plugins/request-log.ts
+// creates it; code that learns something fills it in.
 import type { FinishReason, GenerationRequest } from "@ingle/engine";
 import type { WireErrorCode } from "@ingle/protocol";
 
-/** A generation, for traces only: the log never has it. */
+/** A generation, only for traces, never for the log. */
 export interface GenerationNote {
-  /** As the GenAI conventions of OpenTelemetry name it. */
+  /** The operation's name in OpenTelemetry's GenAI conventions. */
   operation: "chat" | "text_completion";
   /** The response's id. */
   responseId: string;
-  /** As requested: fields that are absent were not set. */
+  /** As requested; absent fields were not set. */
   sampling: Pick<
     GenerationRequest,
     "maxTokens" | "temperature" | "topP" | "topK" | "seed" | "presencePenalty" | "frequencyPenalty"
@@ -19,7 +19,7 @@ export interface GenerationNote {
   endedAt?: number;
 }
 
-/** Embeddings, for traces only. */
+/** Embeddings, only for traces. */
 export interface EmbeddingNote extends Pick<GenerationNote, "startedAt" | "endedAt"> {
   operation: "embeddings";
 }
@@ -35,13 +35,13 @@ export interface RequestOutcome {
   /** Milliseconds from the engine's queue to the first token. */
   ttftMs?: number;
   finishReason?: FinishReason;
-  /** Names of the fields that the request has set and the response does not follow. */
+  /** Names of fields that the request sets and the response ignores. */
   ignored?: readonly string[];
   generation?: GenerationNote | EmbeddingNote;
   /** Set when the request failed, also inside a stream that began as a 200. */
   code?: WireErrorCode;
   /** The client stopped reading its response and was disconnected. */
   isReaderStalled?: boolean;
-  /** What was thrown, where the fault is the server's. */
+  /** The thrown value, if the fault is the server's. */
   error?: unknown;
 }

@@ -1,21 +1,21 @@
-// Any thrown value as a wire error. Which status and type a code has, protocol's table of errors says.
+// Converts any thrown value to a wire error. The protocol's table of errors has the status and type of each code.
 import { EngineError, type EngineErrorCode } from "@ingle/engine";
 import type { ErrorBody, WireErrorCode } from "@ingle/protocol";
 import { WireError } from "../wire-error.ts";
 
-/** A protocol's names of the engine's fields, for errors that name one. Default: the engine's own. */
+/** A protocol's names for the engine's fields, for errors that name one. Default: the engine's own. */
 export type FieldNames = Readonly<Record<string, string>>;
 
-/** Writes the whole body of an error as a protocol has it. */
+/** Writes the whole body of an error in a protocol's form. */
 export type ErrorShape = (body: ErrorBody, request: ErrorRequest) => object;
 
-/** What the shape of an error may depend on. */
+/** What an error's shape may depend on. */
 export interface ErrorRequest {
   id: string;
   headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-/** A new code of the engine does not compile until it has its place here. */
+/** A new engine code does not compile until it is mapped here. */
 const codeOfEngine = {
   invalid_request: "invalid_request",
   image_invalid: "image_invalid",
@@ -46,7 +46,7 @@ const codeOfEngine = {
   library_invalid: "engine_failed",
 } as const satisfies Record<EngineErrorCode, WireErrorCode>;
 
-/** What Fastify itself refuses; the sentence is ours, so that it never holds a part of the body. */
+/** Fastify's own errors; the sentence is ours, so that it never contains a part of the body. */
 const fastifyErrors: Readonly<Record<string, { code: WireErrorCode; message: string }>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: {
     code: "unsupported_media_type",
@@ -54,7 +54,7 @@ const fastifyErrors: Readonly<Record<string, { code: WireErrorCode; message: str
   },
 };
 
-/** Any thrown value with its wire code. The message of an unforeseen error stays in the log. */
+/** Converts a thrown value. The message of an unexpected error stays in the log. */
 export function toWireError(thrown: unknown, fieldNames: FieldNames = {}): WireError {
   if (thrown instanceof WireError) return thrown;
   if (EngineError.is(thrown)) return fromEngine(thrown, fieldNames);
@@ -72,7 +72,7 @@ function fromEngine(error: EngineError, fieldNames: FieldNames): WireError {
   const { param, promptTokens, contextLength } = error.details;
   const isNamed = typeof param === "string" && param !== "";
   const field = isNamed ? wireName(param, fieldNames) : undefined;
-  // The engine's message begins with its own name of the field.
+  // The engine's message begins with its own name for the field.
   const message =
     isNamed && error.message.startsWith(`${param}: `)
       ? `${field}${error.message.slice(param.length)}`

@@ -91,7 +91,7 @@ async function get(url: URL, address: string, signal: AbortSignal): Promise<Inco
   });
 }
 
-/** A lookup that always returns the one checked address. */
+/** A DNS lookup that always returns the one checked address. */
 function pinnedTo(address: string): LookupFunction {
   return (_host, { all }, done) => {
     const family = isIP(address);

@@ -10,26 +10,26 @@ import { isUnderWay, KeptJob, type JobProgress, type Stop } from "./kept-job.ts"
 
 /** Downloads at the same time: one rarely uses all bandwidth, and many are no faster together. */
 export const pullsMax = 3;
-/** Imports and quantizations: each uses the whole processor or disk. */
+/** Imports and quantizations at the same time: each uses the whole processor or disk. */
 const othersMax = 1;
 
 export interface JobRunnerOptions {
   library: ModelLibrary;
   registry: ModelRegistry;
-  /** Called for each job that fails; the job has the error too. */
+  /** Called for each job that fails; the job contains the error too. */
   onFailure?: ((error: unknown, about: Pick<Job, "id" | "kind">) => void) | undefined;
   /** Default: the system's clock. */
   wallClock?: (() => Date) | undefined;
-  /** Milliseconds that never go back. Default: the process's. */
+  /** A monotonic clock in milliseconds. Default: the process's. */
   now?: (() => number) | undefined;
 }
 
 /** A job that is running. */
 interface Run {
   readonly abort: AbortController;
-  /** Why it was aborted; undefined while it was not. */
+  /** Why it was aborted; undefined if it was not. */
   stop: Stop | undefined;
-  /** Resolves at its end, however that is. */
+  /** Resolves when it has ended, in whatever way. */
   readonly ended: Promise<void>;
 }
 
@@ -52,8 +52,8 @@ export class JobRunner implements AsyncDisposable {
   }
 
   /**
-   * Begins a job, or goes on with the one that does the same already. Throws `overloaded` when too many are under way, and
-   * `shutting_down`.
+   * Starts a job, or continues the one that already does the same work. Throws `overloaded` if there are too many unfinished
+   * jobs, and `shutting_down`.
    */
   start(request: JobRequest): Job {
     if (this.#isClosed) throw shuttingDown();
@@ -71,7 +71,7 @@ export class JobRunner implements AsyncDisposable {
   }
 
   /**
-   * The job now, and whenever it has changed since, until it is no longer under way. Changes that come while nobody reads are one.
+   * Yields the job now and after each change, until it is no longer in progress. Changes while nobody reads are merged.
    * Throws `not_found`, and the signal's reason.
    */
   async *follow(id: string, signal: AbortSignal): AsyncGenerator<Job, void, undefined> {
@@ -86,7 +86,9 @@ export class JobRunner implements AsyncDisposable {
     }
   }
 
-  /** Interrupts a download; what has come stays. Throws `not_found`, and `invalid_request` for a job that cannot be paused. */
+  /**
+   * Interrupts a download; the downloaded part stays. Throws `not_found`, and `invalid_request` for a job that cannot be paused.
+   */
   async pause(id: string): Promise<Job> {
     const job = this.#known(id);
     if (job.status !== "paused") {
@@ -96,7 +98,7 @@ export class JobRunner implements AsyncDisposable {
     return job.toJob();
   }
 
-  /** Goes on with a download that was paused or has failed. Throws as `pause()`, and `shutting_down`. */
+  /** Continues a download that was paused or has failed. Throws as `pause()`, and `shutting_down`. */
   resume(id: string): Job {
     if (this.#isClosed) throw shuttingDown();
     const job = this.#known(id);
@@ -105,7 +107,7 @@ export class JobRunner implements AsyncDisposable {
     return job.toJob();
   }
 
-  /** Ends a job for good. What was downloaded stays until the library is pruned. Throws as `pause()`. */
+  /** Ends a job for good. The downloaded part stays until the library is pruned. Throws as `pause()`. */
   async cancel(id: string): Promise<Job> {
     const job = this.#known(id);
     if (job.status === "done") throw refused(job, "cancelled");
@@ -113,7 +115,7 @@ export class JobRunner implements AsyncDisposable {
     return job.toJob();
   }
 
-  /** Cancels what waits, then what runs, and waits for its end. Idempotent. */
+  /** Cancels waiting jobs, then running ones, and waits until they have ended. Idempotent. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     const queued = this.#queue;
@@ -144,7 +146,7 @@ export class JobRunner implements AsyncDisposable {
     this.#begin();
   }
 
-  /** Begins as many as may run. */
+  /** Starts as many waiting jobs as may run. */
   #begin(): void {
     const queued = this.#queue;
     for (const job of queued) {
@@ -220,11 +222,11 @@ function refused(job: KeptJob, what: "paused" | "resumed" | "cancelled"): WireEr
   return new WireError("invalid_request", why, { param: "id" });
 }
 
-/** Has the library do a job's work. Resolves with the id of the model that it made; of several, with all of them. */
+/** Runs a job's work in the library. Resolves with the id of the new model, or with all ids if there are several. */
 async function work(
   request: JobRequest,
   library: ModelLibrary,
-  /** `model`: the id of the model that is worked on, as soon as it is known. */
+  /** `model`: the id of the job's model, as soon as it is known. */
   options: { signal: AbortSignal; onProgress: (progress: JobProgress, model?: string) => void },
 ): Promise<string> {
   const { signal, onProgress } = options;

@@ -1,4 +1,4 @@
-// One job: what it does, how far it is, and how it ended. Only the job runner changes its state.
+// One job: its work, its progress, and how it ended. Only the job runner changes its state.
 //
 //   waiting ──▶ running ──▶ done
 //     ▲ ▲          │ ├────▶ failed ───┐
@@ -6,7 +6,7 @@
 //     │            └─┴─▶ cancelled    │
 //     └──────────────── resume ───────┘   (downloads)
 import type { Job, JobKind, JobRequest } from "@ingle/protocol";
-import { Changes } from "../changes.ts";
+import { Changes } from "../change-signal.ts";
 import { sentenceOf } from "../models/managed-model.ts";
 import { toUnixSeconds } from "../unix-seconds.ts";
 import { TransferRate } from "./transfer-rate.ts";
@@ -18,14 +18,14 @@ export interface JobProgress {
   totalBytes: number;
 }
 
-/** What stops a job's work before its end. */
+/** The ways to stop a job's work early. */
 export type Stop = "paused" | "cancelled";
 
 export interface KeptJobOptions {
   id: string;
   request: JobRequest;
   wallClock: () => Date;
-  /** Milliseconds on a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   now: () => number;
 }
 

@@ -1,8 +1,8 @@
 // The recent speed of a transfer.
 
-/** Longest time that a rate is averaged over. */
+/** Maximum time over which a rate is averaged. */
 const windowMs = 5_000;
-/** Shortest time between two samples. */
+/** Minimum time between two samples. */
 const sampleMs = 250;
 
 interface Sample {

@@ -1,4 +1,4 @@
-// The events published since the stream began, for subscribers that come later. They begin with AllBlocksCleared and all blocks of
+// Keeps the events published since the stream began, for later subscribers. They begin with AllBlocksCleared and all blocks at
 // that time, so that the whole log describes the whole cache. The publisher starts over when the log is too long.
 import { encodeMessage } from "./zmtp.ts";
 
@@ -17,7 +17,7 @@ export class EventLog {
     return this.#bytes;
   }
 
-  /** Numbered from 0 on. */
+  /** Events are numbered from 0. */
   add(topic: string, payload: Uint8Array): LoggedEvents {
     const sequence = this.#events.length;
     const frames = [Buffer.from(topic), sequenceFrame(BigInt(sequence)), payload];

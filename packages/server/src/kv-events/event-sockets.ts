@@ -6,9 +6,9 @@
 import { sequenceFrame, type EventLog, type LoggedEvents } from "./event-log.ts";
 import { bindSocket, encodeMessage, type BoundSocket, type Peer, type TcpEndpoint } from "./zmtp.ts";
 
-/** Topics that one subscriber may ask for. */
+/** Maximum number of topics per subscriber. */
 const subscriptionsMax = 256;
-/** A subscriber with more unsent bytes than this beside the log is disconnected: it reconnects and gets the log. */
+/** A subscriber with more unsent bytes than this besides the log is disconnected; it can reconnect and get the log. */
 const unsentBytesMax = 32 * 1024 * 1024;
 
 interface Subscriber {
@@ -89,11 +89,11 @@ export class EventSocket implements AsyncDisposable {
   }
 }
 
-/** A peer that asks again with more unsent bytes than this is disconnected. */
+/** A peer that requests a replay with more unsent bytes than this is disconnected. */
 const unsentReplayBytesMax = 1024 * 1024;
 
 const nothing = new Uint8Array(0);
-/** An empty frame with another behind it. */
+/** An empty frame that another frame follows. */
 const delimiter = Uint8Array.of(1, 0);
 const end = encodeMessage([nothing, nothing, sequenceFrame(0xffff_ffff_ffff_ffffn), nothing]);
 
@@ -109,7 +109,7 @@ export async function bindReplaySocket(endpoint: TcpEndpoint, log: EventLog): Pr
       )
         return peer.close();
       const first = number.readBigUInt64BE();
-      // Larger numbers are behind all events.
+      // Larger numbers are after all events.
       const events = first > BigInt(Number.MAX_SAFE_INTEGER) ? [] : log.from(Number(first));
       for (const { message } of events) peer.send(Buffer.concat([delimiter, message]));
       peer.send(end);

@@ -57,7 +57,7 @@ function writeHead(out: MessagePack, seconds: number, events: number): void {
   out.array(events);
 }
 
-/** Writes the few types of MessagePack that are needed, into a buffer that is large enough from the start. */
+/** Writes the few MessagePack types that are needed, into a buffer that is large enough from the start. */
 class MessagePack {
   readonly #buffer: Buffer;
   #at = 0;

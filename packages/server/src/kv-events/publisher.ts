@@ -12,12 +12,12 @@ import { bindReplaySocket, EventSocket } from "./event-sockets.ts";
 import { clearedPayload, reportPayload } from "./payload.ts";
 import type { BoundSocket, TcpEndpoint } from "./zmtp.ts";
 
-/** Size of the log, enough for 3 million tokens. With more tokens, twice what all of them need. */
+/** Maximum size of the log, enough for 3 million tokens. With more tokens, it is twice what they need. */
 const logBytesMax = 16 * 1024 * 1024;
-/** Of a block of 64 tokens with its hash, at most. */
+/** Maximum bytes of a block of 64 tokens with its hash. */
 const bytesPerBlock = 400;
 
-/** What the publisher needs of a model. */
+/** What the publisher needs from a model. */
 export type ReportingModel = Pick<Model, "followKvBlocks"> & {
   readonly info: Pick<Model["info"], "reportsKvBlocks">;
 };
@@ -26,19 +26,19 @@ export type ReportingModel = Pick<Model, "followKvBlocks"> & {
 interface Source {
   readonly topic: string;
   readonly follower: KvBlockFollower;
-  /** It has reported all its blocks since the stream began. */
+  /** Whether it has reported all its blocks since the stream began. */
   isCurrent: boolean;
-  /** Blocks that can be reused. */
+  /** Number of reusable blocks. */
   blocks: number;
 }
 
 export interface KvEventOptions {
-  /** The name of this server for routers: `address:port`. */
+  /** The name under which routers know this server: `address:port`. */
   pod: string;
   publish: TcpEndpoint;
   replay?: TcpEndpoint | undefined;
   logBytesMax?: number | undefined;
-  /** Unsent bytes that one subscriber may have beside the log. */
+  /** Maximum unsent bytes per subscriber besides the log. */
   unsentMax?: number | undefined;
 }
 
@@ -139,7 +139,7 @@ export class KvEventPublisher implements AsyncDisposable {
     }
   }
 
-  /** For each topic, as a subscriber may follow only one. */
+  /** Sent for each topic, because a subscriber may follow only one. */
   #begin(): void {
     for (const topic of this.#topics) this.#publish(topic, clearedPayload(Date.now() / 1000));
   }

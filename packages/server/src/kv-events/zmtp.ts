@@ -3,7 +3,7 @@
 import { createServer, isIP, type AddressInfo, type Server, type Socket } from "node:net";
 import { z } from "zod";
 
-/** Where a socket listens. */
+/** The address of a listening socket. */
 export interface TcpEndpoint {
   host: string;
   /** 0 takes any free one. */
@@ -13,7 +13,7 @@ export interface TcpEndpoint {
 const form = /^tcp:\/\/(?<host>\*|\[[0-9a-f:.]+\]|[a-z0-9_.-]+):(?<port>\d{1,5})$/i;
 const what = 'must be an address to listen on, such as "tcp://*:5557" or "tcp://127.0.0.1:5557"';
 
-/** Text to `{ host, port }`; `*` is every address of the machine. */
+/** Converts a text to `{ host, port }`; `*` means every address of the machine. */
 export const ListenEndpoint = z.string().transform((text, context): TcpEndpoint => {
   const { host = "", port: digits = "" } = form.exec(text)?.groups ?? {};
   const port = Number(digits);
@@ -25,13 +25,13 @@ export const ListenEndpoint = z.string().transform((text, context): TcpEndpoint 
   return { host: bare === "*" ? "0.0.0.0" : bare, port };
 });
 
-/** Peers at the same time: routers and their replicas, not the world. */
+/** Maximum number of peers: routers and their replicas, not the world. */
 const peersMax = 64;
 /** Time for the handshake. */
 const handshakeTimeoutMs = 10_000;
-/** What peers send are topics, numbers and pings. */
+/** Maximum size of a frame: peers send only topics, numbers and pings. */
 const frameBytesMax = 64 * 1024;
-/** Frames of one message: requests have two. */
+/** Maximum number of frames per message: requests have two. */
 const framesMax = 8;
 
 const hasMore = 1;
@@ -105,7 +105,7 @@ function propertyOf(data: Buffer, wanted: string): string | undefined {
 export interface Peer {
   /** Sends what encodeMessage() has made. */
   send(message: Uint8Array): void;
-  /** Bytes that are not sent yet. */
+  /** Number of bytes not sent yet. */
   readonly unsent: number;
   close(): void;
 }
@@ -147,7 +147,7 @@ export async function bindSocket<State>(
 }
 
 export interface BoundSocket extends AsyncDisposable {
-  /** The port that is really used, also if a free one was requested. */
+  /** The actual port, even if a free one was requested. */
   readonly port: number;
 }
 

@@ -2,7 +2,7 @@
 // limits, and deleted when it is switched off.
 import { keptBodiesLengthMax, keptBodiesMax, keptBodyLengthMax } from "@ingle/protocol";
 
-/** Bytes of UTF-8 that are enough for any text of `keptBodyLengthMax`. */
+/** Enough bytes of UTF-8 for any text of `keptBodyLengthMax`. */
 const prefixBytesMax = keptBodyLengthMax * 3;
 
 export class KeptBodies {
@@ -15,7 +15,7 @@ export class KeptBodies {
     return this.#isOn;
   }
 
-  /** Switching off deletes everything, and keeps nothing of responses in progress. */
+  /** Switching off deletes everything, including the kept parts of responses in progress. */
   switch(isOn: boolean): void {
     this.#isOn = isOn;
     if (isOn) return;

@@ -1,4 +1,4 @@
-// How fast a server computes: rates from the engines' counters. Each client of the event stream has its own sampler.
+// Computes how fast a server is: rates from the engines' counters. Each client of the event stream has its own sampler.
 import type { LiveFigures } from "@ingle/protocol";
 import type { EngineStats } from "../models/slot/engine-stats.ts";
 
@@ -13,7 +13,7 @@ type Counted = Pick<
   "promptTokens" | "generatedTokens" | "running" | "waiting" | "cells" | "cellsUsed"
 >;
 
-/** Figures of the moment that are not the engines'. */
+/** Current figures that do not come from the engines. */
 export interface Beside {
   /** Monotonic time in milliseconds. */
   atMs: number;

@@ -80,7 +80,7 @@ export class RequestBoard {
   }
 }
 
-/** What is needed to tell whether a request waits in the engine's queue. */
+/** The data that tells whether a request waits in the engine's queue. */
 export interface MaybeQueued {
   readonly model: { readonly disposed: boolean; stats(): { readonly waiting: number } } | undefined;
   readonly unstarted: number;

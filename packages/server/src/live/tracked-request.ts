@@ -1,4 +1,4 @@
-// One request in flight, from admission until its response has ended: what it is, how far it is, and how to cancel it. Numbers are
+// One request in flight, from admission until its response has ended: what it is, its progress, and how to cancel it. Numbers are
 // computed only when they are read, so tracking costs a few additions for each piece.
 import type { Generation, Model } from "@ingle/engine";
 import type { LiveRequest } from "@ingle/protocol";

@@ -3,7 +3,7 @@ import { Counter, Gauge, type Registry } from "prom-client";
 
 type Labels = Readonly<Record<string, string | number>>;
 
-/** One value, or one for each combination of labels. */
+/** A metric with one value, or with one for each combination of labels. */
 type Values = number | readonly (readonly [labels: Labels, value: number])[];
 
 interface CollectedMetric {
@@ -34,8 +34,8 @@ export function addCollected(register: Registry, metric: CollectedMetric): void 
 }
 
 /**
- * Gathers once for all metrics of a scrape: a registry calls the collect functions of its metrics one after the other,
- * without waiting between them.
+ * Gathers values once for all metrics of a scrape: a registry calls the collect functions of its metrics one after the other,
+ * without waiting in between.
  */
 export function oncePerScrape<T>(gather: () => T): () => T {
   let gathered: { value: T } | undefined;

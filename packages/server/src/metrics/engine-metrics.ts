@@ -1,4 +1,4 @@
-// Metrics of the engines at the moment of a scrape: the queue, the caches, the work so far.
+// Metrics of the engines at the time of a scrape: the queue, the caches, the work so far.
 import { totalOf } from "@ingle/engine";
 import type { Registry } from "prom-client";
 import type { EngineStats } from "../models/slot/engine-stats.ts";
@@ -92,7 +92,7 @@ export function addEngineMetrics(register: Registry, models: ModelRegistry): voi
   });
 }
 
-/** Share of the KV cache that running requests hold or have reserved: 0 to 1. */
+/** The share of the KV cache that running requests hold or have reserved: 0 to 1. */
 export function kvUsage({ cells, cellsUsed }: EngineStats): number {
   return cells > 0 ? cellsUsed / cells : 0;
 }

@@ -7,7 +7,7 @@ import { addProcessMetrics } from "./process-metrics.ts";
 import { RequestMetrics } from "./request-metrics.ts";
 import { addVllmMetrics } from "./vllm-metrics.ts";
 
-/** Each gateway may scrape every 50 ms: all scrapes within that time share one text. */
+/** Gateways may each scrape every 50 ms; all scrapes within that time share one text. */
 const freshMs = 50;
 
 export class Metrics implements Disposable {
@@ -16,7 +16,7 @@ export class Metrics implements Disposable {
   #ready: { text: Promise<string>; at: number } | undefined;
   readonly #process: Disposable;
 
-  /** @param options.compat adds the names of another server to ours */
+  /** @param options.compat adds metrics under the names of another server */
   constructor(models: ModelRegistry, options: { compat?: "vllm" | undefined } = {}) {
     this.requests = new RequestMetrics(this.#register);
     addEngineMetrics(this.#register, models);
@@ -28,7 +28,7 @@ export class Metrics implements Disposable {
     return this.#register.contentType;
   }
 
-  /** Every metric, as it was at most 50 ms ago. */
+  /** All metrics, at most 50 ms old. */
   async text(): Promise<string> {
     const now = performance.now();
     if (this.#ready === undefined || now - this.#ready.at >= freshMs)

@@ -1,16 +1,16 @@
 // Counters and histograms of requests and generations.
 import { Counter, Histogram, type Registry } from "prom-client";
 
-/** Seconds from a cached probe to a long reply on a small machine. */
+/** Buckets in seconds, from a cached probe to a long reply on a small machine. */
 const requestBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 60, 120, 300, 600];
-/** Seconds from a cached prompt on a GPU to a long one on two cores, and a queue before it. */
+/** Buckets in seconds, from a cached prompt on a GPU to a long one on two cores after a queue. */
 const firstTokenBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160];
-/** Seconds from a small model on a GPU to a stall that a person notices. */
+/** Buckets in seconds, from a small model on a GPU to a stall that a person notices. */
 const interTokenBuckets = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.2, 0.5, 1, 2.5];
 
 export interface EndedRequest {
   method: string;
-  /** The route's pattern, never the path that was asked for: those have no bound. */
+  /** The route's pattern, never the requested path: the number of paths is unlimited. */
   route: string;
   status: number;
   seconds: number;
@@ -21,7 +21,7 @@ export interface GenerationMeter {
   firstToken(seconds: number): void;
   /** Time between two pieces of text, for each token of the second. */
   interToken(seconds: number): void;
-  /** Tokens of the prompt that did not have to be computed. */
+  /** Number of prompt tokens that did not have to be computed. */
   cached(tokens: number): void;
 }
 
@@ -81,7 +81,7 @@ export class RequestMetrics {
     return new Map(values.map(({ labels, value }) => [String(labels.model), value]));
   }
 
-  /** `model` is the id of a known model, never the name in a request: those have no bound. */
+  /** `model` is the id of a known model, never the name in a request: the number of names is unlimited. */
   meter(model: string): GenerationMeter {
     const firstToken = this.#firstToken.labels(model);
     const interToken = this.#interToken.labels(model);

@@ -1,6 +1,6 @@
-// The same under the names that gateways, routers and autoscalers know from vLLM: `--metrics-compat vllm`. Those of today are what
-// the Gateway API Inference Extension and llm-d read (its proposal 003), the older `gpu_…` what the router of vLLM's production
-// stack reads (src/vllm_router/stats/engine_stats.py).
+// The same metrics under the names that gateways, routers and autoscalers know from vLLM: `--metrics-compat vllm`. The Gateway
+// API Inference Extension (proposal 003) and llm-d read the current names; the router of vLLM's production stack reads the older
+// `gpu_…` ones (src/vllm_router/stats/engine_stats.py).
 import { kvBlockTokens } from "@ingle/engine";
 import type { Registry } from "prom-client";
 import type { EngineStats } from "../models/slot/engine-stats.ts";
@@ -9,11 +9,11 @@ import { addCollected, oncePerScrape } from "./collected.ts";
 import { kvUsage } from "./engine-metrics.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 
-/** A model at the moment of a scrape. */
+/** A model at the time of a scrape. */
 interface Sample {
   readonly model_name: string;
   readonly figures: EngineStats;
-  /** Tokens of prompts that did not have to be computed, and all of them. */
+  /** Number of prompt tokens that did not have to be computed, and of all prompt tokens. */
   readonly hits: number;
   readonly queries: number;
 }
@@ -70,8 +70,8 @@ export function addVllmMetrics(register: Registry, models: ModelRegistry, reques
 }
 
 /**
- * The models that were loaded in this server's life. Before the first load it is the one that is served: a gateway that finds no
- * sample takes a server for one that it cannot see into, and sends it nothing.
+ * The models that this server has loaded so far. Before the first load, the one that it serves: a gateway that finds no sample
+ * considers the server unobservable and sends it nothing.
  */
 function sampledSlots({ slots }: ModelRegistry): ModelRegistry["slots"] {
   const loaded = slots.filter(({ counts }) => counts.loads > 0);

@@ -234,7 +234,7 @@ describe("a request with settings", () => {
     expect(a.asked).toEqual([{ kvBitsK: 8 }]);
   });
 
-  /** An order whose model is prepared for ever; the next time it is there at once. */
+  /** An order whose model is prepared forever; the next time it is there at once. */
   async function orderedWith(settings: LoadSettings) {
     const a = scriptedKnown("a");
     let isFirst = true;

@@ -1,4 +1,4 @@
-// Models as the management API returns them.
+// Converts models to responses of the management API.
 import { totalOf } from "@ingle/engine";
 import type { ManagedModel, ModelMemory } from "@ingle/protocol";
 import type { ModelSlot } from "./slot/model-slot.ts";

@@ -1,11 +1,11 @@
-// Why a model cannot be used, as wire errors.
+// The wire errors for models that cannot be used.
 import prettyBytes from "pretty-bytes";
 import { EngineError, totalOf, type MemoryBytes } from "@ingle/engine";
 import { WireError } from "../wire-error.ts";
 import type { LoadSettings } from "./slot/load-settings.ts";
 import type { MemoryLimits } from "./eviction/eviction-plan.ts";
 
-/** Bounds of the seconds after which a client should ask again for a model that is loading. */
+/** Bounds of the seconds after which a client should retry a request for a loading model. */
 const retryAfter = { min: 1, max: 5 };
 
 /** `id` is the model that the request names; undefined if it names none. */
@@ -15,7 +15,7 @@ export function modelNotFound(id: string | undefined): WireError {
   return new WireError("model_not_found", `${what}; GET /v1/models lists what is.`, { param: "model" });
 }
 
-/** For a server that manages no library. */
+/** The error of a server that manages no library. */
 export function noLibrary(): WireError {
   return new WireError("not_found", "This server has no model library.");
 }
@@ -36,7 +36,7 @@ export function loadFailed(failed: { id: string; error: unknown; retryInMs: numb
   return new WireError(code, message, { retryAfterSeconds, cause: error });
 }
 
-/** Reasons that may go away by themselves. */
+/** Reasons that may be temporary. */
 const passingCodes = [
   "out_of_memory",
   "engine_crashed",
@@ -53,7 +53,7 @@ export function loadError(id: string, error: unknown): WireError {
   return new WireError(code, `The model ${id} could not be loaded: ${why}`, { cause: error });
 }
 
-/** A request to load has other settings than those that the model is loaded with. */
+/** A load request has other settings than those that the model is loaded with. */
 export function loadedWithOtherSettings(
   id: string,
   { contextLength, kvBitsK, kvBitsV, devices }: LoadSettings,
@@ -66,13 +66,13 @@ export function loadedWithOtherSettings(
   return new WireError("invalid_request", message, { param: "model" });
 }
 
-/** The program that added the model has decided how it is loaded. */
+/** The program that added the model decided how it is loaded. */
 export function settingsAreFixed(id: string): WireError {
   const message = `The settings of the model ${id} are fixed on this server; leave them out of the request.`;
   return new WireError("invalid_request", message, { param: "model" });
 }
 
-/** A model would fit, were it not for pinned models. */
+/** A model would fit if it were not for pinned models. */
 export function noMemory(byMemory: MemoryBytes, { budget, loadedMax }: MemoryLimits): WireError {
   const memory =
     budget === undefined
@@ -91,7 +91,7 @@ export function shuttingDown(): WireError {
   });
 }
 
-/** Shrinks with what is left to load, as the speed is unknown. `progress` is 0 … 1. */
+/** Shrinks with the part that is left to load, because the speed is unknown. `progress` is 0 … 1. */
 export function loadRetryAfterSeconds(progress: number): number {
   return Math.max(retryAfter.min, Math.ceil(retryAfter.max * (1 - progress)));
 }

@@ -1,4 +1,4 @@
-// Whether the server can take requests now, for probes: one status for all models together.
+// Decides whether the server can take requests now, for probes: one status for all models together.
 import type { Readiness } from "@ingle/protocol";
 import { progressOf, type ModelState } from "./slot/model-state.ts";
 
@@ -16,9 +16,9 @@ interface Candidate {
 }
 
 /**
- * Ready is a server with a loaded model, or with one that the next request loads. While a model loads, a server is ready only
- * if it has loaded one before: until then it has not shown that it can. A model whose engine crashed may crash again, so a server
- * that only has such a model is not ready until the engine is back.
+ * A server is ready if it has a loaded model, or one that the next request will load. While a model loads, it is ready only if it
+ * has loaded one before; until then, it has not shown that it can. A model whose engine crashed may crash again, so a server that
+ * only has such a model is not ready until the engine is back.
  */
 export function readinessOf(models: readonly Candidate[]): ServerReadiness {
   const lastUsed = models.toSorted((a, b) => b.lastUse - a.lastUse);

@@ -1,5 +1,5 @@
-// The models of the server: finds the one that a request means, loads it once however many ask for it, evicts others for
-// it, and keeps it while somebody uses it. The catalog knows all models, each has a slot, and the planner gives them memory.
+// The models of the server: finds the one for a request, loads it once however many requests need it, evicts others for it, and
+// keeps it while it is in use. The catalog knows all models, each has a slot, and the planner gives them memory.
 import {
   addMemory,
   leftOf,
@@ -26,7 +26,7 @@ export type { ModelLoader } from "./catalog/known-model.ts";
 export type { Lease } from "./slot/model-slot.ts";
 
 export interface RegistryOptions extends MemoryLimits {
-  /** Requests that may wait for a model beside those that run on it. */
+  /** How many requests may wait for a model in addition to those that run on it. */
   waitingMax: number;
   /** A model without requests for this long is freed until the next one. Default: never. */
   idleUnloadMs?: number | undefined;
@@ -34,7 +34,7 @@ export interface RegistryOptions extends MemoryLimits {
   pinned?: readonly string[];
   /** What happens to requests for a model that is not loaded. Default: `reject-at-start`. */
   onLoading?: OnLoading;
-  /** Models beside those that were added one by one. Default: none. */
+  /** Further models, beside those that were added one by one. Default: none. */
   source?: ModelSource | undefined;
   /** Called when the source fails; its models of the last refresh stay. */
   onSourceFailure?: ((error: unknown) => void) | undefined;
@@ -45,15 +45,15 @@ export interface RegistryOptions extends MemoryLimits {
 
 export interface LoadOptions {
   alias?: string | undefined;
-  /** How to load it. Only for a model that is known already. */
+  /** How to load it. Only for a model that is already known. */
   settings?: LoadSettings | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** Is told which models are in memory. */
+/** Is notified which models are in memory. */
 export interface ModelWatcher {
   loaded(id: string, model: Model): void;
-  /** Called right before a model is freed, also after a load that was given up. */
+  /** Called right before a model is freed, even after an abandoned load. */
   freed(id: string): void;
 }
 
@@ -82,7 +82,7 @@ export class ModelRegistry implements AsyncDisposable {
     return this.#catalog.slots;
   }
 
-  /** How much memory all models may take together, and how many may be loaded. */
+  /** How much memory all models together may take, and how many may be loaded. */
   get limits(): MemoryLimits {
     return this.#options;
   }
@@ -91,12 +91,14 @@ export class ModelRegistry implements AsyncDisposable {
     return this.#abort.signal.aborted ? { status: "shutting_down", isReady: false } : readinessOf(this.slots);
   }
 
-  /** Memory that the loaded models take, as far as it is known. */
+  /** The memory that the loaded models take, as far as known. */
   memoryUsed(): MemoryBytes {
     return addMemory(...this.slots.filter(({ state }) => takesMemory(state)).map(({ byMemory }) => byMemory));
   }
 
-  /** What a model's context for embeddings may take: what everything else leaves of the budget. Undefined: no limit. */
+  /**
+   * The memory that a model's context for embeddings may take: what everything else leaves of the budget. Undefined: no limit.
+   */
   embeddingBudget(id: string): MemoryBudget | undefined {
     const { budget } = this.#options;
     if (budget === undefined) return undefined;
@@ -107,8 +109,8 @@ export class ModelRegistry implements AsyncDisposable {
   }
 
   /**
-   * What the other models in memory leave of the budget to this one. Undefined if none has to be spared: there is no budget or no other
-   * model, or one of them is evicted anyway.
+   * The part of the budget that the other models in memory leave to this one. Undefined if none has to be spared: there is no
+   * budget or no other model, or one of them is evicted anyway.
    */
   leftFor(slot: ModelSlot): MemoryBudget | undefined {
     const { budget, loadedMax = Infinity } = this.#options;
@@ -117,12 +119,12 @@ export class ModelRegistry implements AsyncDisposable {
     return leftOf(budget, addMemory(...others.map(({ byMemory }) => byMemory)));
   }
 
-  /** Gauges of all engines now, and counters since this registry was created. */
+  /** Current gauges of all engines, and counters since this registry was created. */
   stats(): EngineStats {
     return sumOfStats(this.slots.map((slot) => slot.stats()));
   }
 
-  /** Tells the watcher of models that are loaded from now on. Replaces the one before. */
+  /** Notifies the watcher of models that are loaded from now on. Replaces the previous watcher. */
   watch(watcher: ModelWatcher): void {
     this.#watcher = watcher;
   }
@@ -149,7 +151,7 @@ export class ModelRegistry implements AsyncDisposable {
   }
 
   /**
-   * Frees a model once nobody uses it; the next request loads it again with its usual settings. Throws `model_not_found`.
+   * Frees a model once it is not in use; the next request loads it again with its usual settings. Throws `model_not_found`.
    */
   async unload(id: string, { signal }: { signal?: AbortSignal | undefined } = {}): Promise<void> {
     this.#assertOpen();
@@ -161,7 +163,7 @@ export class ModelRegistry implements AsyncDisposable {
       slot.unload();
       while (isNotFreed() && (takesMemory(slot.state) || slot.state.kind === "preparing")) {
         await this.#planner.nextChange(until);
-        // It was loading, or an eviction was cancelled. One that is being freed may have a new request to load already.
+        // It was loading, or an eviction was cancelled. A model that is being freed may already have a new request to load.
         if (isNotFreed() && slot.state.kind !== "unloading") slot.unload();
       }
     } finally {
@@ -170,7 +172,7 @@ export class ModelRegistry implements AsyncDisposable {
   }
 
   /**
-   * Leases a model, without an id the one that was used last. Waits while it loads if `onLoading` says so. Throws
+   * Leases a model; without an id, the one that was used last. Depending on `onLoading`, waits while it loads. Throws
    * `overloaded`, `model_not_found`, `model_loading` (with a time to try again), the reason of a failed load, or the
    * signal's reason.
    */
@@ -188,7 +190,7 @@ export class ModelRegistry implements AsyncDisposable {
     throw modelLoading({ id, progress: progressOf(state) });
   }
 
-  /** The entries of `GET /v1/models`: models that can be used now, if need be after loading them. */
+  /** The entries of `GET /v1/models`: models that can be used now, if necessary after loading them. */
   list(): ModelEntry[] {
     const canWait = this.#waits;
     const canLoad = canWait || this.#hasStarted;
@@ -269,7 +271,7 @@ export class ModelRegistry implements AsyncDisposable {
     if (this.#abort.signal.aborted) throw shuttingDown();
   }
 
-  /** Whether requests wait for a model that is being loaded. */
+  /** Whether requests wait for a model to be loaded. */
   get #waits(): boolean {
     const { onLoading = "reject-at-start" } = this.#options;
     return onLoading === "wait" || (onLoading === "reject-at-start" && this.#hasStarted);
@@ -279,7 +281,7 @@ export class ModelRegistry implements AsyncDisposable {
     return this.slots.some(({ counts }) => counts.loads > 0);
   }
 
-  /** The model that a request means. Throws `model_not_found`. */
+  /** The model for a request. Throws `model_not_found`. */
   async #resolve(requestedId: string | undefined, variant: VariantName): Promise<ModelSlot> {
     const named = requestedId === undefined ? undefined : await this.find(requestedId);
     if (named !== undefined) return named;
@@ -298,7 +300,7 @@ export class ModelRegistry implements AsyncDisposable {
     );
   }
 
-  /** Prepares a model, reserves memory for it and loads it. Never rejects: the slot tells those who wait. */
+  /** Prepares a model, reserves memory for it and loads it. Never rejects: the slot reports errors to waiting requests. */
   async #bring(slot: ModelSlot): Promise<void> {
     try {
       const signal = AbortSignal.any([slot.startPreparing(), this.#abort.signal]);
@@ -313,7 +315,7 @@ export class ModelRegistry implements AsyncDisposable {
     }
   }
 
-  /** Loads a model for requests that do not wait. Never rejects. */
+  /** Loads a model for requests that do not wait for it. Never rejects. */
   async #loadInBackground(slot: ModelSlot): Promise<void> {
     if (slot.state.kind !== "available") return;
     try {

@@ -1,4 +1,4 @@
-// The server's description of its own API in OpenAPI 3.1, made from the routes that are registered and their schemas.
+// Describes the server's API in OpenAPI 3.1, from the registered routes and their schemas.
 import { STATUS_CODES } from "node:http";
 import { ErrorBody, wireErrors, type WireErrorCode } from "@ingle/protocol";
 import { ingleVersion } from "../version.ts";
@@ -13,7 +13,7 @@ export interface DocumentOptions {
   isRateLimited: boolean;
 }
 
-/** The parts of OpenAPI that we use. */
+/** The parts of OpenAPI that are used here. */
 export interface OpenApiDocument {
   openapi: string;
   info: {
@@ -61,7 +61,7 @@ export interface MediaTypeObject {
   example?: unknown;
 }
 
-/** In an example, stands for an id that `GET /v1/models` lists. */
+/** The placeholder in examples for an id that `GET /v1/models` lists. */
 export const modelPlaceholder = "<id>";
 
 const info = {
@@ -214,7 +214,7 @@ function errorsOf(
   const codes: WireErrorCode[] = [...errorsOfAll];
   const isOpen = right === "none";
   if (hasKeys && !isOpen) codes.push("unauthorized");
-  // Too many wrong keys are also refused without a limit on requests.
+  // Too many wrong keys are refused even without a limit on requests.
   if ((hasKeys || isRateLimited) && !isOpen) codes.push("rate_limited");
   if (body !== undefined) codes.push(...errorsOfBodies);
   return [...new Set([...codes, ...(operation?.errors ?? [])])];

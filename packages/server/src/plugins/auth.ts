@@ -1,5 +1,5 @@
-// The right that a request has, and whether it covers the right that its route needs (`config.right`). This plugin collects the
-// facts; access/rights.ts decides.
+// Checks whether a request has the right that its route needs (`config.right`). This plugin collects the facts; access/rights.ts
+// decides.
 import type { FastifyInstance, FastifyRequest, RouteOptions } from "fastify";
 import fp from "fastify-plugin";
 import { isLoopback, networkOf } from "../access/ip-address.ts";
@@ -31,7 +31,7 @@ declare module "fastify" {
     readonly right: Right;
     /** Sent by a program on this machine, or by a page of this server opened here. With or without a key. */
     readonly isOfThisMachine: boolean;
-    /** Why its key was not checked; null where it was. */
+    /** Why its key was not checked; null if it was. */
     readonly keyRefusal: WireError | null;
   }
 }
@@ -40,9 +40,9 @@ export interface AuthOptions {
   keys: KeyRing;
   keyCheck: KeyCheck;
   sessions: Sessions;
-  /** The server listens on loopback alone. */
+  /** Whether the server listens only on loopback. */
   isLoopbackServer: boolean;
-  /** Cookies are valid only by the host names of loopback. */
+  /** Whether cookies are only valid under loopback host names. */
   isAppListener: boolean;
   trustsProxy: (address: string | undefined) => boolean;
 }
@@ -91,7 +91,7 @@ export const auth = fp(
   { name: "auth", dependencies: ["hosts"] },
 );
 
-/** A route without a right is a mistake of ours: the server does not start. */
+/** A route without a right is a bug: the server does not start. */
 function requireRight({ url, method, config }: RouteOptions): void {
   if (config?.right === undefined)
     throw new Error(`The route ${[method].flat().join()} ${url} has no config.right.`);
@@ -116,7 +116,7 @@ export function cookiePlaceOf({ protocol, port }: FastifyRequest): CookiePlace {
   return { protocol, port };
 }
 
-/** For a client that has to wait before its keys are checked again. */
+/** The error for a client that must wait before its keys are checked again. */
 export function tooManyWrongKeys({ waitSeconds: retryAfterSeconds }: HeldBack): WireError {
   return new WireError(
     "rate_limited",

@@ -1,4 +1,4 @@
-// Bounds the memory of all bodies together. Each body has its own limit, but thousands of connections may each send a large one
+// Limits the memory of all bodies together. Each body has its own limit, but thousands of connections may each send a large one
 // slowly: their bytes count from the first one until the response has ended.
 import type { FastifyInstance } from "fastify";
 import fp from "fastify-plugin";
@@ -7,16 +7,16 @@ import { WireError } from "../wire-error.ts";
 declare module "fastify" {
   interface FastifyRequest {
     /**
-     * Sets how many bytes the request's body takes: first those received, later those of its parsed values. Throws
-     * `overloaded` when all bodies together take too much.
+     * Sets how many bytes the request's body takes: first the received bytes, later its parsed values. Throws `overloaded` if all
+     * bodies together take too much.
      */
     readonly holdBody: (bytes: number) => void;
-    /** Adds bytes that the request takes beside its body, such as stored items. Throws as `holdBody`. */
+    /** Adds bytes that the request takes besides its body, such as stored items. Throws as `holdBody`. */
     readonly holdMore: (bytes: number) => void;
   }
 }
 
-/** How many bodies of the largest size fit; ordinary ones are a thousand times smaller. */
+/** Number of bodies of maximum size that fit; ordinary ones are a thousand times smaller. */
 const largestBodies = 16;
 
 export const bodyBudget = fp(
@@ -49,7 +49,7 @@ export const bodyBudget = fp(
     });
 
     app.addHook("preParsing", async ({ headers, holdBody }) => {
-      // json-body refuses a length beyond the limit. Without a length, every piece is counted as it comes.
+      // json-body refuses a length beyond the limit. Without a length, every piece is counted as it arrives.
       holdBody(Math.min(Number(headers["content-length"] ?? 0), bodyBytesMax));
     });
   },

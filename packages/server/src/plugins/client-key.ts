@@ -1,5 +1,5 @@
-// Which client a request counts for: the engine serves each client's requests in order of arrival, and shares its work evenly
-// among clients.
+// Determines which client a request counts for: the engine serves each client's requests in order of arrival, and shares its work
+// evenly among clients.
 import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
 import type { FastifyInstance, FastifyRequest } from "fastify";
@@ -10,15 +10,15 @@ declare module "fastify" {
     /**
      * The client that this request counts for: the `x-llm-d-inference-fairness-id` of a trusted gateway, else the API key,
      * else the body's `user`, else that header or `x-session-id` from anyone, else the connection. Each kind has a prefix, so
-     * that no `user` poses as a key. The length is bounded, and the key holds digests only.
+     * that no `user` can pose as a key. The length is bounded, and keys are only included as digests.
      */
     clientKey(user: string | undefined): string;
   }
 }
 
-/** Set by llm-d's gateway: the share that a request is taken from. */
+/** Set by llm-d's gateway: the share that a request counts against. */
 const fairnessHeader = "x-llm-d-inference-fairness-id";
-/** Set by routers, which send many clients' requests over one connection. */
+/** Set by routers that send many clients' requests over one connection. */
 const sessionHeader = "x-session-id";
 
 export interface ClientKeyOptions {

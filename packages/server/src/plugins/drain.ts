@@ -1,5 +1,5 @@
-// A closing server refuses new work, also on open connections. It closes each connection when its last response has ended, and
-// at once those on which no request has ever come: clients open spare ones, which Node does not count as idle.
+// A closing server refuses new work, even on open connections. It closes each connection when its last response has ended, and
+// immediately those that never had a request: clients open spare ones, which Node does not count as idle.
 import { setMaxListeners } from "node:events";
 import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
@@ -8,7 +8,7 @@ import { shuttingDown } from "../models/model-errors.ts";
 
 declare module "fastify" {
   interface FastifyInstance {
-    /** Aborted when the server begins to close; endless responses end then. */
+    /** Aborted when the server begins to close; endless responses then end. */
     readonly drainSignal: AbortSignal;
     /** Number of running POST requests, which closing waits for. */
     openRequests(): number;
@@ -28,7 +28,7 @@ export const drain = fp(
       socket.once("close", () => sockets.delete(socket));
     });
     app.addHook("onRequest", async (request) => {
-      if (request.method !== "POST") return; // other methods only read, and end at once
+      if (request.method !== "POST") return; // other methods only read and end quickly
       if (closing.signal.aborted) throw shuttingDown();
       open += 1;
       request.atEnd(() => (open -= 1));

@@ -7,7 +7,7 @@ import type { WireError } from "../wire-error.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** The route's names of the engine's fields. Default: the engine's. */
+    /** The route's names for the engine's fields. Default: the engine's. */
     fieldNames?: FieldNames;
     /** Also shapes errors from before the route's handler. Default: `ErrorBody` as it is. */
     errorShape?: ErrorShape;
@@ -21,7 +21,7 @@ declare module "fastify" {
   }
 }
 
-/** Seconds after which to try again, where a passing error does not say when. */
+/** Seconds after which to try again, if a temporary error does not say when. */
 const retryAfterDefault = 2;
 
 export const errors = fp(
@@ -41,13 +41,13 @@ function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply
   const retryAfter = error.details.retryAfterSeconds ?? (isPassing ? retryAfterDefault : undefined);
   if (retryAfter !== undefined) reply.header("retry-after", retryAfter);
   if (error.code === "unauthorized") reply.header("www-authenticate", "Bearer");
-  // A stream that fails before its first event has set the headers of a stream.
+  // A stream that fails before its first event has already set the headers of a stream.
   reply.removeHeader("cache-control").header("content-type", "application/json; charset=utf-8");
   const body = toBody(error);
   return reply.code(status).send(request.routeOptions.config.errorShape?.(body, request) ?? body);
 }
 
-/** Keeps what happened for the request's log line; the cause only where the fault is the server's. */
+/** Records the error for the request's log line; the cause only if the fault is the server's. */
 function noteError(thrown: unknown, request: FastifyRequest): WireError {
   const error = toWireError(thrown, request.routeOptions.config.fieldNames);
   request.outcome.code = error.code;

@@ -1,5 +1,5 @@
-// Allow-lists of host names and origins, so that a web page cannot reach a server on somebody's machine by a name that resolves
-// to it (DNS rebinding). Also the CORS headers for allowed origins.
+// Checks host names and origins against allow-lists, so that a web page cannot reach a server on somebody's machine by a name
+// that resolves to it (DNS rebinding). Also sets the CORS headers for allowed origins.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import { allowedBy, HostName } from "../access/allowed-hosts.ts";
@@ -17,19 +17,19 @@ declare module "fastify" {
 }
 
 const loopbackNames = ["localhost", "127.0.0.1", "::1"];
-/** Seconds a browser may remember a preflight: browsers cap it at two hours themselves. */
+/** Seconds for which a browser may cache a preflight; browsers themselves cap it at two hours. */
 const preflightSeconds = 7200;
 const allowedMethods = "GET, POST";
 const exposedHeaders = `x-request-id, retry-after, ${ignoredHeader}`;
 const notForOthers =
   "No page but Ingle's own may use the app's control address. Start the server on the app's Server page, and use its address.";
-/** Longest list of header names that a preflight may ask for. */
+/** Maximum length of the list of header names in a preflight. */
 const requestedHeadersMax = 2048;
 
 export interface HostOptions {
   allowHosts: readonly string[];
   allowOrigins: readonly string[];
-  /** In browsers, only this server's own pages may call it. Programs may in any case. */
+  /** Browsers may only call it from this server's own pages. Programs may always call it. */
   isForOwnPages: boolean;
 }
 
@@ -79,7 +79,7 @@ export function hostNames(request: FastifyRequest): (string | undefined)[] {
   return [...new Set([request.headers.host ?? "", request.host])].map(hostName);
 }
 
-/** The name in a Host header without its port, in lower case; undefined where it is malformed. */
+/** The name in a Host header without its port, in lower case; undefined if it is malformed. */
 function hostName(header: string): string | undefined {
   const match = /^(?:\[([0-9a-f:.]+)\]|([^:[\]/@\s]+))(?::\d{1,5})?$/i.exec(header);
   return (match?.[1] ?? match?.[2])?.toLowerCase();
@@ -105,7 +105,7 @@ function isPreflight(request: FastifyRequest): boolean {
 
 function sendPreflight(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const names = request.headers["access-control-request-headers"] ?? "";
-  // Client libraries send headers of their own; none of them changes what is allowed here.
+  // Client libraries send their own headers; none of them changes what is allowed here.
   if (names.length <= requestedHeadersMax && /^[\w, -]+$/.test(names))
     reply.header("access-control-allow-headers", names);
   return reply

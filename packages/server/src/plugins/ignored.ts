@@ -1,19 +1,19 @@
-// Names what a request sets and the response ignores, in a response header and in the log line. Ignored fields are found by the
-// route's schema before the handler runs; the handler adds its own with `request.ignore()`.
+// Lists the fields that a request sets and the response ignores, in a response header and in the log line. Ignored fields are
+// found by the route's schema before the handler runs; the handler adds its own with `request.ignore()`.
 import { ignoredFieldsOf } from "@ingle/protocol";
 import type { FastifyInstance } from "fastify";
 import fp from "fastify-plugin";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Notes names of fields that the response ignores. To be called before the response is sent. */
+    /** Adds names of ignored fields. Call it before the response is sent. */
     readonly ignore: (names: readonly string[]) => void;
   }
 }
 
 export const ignoredHeader = "x-ingle-ignored";
 
-/** Most names in the header: far below the limits of headers. */
+/** Maximum number of names in the header, far below the size limits of headers. */
 const namesMax = 16;
 
 /** Names that are safe in a header and in a log: clients choose some of them. */

@@ -1,5 +1,5 @@
 // Reads bodies as JSON in UTF-8 and checks them by the schema of their route, large ones in a thread of their own, so that other
-// requests do not wait. A malformed body is an error; none is repaired.
+// requests do not wait. A malformed body is an error; nothing is repaired.
 import type { Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
@@ -10,9 +10,9 @@ import { checkBody, type CheckedBody } from "../bodies/check-body.ts";
 import { isShapeError, shapeOf } from "@ingle/protocol/json-shape";
 import { WireError } from "../wire-error.ts";
 
-/** Largest body that is checked in place: reading its bytes takes less than a millisecond. */
+/** Maximum size of a body that is checked in place: reading its bytes takes less than a millisecond. */
 const bytesInPlaceMax = 128 * 1024;
-/** Most values of such a body, numbers included: if all are wrong, checking takes some ten milliseconds. */
+/** Maximum number of values of such a body, numbers included: if all are wrong, checking takes some ten milliseconds. */
 const valuesInPlaceMax = 2_000;
 
 export const jsonBody = fp(

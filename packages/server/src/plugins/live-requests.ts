@@ -1,4 +1,4 @@
-// Puts admitted requests of tracked routes on the request board while they run, and gives it their bodies and responses while it
+// Puts admitted requests of tracked routes on the request board while they run, and passes it their bodies and responses while it
 // keeps those.
 import { pipeline, Readable, Transform } from "node:stream";
 import { wireErrors } from "@ingle/protocol";
@@ -12,13 +12,13 @@ import { statusOf } from "./request-log.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Its requests appear on the board: they give a model long work. */
+    /** Whether its requests appear on the board, because they give a model long work. */
     isTracked?: true;
   }
   interface FastifyRequest {
     /** The request on the board; null where the route is not tracked. */
     readonly tracked: TrackedRequest | null;
-    /** Gives the board the bytes of the body: it keeps the first ones while keeping bodies is enabled. */
+    /** Passes the bytes of the body to the board, which keeps the first ones while keeping bodies is enabled. */
     readonly keepBody: (pieces: readonly Uint8Array[]) => void;
   }
   interface FastifyInstance {
@@ -74,7 +74,7 @@ export const liveRequests = fp(
   { name: "live-requests", dependencies: ["abort", "auth", "request-log"] },
 );
 
-/** A stream that fails after its first event was a 200: what counts is the error. */
+/** A stream that fails after its first event has status 200, but the error counts. */
 function endStatus(request: FastifyRequest, reply: FastifyReply): number {
   const { code } = request.outcome;
   return code === undefined || !reply.raw.writableFinished

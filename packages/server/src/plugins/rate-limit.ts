@@ -1,12 +1,12 @@
-// Limits the requests a minute of one key, or of one address where no key is needed. The waiting queue bounds the work; this
-// bounds how often a client may try.
+// Limits the requests per minute of one key, or of one address if no key is needed. The waiting queue limits the work; this
+// limits how often a client may try.
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import { networkOf } from "../access/ip-address.ts";
 import { WireError } from "../wire-error.ts";
 
 const windowMs = 60_000;
-/** Most clients that are counted at once; beyond that, the one idle longest is forgotten. */
+/** Maximum number of clients counted at once; beyond that, the one idle longest is forgotten. */
 const clientsMax = 10_000;
 
 export interface RateLimitOptions {

@@ -10,7 +10,7 @@ declare module "fastify" {
   interface FastifyRequest {
     /** Calls `action` when the response is sent or the client gone, in order of registration; at once if it has ended. */
     readonly atEnd: (action: () => void) => void;
-    /** Keeps the request running when its response has ended; the returned function ends it. To be called before the response. */
+    /** Keeps the request running after its response has ended; the returned function ends it. Call it before the response. */
     readonly outliveReply: () => () => void;
   }
 }

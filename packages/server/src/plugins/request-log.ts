@@ -1,4 +1,4 @@
-// An id for each request, and what is noted at its end: one log line, never with a prompt, an image or a reply, and the metrics.
+// Gives each request an id, and records its end: one log line, never with a prompt, an image or a reply, and the metrics.
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { wireErrors } from "@ingle/protocol";
@@ -24,7 +24,7 @@ declare module "fastify" {
 /** Ids that a client may choose: they are written into logs as they are. */
 const acceptedId = /^[\w.:-]{1,128}$/;
 
-/** The client's own `x-request-id` where it is valid, else a new id. */
+/** The client's own `x-request-id` if it is valid, else a new id. */
 export function requestId(request: IncomingMessage): string {
   const given = request.headers["x-request-id"];
   return typeof given === "string" && acceptedId.test(given) ? given : randomUUID();
@@ -45,7 +45,7 @@ export const requestLog = fp(
   { name: "request-log", dependencies: ["abort"] },
 );
 
-/** Counts every request at its end, and gives other code the metrics as `app.metrics`. */
+/** Counts every request at its end, and offers the metrics to other code as `app.metrics`. */
 export const metrics = fp(
   async (app: FastifyInstance, options: { metrics: Metrics }) => {
     app.decorate("metrics", options.metrics);
@@ -77,7 +77,9 @@ function writeLine(request: FastifyRequest, reply: FastifyReply): void {
   request.log[levelOf(request)](line, "request");
 }
 
-/** A response that was cut short has the status of the reason, which its client has not seen: 499 where the client left. */
+/**
+ * A response that was cut short is logged with the status of the reason, which its client has not seen: 499 if the client left.
+ */
 export function statusOf({ clientSignal }: FastifyRequest, reply: FastifyReply): number {
   const reason: unknown = clientSignal.reason;
   const isCut = clientSignal.aborted && !reply.raw.writableFinished;

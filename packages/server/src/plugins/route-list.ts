@@ -12,7 +12,7 @@ export type RouteList = readonly ListedRoute[];
 declare module "fastify" {
   interface FastifyContextConfig {
     operation?: Operation;
-    /** A file of the page for people: not part of the API. */
+    /** Whether it serves a file of the web page, which is not part of the API. */
     isOfPage?: boolean;
   }
   interface FastifyInstance {
@@ -20,7 +20,7 @@ declare module "fastify" {
   }
 }
 
-/** Longest part of a path that an error message repeats. */
+/** Maximum length of a path that an error message quotes. */
 const pathShownMax = 200;
 
 export const routeList = fp(
@@ -32,7 +32,7 @@ export const routeList = fp(
     app.addHook("onRoute", (route) => {
       for (const method of [route.method].flat()) {
         all.push({ pattern: toPattern(route.url), method });
-        // Every GET has a HEAD, which the description leaves out.
+        // Every GET has a HEAD, which the description omits.
         if (method !== "HEAD" && route.config?.isOfPage !== true)
           listed.push({ method, ...toListedRoute(route) });
       }

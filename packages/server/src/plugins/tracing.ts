@@ -1,5 +1,5 @@
-// One trace for each request: the HTTP request, and in it the generation by the GenAI conventions of OpenTelemetry. Numbers and
-// names only, never a prompt or a reply.
+// Records one trace per request: the HTTP request, and within it the generation by OpenTelemetry's GenAI conventions. Only
+// numbers and names, never a prompt or a reply.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import type { RequestOutcome } from "../http/request-outcome.ts";
@@ -8,7 +8,7 @@ import type { TracingSettings } from "../tracing/settings.ts";
 import { newSpanId, traceContext, type Attributes, type Span } from "../tracing/spans.ts";
 import { statusOf } from "./request-log.ts";
 
-/** Most characters of a path in a span. */
+/** Maximum number of characters of a path in a span. */
 const pathShownMax = 200;
 
 export const tracing = fp(

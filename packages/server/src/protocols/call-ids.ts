@@ -1,11 +1,11 @@
-// The ids of tool calls in protocols where a call or its result may have none: chat templates need them.
+// Assigns ids to tool calls in protocols where a call or its result may have none: chat templates need them.
 import type { ToolCall } from "@ingle/engine";
 
-/** Finds the call that a result belongs to where the result has no id. */
+/** Finds the call that a result without an id belongs to. */
 export interface CallIds {
   /** An id for a call that has none. */
   next: () => string;
-  /** Notes the calls of an assistant's message. */
+  /** Records the calls of an assistant's message. */
   called: (calls: readonly ToolCall[]) => void;
   /** The id of the call that a result belongs to: the given one, else that of the first open call, preferably of this name. */
   resultOf: (given: string, name: string | undefined) => string | undefined;

@@ -1,16 +1,16 @@
 // The stream of a response that has several choices, as chat completions and completions send it: the chunks of all choices, in
-// the order in which their tokens come, then the usage and `[DONE]`. How a chunk is written, each protocol says.
+// the order in which their tokens come, then the usage and `[DONE]`. Each protocol decides how a chunk is written.
 import type { Generation, GenerationChunk, GenerationResult } from "@ingle/engine";
 import type { Timings, Usage } from "@ingle/protocol";
 import { doneEvent } from "../http/event-stream.ts";
 import { perSecond, toUsage } from "./usage.ts";
 
 export interface StreamOptions {
-  /** Adds a last chunk that has the usage and no choices. */
+  /** Whether to add a last chunk that has the usage and no choices. */
   includeUsage: boolean;
-  /** Adds the speed so far to every chunk that has text. */
+  /** Whether to add the speed so far to every chunk with text. */
   timingsPerToken: boolean;
-  /** How many choices in a row share a prompt. Default: all. */
+  /** How many consecutive choices share a prompt. Default: all. */
   repliesPerPrompt?: number;
   /** Monotonic clock, in milliseconds. */
   now?: () => number;
@@ -28,7 +28,7 @@ export function toStreamOptions(body: {
 
 /** Writes the chunks of one response as events. */
 export interface ChunkWriter {
-  /** What a choice begins with; undefined for nothing. */
+  /** The start of a choice; undefined for none. */
   opening: (index: number) => string | undefined | Promise<string | undefined>;
   piece: (index: number, piece: GenerationChunk, timings: Speed | undefined) => string;
   finish: (index: number, result: GenerationResult) => string;
@@ -36,7 +36,7 @@ export interface ChunkWriter {
 }
 
 /**
- * One choice for each generation. The first event comes with the first token: until then an error is an HTTP error.
+ * One choice per generation. The first event comes with the first token: until then an error is an HTTP error.
  * Throws what a generation throws.
  */
 export async function* choiceChunks(
@@ -64,7 +64,7 @@ export async function* choiceChunks(
   yield doneEvent;
 }
 
-/** The timings that are known while a reply is generated; its last chunk has all of them. */
+/** The timings known while a reply is generated; its last chunk has all of them. */
 export type Speed = Pick<Timings, "predicted_n" | "predicted_ms" | "predicted_per_second">;
 
 /** Counts tokens from the first piece on: the time before it, and that piece itself, belong to the prompt. */
@@ -84,7 +84,7 @@ export function speedometer(now: () => number): (tokens: number) => Speed {
 
 interface StreamItem<T> {
   index: number;
-  /** Undefined once: the stream has ended. */
+  /** Undefined once the stream has ended. */
   value: T | undefined;
 }
 
@@ -108,7 +108,7 @@ export async function* mergeStreams<T>(
   }
 }
 
-/** Requests the next item before anybody waits for it: an error is kept until somebody does. */
+/** Requests the next item before anybody waits for it; an error is kept until somebody does. */
 function requested<T>(
   iterator: AsyncIterator<T>,
   index: number,

@@ -21,7 +21,7 @@ export type UnreadRequest = Omit<Extract<GenerationRequest, { messages: unknown 
   messages: UnreadMessage[];
 };
 
-/** Content of a message. Without an image in it, its parts become one text. */
+/** The content of a message. Without images, its parts become one text. */
 export function toContent<Part>(
   content: string | readonly Part[],
   param: string,
@@ -32,12 +32,12 @@ export function toContent<Part>(
   return parts.some(({ type }) => type === "image") ? parts : joinTexts(parts.flatMap(textOf));
 }
 
-/** Content of a message that cannot have images. */
+/** The content of a message that cannot have images. */
 export function textOfParts(content: string | readonly { text: string }[]): string {
   return typeof content === "string" ? content : joinTexts(content.map(({ text }) => text));
 }
 
-/** One content after the other. Two texts become one, with a line break between them unless one is empty. */
+/** Joins two contents. Two texts become one, with a line break between them unless one is empty. */
 export function joinContents(one: UnreadContent, other: UnreadContent): UnreadContent {
   if (typeof one === "string" && typeof other === "string")
     return joinTexts([one, other].filter((text) => text !== ""));

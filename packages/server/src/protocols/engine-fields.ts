@@ -1,10 +1,10 @@
-// Fields that several protocols share, in the engine's names: sampling, thinking and the response format. The only place where
-// wire names (`repeat_penalty`, `max_tokens`, …) and a variant's defaults meet the engine's.
+// Converts fields that several protocols share for the engine: sampling, thinking and the response format. The only place where
+// wire names (`repeat_penalty`, `max_tokens`, …) and a variant's defaults become the engine's.
 import type { GenerationRequest } from "@ingle/engine";
 import type { ChatCompletionRequest, ReasoningEffort, SamplingRequest } from "@ingle/protocol";
 import { variants, type VariantName } from "../variants.ts";
 
-/** Fields that are absent stay absent: their defaults are the engine's. */
+/** Absent fields stay absent: their defaults are the engine's. */
 export function toSampling(body: SamplingRequest, variant: VariantName) {
   return {
     // Only the likeliest token is left: greedy sampling.
@@ -29,7 +29,7 @@ function toStops(stop: SamplingRequest["stop"]): string[] | undefined {
   return stops?.filter((text) => text !== "");
 }
 
-/** JSON may hold larger integers than the engine takes: they wrap around, always to the same seed. */
+/** JSON may contain larger integers than the engine accepts: they always wrap around to the same seed. */
 function toSeed(seed: number | undefined): number | undefined {
   return seed === undefined || Number.isSafeInteger(seed) ? seed : seed % Number.MAX_SAFE_INTEGER;
 }
@@ -39,7 +39,7 @@ function toMaxTokens(limit: number | undefined): number | undefined {
   return limit === -1 ? undefined : limit;
 }
 
-/** Chat templates know three efforts; the others mean the nearest. */
+/** Chat templates have three efforts; other values mean the nearest. */
 const efforts = {
   none: undefined,
   minimal: "low",
@@ -52,7 +52,7 @@ const efforts = {
 
 type ChatRequest = Extract<GenerationRequest, { messages: unknown }>;
 
-/** The effort `none` disables thinking. `enable_thinking`, the name in most templates, wins where both are given. */
+/** The effort `none` disables thinking. `enable_thinking`, the name in most templates, takes precedence. */
 export function toThinking(
   effort: ReasoningEffort | undefined,
   templateKwargs: NonNullable<ChatCompletionRequest["chat_template_kwargs"]> = {},
@@ -85,7 +85,7 @@ export function toResponseFormat({
   return { type: "json_schema", schema, strict };
 }
 
-/** The way back, for errors: what chat completions and completions call the engine's fields. */
+/** The reverse, for errors: the names that chat completions and completions have for the engine's fields. */
 export const fieldNames = {
   "responseFormat.grammar": "grammar",
   responseFormat: "response_format",

@@ -1,5 +1,5 @@
 // The route of every protocol that generates text: it leases the model, reads images, starts the generations, and sends the
-// response whole or as a stream. A protocol says what is its own (protocol.ts).
+// response, complete or as a stream. Each protocol defines the rest (protocol.ts).
 import type { Generation, GenerationRequest, Model } from "@ingle/engine";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { sendEvents } from "../http/event-stream.ts";
@@ -31,7 +31,7 @@ export function generationRoute<Body extends GenerationBody, Sent extends Genera
       const other = await protocol.instead?.(checked, request, options);
       if (other !== undefined) return other;
       const starting = run(protocol, checked, request, options);
-      starting.catch(() => {}); // with an opening, it is awaited only after that was sent
+      starting.catch(() => {}); // with an opening, it is awaited only after the opening was sent
       if (!(checked.stream ?? streaming?.isDefault ?? false)) return protocol.respond(await starting).whole();
       const { events, errorEvents } =
         opening === undefined
@@ -67,7 +67,7 @@ function openedStream(
   };
 }
 
-/** Starts the request's generations. Throws what keeps it from being started. */
+/** Starts the request's generations. Throws the reason if it cannot be started. */
 async function run<Body extends GenerationBody, Sent extends GenerationBody>(
   protocol: GenerationProtocol<Body, Sent>,
   body: Body,
@@ -108,7 +108,7 @@ function completeBody<Body extends GenerationBody, Sent extends GenerationBody>(
   // oxlint-enable typescript/no-unsafe-type-assertion
 }
 
-/** The prompts with the pixels of their images, and as the model writes them. Throws what `readImages` throws. */
+/** The prompts with the pixels of their images, and with the model's own formatting. Throws what `readImages` throws. */
 export async function readPrompts(
   prompts: readonly Prompt[],
   model: Model,

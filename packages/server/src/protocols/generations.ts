@@ -1,5 +1,5 @@
-// Starts the generations of a request and watches them, for its log line, the metrics and the traces. Watching sees tokens when
-// the engine produces them, however slowly the client reads.
+// Starts the generations of a request and observes them for its log line, the metrics and the traces. It sees tokens when the
+// engine produces them, however slowly the client reads.
 import type { Generation, GenerationRequest, GenerationResult } from "@ingle/engine";
 import type { FastifyRequest } from "fastify";
 import type { GenerationNote } from "../http/request-outcome.ts";
@@ -8,13 +8,13 @@ import { toUsage } from "./usage.ts";
 
 interface StartOptions extends Pick<GenerationNote, "operation" | "responseId"> {
   repliesPerPrompt: number;
-  /** Whom the client names as its user. */
+  /** The user that the client names. */
   user: string | undefined;
 }
 
 /**
- * `repliesPerPrompt` generations for each of `prompts`, in their order. They end when the client leaves, and with the first
- * that fails: a response is never sent in part.
+ * Starts `repliesPerPrompt` generations for each of `prompts`, in order. They end when the client leaves, and when the first one
+ * fails: a response is never sent in part.
  */
 export function startGenerations(
   request: FastifyRequest,
@@ -34,7 +34,7 @@ export function startGenerations(
   return generations;
 }
 
-/** Each reply has a seed of its own; all of them follow from the one given. */
+/** Each reply has its own seed, derived from the given one. */
 function repeated(prompt: GenerationRequest, count: number): GenerationRequest[] {
   const { seed } = prompt;
   return Array.from({ length: count }, (_, index) =>
@@ -42,12 +42,14 @@ function repeated(prompt: GenerationRequest, count: number): GenerationRequest[]
   );
 }
 
-/** Counts down where there is no next integer. */
+/** Counts down if there is no next integer. */
 function seedAt(index: number, seed: number): number {
   return Number.isSafeInteger(seed + index) ? seed + index : seed - index;
 }
 
-/** Breaking out of an iterator is not enough: it notices only with its next token, which may be minutes away in the queue. */
+/**
+ * Breaking out of an iterator is not enough: it takes effect only with the next token, which may be minutes away in the queue.
+ */
 async function cancelTogether(generations: readonly Generation[]): Promise<void> {
   try {
     await Promise.all(generations);
@@ -62,7 +64,7 @@ interface Watched {
   repliesPerPrompt: number;
 }
 
-/** Never rejects: the response tells the client of a failure, the error handler the log. */
+/** Never rejects: the response reports a failure to the client, the error handler to the log. */
 async function watchAll(
   { outcome, server, tracked }: FastifyRequest,
   generations: readonly Generation[],

@@ -1,4 +1,4 @@
-// What every route that uses a model needs: the lease of the model, how images are read, and the head of a response.
+// What every route that uses a model needs: the model's lease, reading images, and the head of a response.
 import type { FastifyRequest } from "fastify";
 import type { ImageReading } from "../images/image-files.ts";
 import type { Lease, ModelRegistry } from "../models/registry.ts";
@@ -10,12 +10,12 @@ import { fingerprintOf, type ResponseHead } from "./usage.ts";
 export interface InferenceOptions {
   registry: ModelRegistry;
   variant: VariantName;
-  /** Longest silence of a stream before a comment is sent, in milliseconds. */
+  /** Maximum silence of a stream before a comment is sent, in milliseconds. */
   keepAliveMs: number;
   now: () => Date;
-  /** Hosts that images are fetched from, in lower case. */
+  /** Hosts from which images may be fetched, in lower case. */
   imageHosts: ReadonlySet<string>;
-  /** Letters and digits that nothing else is named. */
+  /** Returns unique letters and digits. */
   newId: () => string;
 }
 
@@ -29,9 +29,9 @@ interface LeaseRequest {
 }
 
 /**
- * The model that a request names, or the one that is served where it may name none, held until the response is sent or the
- * client has gone, with a place in the waiting queue for each generation. Throws what the registry refuses with, and the
- * reason of the request's signal.
+ * Leases the model that a request names, or the served one if the request may omit it, with a place in the waiting queue for each
+ * generation. The lease is held until the response is sent or the client has gone. Throws the registry's errors and the reason of
+ * the request's signal.
  */
 export async function leaseModel(
   request: FastifyRequest,
@@ -59,7 +59,7 @@ function modelMissing(): WireError {
   return new WireError("invalid_request", message, { param: "model" });
 }
 
-/** How the images of this request are read. */
+/** The options for reading the images of this request. */
 export function imageReading(
   { clientSignal: signal }: FastifyRequest,
   { imageHosts }: Pick<InferenceOptions, "imageHosts">,

@@ -1,4 +1,4 @@
-// The model of a request that says what it needs of it: a context, or that it can think.
+// Leases a model that meets a request's needs: a minimum context, or the ability to think.
 import { EngineError } from "@ingle/engine";
 import type { FastifyRequest } from "fastify";
 import { includes } from "../access/rights.ts";
@@ -10,7 +10,7 @@ import { leaseModel, type InferenceOptions } from "./inference.ts";
 export interface Needs {
   /** Id or alias. */
   model: string | undefined;
-  /** Tokens of context; the field names it in errors. */
+  /** The needed context in tokens, and the field to name in errors. */
   context: { tokens: number | undefined; field: string };
   thinking: { isNeeded: boolean; field: string };
 }
@@ -18,8 +18,8 @@ export interface Needs {
 type LeaseOptions = Pick<InferenceOptions, "registry" | "variant">;
 
 /**
- * Throws what `leaseModel` throws, and `invalid_request` if the model's context is smaller than the request needs, or if the request
- * wants thoughts of a model that cannot think. Only a request that may manage models loads one with a context of its own.
+ * Throws what `leaseModel` throws, and `invalid_request` if the model's context is smaller than the request needs, or if the
+ * request wants the model to think and it cannot. Only a request that may manage models can load one with its own context.
  */
 export async function leaseWithNeeds(
   { model, context, thinking }: Needs,
@@ -47,7 +47,7 @@ export async function leaseWithNeeds(
   return lease;
 }
 
-/** Loads a model that is not in memory, with at least this context. One that knows no settings is loaded as usual. */
+/** Loads a model that is not in memory, with at least this context. A model without settings is loaded as usual. */
 async function loadWithContext(
   name: string,
   contextLength: number,
@@ -61,7 +61,7 @@ async function loadWithContext(
   try {
     await registry.load(slot.id, undefined, { settings: { contextLength }, signal });
   } catch (error) {
-    // No context is longer than the one that the model was trained for.
+    // No context is longer than the model was trained for.
     const most = EngineError.is(error) ? error.details["contextLengthTrain"] : undefined;
     if (typeof most !== "number") throw error;
     await registry.load(slot.id, undefined, { settings: { contextLength: most }, signal });

@@ -1,4 +1,4 @@
-// The number of a model's parameters as other servers' clients show it.
+// Formats the number of a model's parameters for other servers' clients.
 
 /** Such as `1.2B`, `270.50M` or `64K`. */
 export function toParameterSize(count: number): string {

@@ -3,7 +3,7 @@
 //
 //   body ──▶ toEngine ──▶ prompts ──▶ model, images, generations ──▶ respond ──▶ whole, or events
 //
-// Another protocol is another folder, and a line in app.ts.
+// To add a protocol, add a folder and a line in app.ts.
 import type { Generation, GenerationRequest, Model } from "@ingle/engine";
 import type { ErrorBody } from "@ingle/protocol";
 import type { FastifyRequest } from "fastify";
@@ -21,14 +21,14 @@ export interface GenerationProtocol<Body extends GenerationBody, Sent extends Ge
   readonly path: string;
   /** Checks the body of a request. */
   readonly body: z.ZodType<Sent>;
-  /** Adds to the body what the server has of earlier requests. Default: nothing; `Sent` is `Body`. */
+  /** Adds the server's data from earlier requests to the body. Default: nothing; `Sent` is `Body`. */
   readonly complete?: (body: Sent, request: FastifyRequest) => Body;
   /** Describes the route in the API's document. */
   readonly operation: Operation;
   readonly conventions?: WireConventions;
   /** Default: server-sent events, if the request asks for a stream. */
   readonly streaming?: Streaming;
-  /** What a stream begins with while the request waits for its model. Default: nothing is sent until the model is there. */
+  /** The start of a stream, while the request waits for its model. Default: nothing is sent until the model is available. */
   readonly opening?: Opening<Body>;
   /** Answers a request that generates nothing; undefined for one that does. Default: every request generates. */
   readonly instead?: (
@@ -42,13 +42,13 @@ export interface GenerationProtocol<Body extends GenerationBody, Sent extends Ge
     request: FastifyRequest,
     options: InferenceOptions & { places: number },
   ) => Promise<Lease>;
-  /** What the id of every response begins with, such as `chatcmpl-`. */
+  /** The prefix of every response's id, such as `chatcmpl-`. */
   readonly idPrefix: string;
-  /** What traces call a generation, by the GenAI conventions of OpenTelemetry. */
+  /** The operation's name in traces, by OpenTelemetry's GenAI conventions. */
   readonly tracedAs: "chat" | "text_completion";
-  /** The request in the engine's names. Throws a `WireError` for what the schema cannot refuse. */
+  /** Converts the request for the engine. Throws a `WireError` for mistakes that the schema cannot detect. */
   readonly toEngine: (body: Body, variant: VariantName) => EngineRequest;
-  /** The response to a request whose generations run. */
+  /** The response to a request whose generations are running. */
   readonly respond: (running: RunningRequest<Body>) => ProtocolResponse;
 }
 
@@ -62,8 +62,8 @@ export interface Streaming {
 /** The events before those of the response. */
 export interface Opening<Body> {
   /**
-   * In their text form; there may be none. Ends when `started` settles, at the latest, and throws nothing itself. From its first event
-   * on, an error has no HTTP status.
+   * Yields events as text; there may be none. Ends at the latest when `started` settles, and never throws. After its first event,
+   * an error no longer has an HTTP status.
    */
   readonly events: (
     body: Body,
@@ -74,15 +74,15 @@ export interface Opening<Body> {
   readonly errorEvents: (error: ErrorBody) => string;
 }
 
-/** What every protocol's body has. */
+/** The fields of every protocol's body. */
 export interface GenerationBody {
-  /** Absent: the model that is served. */
+  /** Absent: the served model. */
   model?: string | undefined;
-  /** Default: what the protocol's `streaming` says, else false. */
+  /** Default: that of the protocol's `streaming`, else false. */
   stream?: boolean | undefined;
 }
 
-/** What all routes of one protocol have in common; they go into a route's `config`. */
+/** Conventions of all routes of one protocol, for a route's `config`. */
 export interface WireConventions {
   /** Default: the engine's names. */
   readonly fieldNames?: FieldNames;
@@ -93,13 +93,13 @@ export interface WireConventions {
 }
 
 export interface EngineRequest {
-  /** At least one. Their images are still to be read, which needs the model. */
+  /** At least one. Their images have yet to be read, which needs the model. */
   readonly prompts: readonly Prompt[];
   /** Default: 1. */
   readonly repliesPerPrompt?: number | undefined;
-  /** Whom the client names as its user, for fair shares. */
+  /** The user that the client names, for fair shares. */
   readonly user?: string | undefined;
-  /** Names of fields that are set and that the response will not follow. */
+  /** Names of fields that are set and that the response ignores. */
   readonly ignored?: readonly string[];
 }
 
@@ -107,33 +107,33 @@ export type Prompt = UnreadRequest | TextRequest | PromptOfModel;
 
 type TextRequest = Extract<GenerationRequest, { prompt: unknown }>;
 
-/** A prompt that only the model can write, with its tokens. */
+/** A prompt that only the model can format, with its tokens. */
 export type PromptOfModel = (model: Model) => Promise<TextRequest>;
 
 export interface RunningRequest<Body> {
   readonly body: Body;
   readonly head: ResponseHead;
   readonly model: Model;
-  /** `repliesPerPrompt` for each prompt, in the order of the prompts. */
+  /** `repliesPerPrompt` generations per prompt, in the order of the prompts. */
   readonly generations: readonly Generation[];
-  /** The first generation: the only one of a protocol that has one prompt and one reply. */
+  /** The first generation; the only one for protocols with one prompt and one reply. */
   readonly generation: Generation;
   readonly variant: VariantName;
   readonly request: FastifyRequest;
-  /** When the request came and when its model could be used, on `performance.now()`'s clock. */
+  /** When the request arrived and when its model was available, on `performance.now()`'s clock. */
   readonly startedAt: number;
   readonly leasedAt: number;
   readonly now: () => Date;
-  /** Letters and digits that nothing else is named. */
+  /** Unique letters and digits. */
   readonly newId: () => string;
 }
 
 export interface ProtocolResponse {
-  /** The response in one piece. Rejects with what the first failed generation rejects with. */
+  /** The complete response. Rejects with the error of the first failed generation. */
   readonly whole: () => Promise<object>;
   /**
-   * The response as server-sent events or as another `streaming` says, in their text form. Until the first event, which comes with the first token, an error
-   * still has an HTTP status. Throws what a generation throws.
+   * The response as the text of server-sent events, or of the protocol's `streaming`. Before the first event, which comes with
+   * the first token, an error still has an HTTP status. Throws what a generation throws.
    */
   readonly events: () => AsyncIterable<string>;
   /** The events that end a stream after an error. Default: one event with the error's body. */

@@ -2,7 +2,7 @@
 import type { GenerationResult, Model, TokenLogprobs } from "@ingle/engine";
 import type { Timings, TokenLogprob, Usage } from "@ingle/protocol";
 
-/** What a response begins with; in a stream, the same in every chunk. */
+/** The head of a response; in a stream, the same in every chunk. */
 export interface ResponseHead {
   id: string;
   /** Unix seconds. */
@@ -18,7 +18,7 @@ export function fingerprintOf(model: Model): string {
 }
 
 /**
- * `repliesPerPrompt` results in a row share a prompt, which is counted once: its cached tokens are those of the first result.
+ * `repliesPerPrompt` consecutive results share a prompt, which is counted once with the cached tokens of the first result.
  * Default: all results share one prompt.
  */
 export function toUsage(results: readonly GenerationResult[], repliesPerPrompt = results.length): Usage {
@@ -37,8 +37,8 @@ export function toUsage(results: readonly GenerationResult[], repliesPerPrompt =
 }
 
 /**
- * `prompt_n` counts the prompt tokens that were computed, without the cached ones. Several generations run side by side: the
- * longest time counts. Without drafts, their counts are absent.
+ * `prompt_n` counts the computed prompt tokens, without the cached ones. Generations run in parallel, so the longest time counts.
+ * Without drafts, their counts are absent.
  */
 export function toTimings(results: readonly GenerationResult[], repliesPerPrompt = results.length): Timings {
   const { prompt_tokens, completion_tokens, prompt_tokens_details } = toUsage(results, repliesPerPrompt);

@@ -1,5 +1,4 @@
-// A route and everything that is said of it in one object: its path, the right that it needs, what it takes, and its description
-// in /openapi.json and /docs.
+// Defines a route in one object: its path, the right that it needs, its input, and its description in /openapi.json and /docs.
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { z } from "zod";
 import type { Operation } from "../openapi/operation.ts";
@@ -8,14 +7,14 @@ export interface Route extends Operation, Omit<FastifyContextConfig, "operation"
   readonly path: `${"GET" | "POST" | "DELETE"} ${string}`;
   /** Checked by plugins/json-body.ts before the handler runs. */
   readonly body?: z.ZodType;
-  /** The query string's. Checked by app.ts before the handler runs. */
+  /** The schema of the query string. Checked by app.ts before the handler runs. */
   readonly query?: z.ZodType;
 }
 
 type Parsed<R extends Route, Part extends "body" | "query"> =
   R extends Readonly<Record<Part, z.ZodType<infer Value>>> ? Value : unknown;
 
-/** What `*`, which is everything at the end, and `:id` and the like stand for in a request's path. */
+/** The values of `*` (everything at the end), `:id` and the like in a request's path. */
 type ParamsOf<Path extends string> = Record<ParamNames<Path>, string>;
 type ParamNames<Path extends string> = Path extends `${infer Start}/${infer Rest}`
   ? ParamNames<Start> | ParamNames<Rest>

@@ -1,4 +1,4 @@
-// llama-server's routes that generate nothing, but for embeddings: tokens, templates, and what is known of models.
+// llama-server's routes that do not generate, except embeddings: tokens, templates, and information about models.
 import type { Model } from "@ingle/engine";
 import {
   Detokenization,
@@ -146,7 +146,10 @@ export async function llamaServerRoutes(app: FastifyInstance, options: Inference
   });
 }
 
-/** As many as requests are computed at the same time. Requests have no slot of their own: the first ones are said to be busy. */
+/**
+ * One slot per request that can be computed at the same time. Requests are not bound to slots, so the first slots are reported as
+ * busy.
+ */
 function slotsOf(model: Model): LlamaServerSlots {
   const { parallel, contextLength: n_ctx } = model.info;
   const { running } = model.stats();

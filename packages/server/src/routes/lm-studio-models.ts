@@ -1,5 +1,5 @@
-// The models of a running server for LM Studio's clients and ours alike: GET /api/v1/models, POST /api/v1/models/load and …/unload; and
-// for LM Studio's alone POST /api/v1/models/download and GET /api/v1/models/download/status/{id}.
+// The models of a running server, for LM Studio's clients and ours: GET /api/v1/models, POST /api/v1/models/load and …/unload;
+// and only for LM Studio's: POST /api/v1/models/download and GET /api/v1/models/download/status/{id}.
 import {
   LmStudioDownload,
   LmStudioDownloadRequest,
@@ -103,7 +103,7 @@ export async function lmStudioModelRoutes(
   addRoute(app, downloadStatus, async ({ params }) => downloadOf(jobs(), params["*"]));
 }
 
-/** Our names of LM Studio's fields; where a request has both, ours. */
+/** Our names for LM Studio's fields; if a request has both, ours count. */
 function toLoadRequest({
   eval_batch_size: batchSize,
   flash_attention: flashAttention,

@@ -1,4 +1,4 @@
-// LM Studio's API v0 beside its completions: GET /api/v0/models, GET /api/v0/models/{id} and POST /api/v0/embeddings.
+// LM Studio's API v0 without the completions: GET /api/v0/models, GET /api/v0/models/{id} and POST /api/v0/embeddings.
 import { LmStudioModel, LmStudioModels } from "@ingle/protocol";
 import type { FastifyInstance } from "fastify";
 import type { InferenceOptions } from "../protocols/inference.ts";

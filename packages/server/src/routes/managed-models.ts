@@ -7,7 +7,7 @@ import { settingsOf } from "../models/slot/load-settings.ts";
 import type { ModelSlot } from "../models/slot/model-slot.ts";
 import { addRoute, type Route } from "./add-route.ts";
 
-/** The requests' names for the engine's fields. */
+/** The names in requests for the engine's fields. */
 export const loadFieldNames = { contextLength: "context_length" };
 
 export const listRoute = {
@@ -56,7 +56,7 @@ export async function listOfModels(registry: ModelRegistry): Promise<ManagedMode
 
 type Request = Pick<FastifyRequest, "clientSignal" | "log">;
 
-/** Throws what `ModelRegistry.load()` throws; without `wait`, only `model_not_found` and what the settings are refused with. */
+/** Throws what `ModelRegistry.load()` throws; without `wait`, only `model_not_found` and errors of the settings. */
 export async function loadAsRequested(
   registry: ModelRegistry,
   request: Request,
@@ -88,7 +88,7 @@ async function carryOut(
   if (wait) await command(clientSignal);
   else
     void command(undefined).catch((err: unknown) =>
-      // The model's state shows the failure, too.
+      // The model's state also shows the failure.
       log.warn({ err }, "a management request failed after its client stopped waiting"),
     );
 }

@@ -119,7 +119,7 @@ export async function ollamaModelRoutes(app: FastifyInstance, options: OllamaMod
     const { library } = options;
     if (library === undefined) throw noLibrary();
     const slot = await registry.known(nameIn(body));
-    // As in Ollama, a model in memory is unloaded first; one that is in use waits for its requests.
+    // As in Ollama, a model in memory is unloaded first; if it is in use, this waits for its requests.
     if (takesMemory(slot.state) || slot.state.kind === "preparing")
       await registry.unload(slot.id, { signal });
     await library.remove(slot.id, { signal });

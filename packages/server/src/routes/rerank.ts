@@ -1,4 +1,4 @@
-// POST /v1/rerank and its other names: how well documents fit a query.
+// POST /v1/rerank and its other paths: scores how well documents fit a query.
 import { Reranking, RerankRequest, RerankScores } from "@ingle/protocol";
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
@@ -7,7 +7,7 @@ import { leaseModel, type InferenceOptions } from "../protocols/inference.ts";
 import { addRoute, type Route } from "./add-route.ts";
 import { recorded } from "./embeddings.ts";
 
-/** Clients of other servers know different ones. */
+/** Clients of other servers use different paths. */
 const paths = ["/v1/rerank", "/v1/reranking", "/rerank", "/reranking"] as const;
 
 const rerank = {
@@ -52,7 +52,7 @@ export async function rerankRoutes(
     });
 }
 
-/** The best first; of equal ones, the one that was given first. */
+/** Best first; equal scores keep the order of the request. */
 function ordered(scores: readonly number[], texts: readonly string[]): Scored[] {
   return scores
     .map((score, index) => ({ index, score, text: texts[index] ?? "" }))

@@ -1,4 +1,4 @@
-// /v1/responses and /v1/conversations with what they keep between requests, from the store's opening to its end.
+// Registers /v1/responses and /v1/conversations with their store, and owns the store from its opening to its end.
 import type { FastifyInstance } from "fastify";
 import type { RecordStore } from "../stored/record-store.ts";
 import { generationRoute } from "../protocols/generation-route.ts";
@@ -8,13 +8,13 @@ import { responses } from "../protocols/responses/protocol.ts";
 import { responseRoutes } from "./responses.ts";
 import { StoredResponses } from "../protocols/responses/stored-responses.ts";
 
-/** How often what is too old is deleted, if no request does it before. */
+/** How often expired records are deleted, if no request does it earlier. */
 const expireEveryMs = 60_000;
 
 export interface ResponsesOptions extends InferenceOptions {
   /** Disposed of when the server closes. Undefined: nothing is stored. */
   store: RecordStore | undefined;
-  /** Where responses are created. */
+  /** The paths on which responses are created. */
   paths: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-// GET and DELETE /v1/responses/{id}, its input items, and cancelling it.
+// GET and DELETE /v1/responses/{id}, GET its input items, and POST its cancellation.
 import {
   DeletedResponse,
   ItemList,

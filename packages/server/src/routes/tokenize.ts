@@ -93,7 +93,7 @@ async function tokensOf(model: Model, body: TokenizeRequest, reading: ImageReadi
   });
 }
 
-/** The bytes of each token. Throws `invalid_request` where there are too many. */
+/** The bytes of each token. Throws `invalid_request` if there are too many. */
 export async function piecesOf(model: Model, tokens: Int32Array): Promise<Uint8Array[]> {
   if (tokens.length > piecesMax) {
     const message = `with_pieces takes at most ${piecesMax} tokens, and this text has ${tokens.length}`;

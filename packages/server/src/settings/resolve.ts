@@ -15,7 +15,7 @@ import {
   type ValuesOf,
 } from "./setting.ts";
 
-/** A setting that cannot be used. `setting` is the flag or environment variable it came from. */
+/** A setting that cannot be used. `setting` is the flag or environment variable that it came from. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
   readonly setting: string;
@@ -56,7 +56,7 @@ export function givenSettings<T extends SettingTable>(
   return given;
 }
 
-/** Checks every setting. `defaults` are those that a variant has, by name. Throws ConfigError for the first that cannot be used. */
+/** Checks every setting. `defaults` are those that a variant has, by name. Throws ConfigError for the first invalid one. */
 export function checkedSettings<T extends SettingTable>(
   table: T,
   given: GivenSettings,

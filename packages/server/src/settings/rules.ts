@@ -18,10 +18,10 @@ import { apiKeysMax, digestOfKey } from "../api-key.ts";
 import { ListenEndpoint } from "../kv-events/zmtp.ts";
 import type { OnLoading } from "../variants.ts";
 
-/** Longest time that a timer of Node can wait: one more millisecond and it fires at once. */
+/** The longest time that Node's timers can wait: with one more millisecond they fire at once. */
 export const timeMsMax = 2 ** 31 - 1;
 
-/** Longest path, name or other text of a setting. */
+/** Maximum length of a path, a name or another text of a setting. */
 const textLengthMax = 4096;
 
 const timeRule = 'must be a time such as "30s", "5m" or "250ms"';
@@ -75,14 +75,14 @@ export const networks = z.array(
   z.string().refine(isAddressOrNetwork, "must be addresses or networks such as 127.0.0.1 or 10.0.0.0/8"),
 );
 
-/** Only digests of keys are kept: neither a log of the config nor a heap dump shows a key. */
+/** Only digests of keys are kept, so that neither a log of the config nor a heap dump shows a key. */
 export const keyDigests = z
   .array(z.string().transform(digestOfKey))
   .max(apiKeysMax, `must be at most ${apiKeysMax} keys`);
 
 export const kvBits = KvBits;
 
-/** A list whose entries are checked one by one, and which is undefined instead of empty if it is not given. */
+/** A list whose entries are checked one by one. If it is not given, it is undefined instead of empty. */
 const commaSeparated = text.transform((entries) => entries.split(",").map((entry) => entry.trim()));
 
 export const deviceNames = commaSeparated.pipe(DeviceNames);
@@ -102,7 +102,7 @@ export const gpuLayers = text
 export const positive = decimal.positive("must be above 0").max(1e12);
 export const factor = decimal.min(0, "must be at least 0").max(1e6);
 
-/** `reject-at-start` is a variant's: requests wait, but are rejected until a first model was loaded. */
+/** A variant may also have `reject-at-start`: requests wait, but are rejected until a first model has been loaded. */
 export const onLoading = z.enum(
   ["wait", "reject", "reject-at-start"] as const satisfies OnLoading[],
   'must be "wait" or "reject"',
@@ -110,7 +110,7 @@ export const onLoading = z.enum(
 
 export const endpoint = ListenEndpoint;
 
-/** The engine parses them again; this finds a typing error before anything starts. */
+/** The engine parses them again; this finds typos before anything starts. */
 export const workers = z
   .array(
     z

@@ -161,7 +161,7 @@ export const monitoringSettings = {
   },
 };
 
-/** Responses and conversations that clients may come back to. */
+/** The store for responses and conversations that clients may return to. */
 export const storeSettings = {
   store: text(
     "--response-store <place>",

@@ -2,11 +2,11 @@
 // types all come from it. It is plain data, so that `ingle --help` loads no schema library.
 import type { z } from "zod";
 
-/** What a flag's text becomes: a list is separated by commas, a time is such as `30s`. */
+/** The type of a flag's value: lists are separated by commas; times are written like `30s`. */
 export type Kind = "text" | "list" | "integer" | "decimal" | "time" | "toggle";
 
 export interface Flag {
-  /** As commander takes it: `--ctx <tokens>`. */
+  /** In commander's notation: `--ctx <tokens>`. */
   readonly flag: string;
   readonly kind: Kind;
   /** One phrase, for `--help` and docs/cli.md. */
@@ -17,10 +17,10 @@ export interface Flag {
   /** Bounds of an integer; of a time, in milliseconds. */
   readonly min?: number;
   readonly max?: number;
-  /** Environment variables that stand for the flag, the first one first; names without INGLE_ are set by platforms. */
+  /** Environment variables for the flag, in order of precedence; platforms set those without INGLE_. */
   readonly variables?: readonly string[];
   readonly default?: string | number;
-  /** Describes a default that is no plain value. */
+  /** Describes a default that is not a plain value. */
   readonly defaultText?: string;
   readonly isRequired?: true;
 }
@@ -31,11 +31,11 @@ export type Rules = typeof import("./rules.ts");
 export interface Setting extends Flag {
   /** Default: the rule that follows from kind, bounds and choices. */
   readonly rule?: (rules: Rules) => z.ZodType;
-  /** The default is the variant's, under the same name. */
+  /** Whether the default is the variant's, under the same name. */
   readonly isPerVariant?: true;
-  /** The command line does not have it: it is set by its variable, or by a program. */
+  /** Whether it has no flag: it is set by its variable, or by a program. */
   readonly isVariableOnly?: true;
-  /** Without it, its group is undefined. */
+  /** Whether its group is undefined without it. */
   readonly opensGroup?: true;
   /** The flag that this one needs. */
   readonly requires?: string;
@@ -73,7 +73,7 @@ export function flagKinds(variablePrefix?: string) {
   };
 }
 
-/** Settings by name, in groups, in the shape of the values that are read from it. */
+/** Settings by name, in groups, in the same shape as their values. */
 export interface SettingTable {
   readonly [name: string]: Setting | SettingTable;
 }
@@ -128,7 +128,7 @@ const truths: Readonly<Record<string, boolean>> = {
   off: false,
 };
 
-/** Entries with commas between them; empty ones are left out. */
+/** Entries separated by commas; empty ones are omitted. */
 function listOf(text: string): string[] {
   return text
     .split(",")

@@ -1,4 +1,4 @@
-// Every setting of the server, in the shape of its config, and in the sections of its help.
+// Every setting of the server: in the shape of its config, and in the sections of its help.
 import {
   computeSettings,
   deviceSettings,

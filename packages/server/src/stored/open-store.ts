@@ -4,7 +4,7 @@ import { MemoryStore } from "./memory-store.ts";
 import type { RecordStore, StoreLimits } from "./record-store.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 
-/** Undefined if nothing is to be stored. Throws ConfigError for a file that cannot be used. */
+/** Undefined if nothing should be stored. Throws ConfigError for a file that cannot be used. */
 export async function openStore({
   store,
   countMax,

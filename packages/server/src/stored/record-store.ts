@@ -1,13 +1,13 @@
-// Where responses and conversations are kept between requests: texts by unguessable ids, each for its owner alone, within limits.
-// The records that were written first are evicted first. Opened by open-store.ts.
+// The interface of the stores for responses and conversations: texts by unguessable ids, each readable only by its owner, within
+// limits. The oldest records are evicted first.
 
 /** How much a store may hold. */
 export interface StoreLimits {
-  /** Records. */
+  /** Maximum number of records. */
   readonly countMax: number;
-  /** Of all texts together, in UTF-8. */
+  /** Maximum size of all texts together, in UTF-8. */
   readonly bytesMax: number;
-  /** Since a record was written, in milliseconds. */
+  /** Maximum age since a record was written, in milliseconds. */
   readonly ageMaxMs: number;
 }
 
@@ -23,8 +23,8 @@ export interface RecordStore extends Disposable {
   get: (id: string, owner: string) => string | undefined;
   /** Adds or replaces a record, which becomes the newest. False, with no change, if it is larger than the whole store may be. */
   put: (record: StoredRecord) => boolean;
-  /** Whether there was such a record of this owner. */
+  /** Returns whether this owner had such a record. */
   delete: (id: string, owner: string) => boolean;
-  /** Removes what is too old. */
+  /** Removes expired records. */
   expire: () => void;
 }

@@ -7,8 +7,8 @@ import { ConfigError } from "../settings/resolve.ts";
 import type { RecordStore, StoredRecord, StoreLimits } from "./record-store.ts";
 
 /**
- * What makes a file of each version from one of the version before, from an empty file on. `user_version` says how many of them a
- * file has had. Released ones never change.
+ * The migrations, each from one version of the file to the next, starting with an empty file. `user_version` is the number of
+ * migrations that a file has had. Released migrations never change.
  */
 const migrations: readonly string[] = [
   `CREATE TABLE records (
@@ -116,11 +116,11 @@ export class SqliteStore implements RecordStore {
 
   [Symbol.dispose](): void {
     if (!this.#database.open) return;
-    this.#rows("PRAGMA wal_checkpoint(TRUNCATE)"); // what was deleted is in the log, too
+    this.#rows("PRAGMA wal_checkpoint(TRUNCATE)"); // deleted records are still in the log
     this.#database.close();
   }
 
-  /** Records that were written before are too old. */
+  /** Records written before this time have expired. */
   get #oldest(): number {
     return this.#now() - this.#limits.ageMaxMs;
   }
@@ -137,7 +137,7 @@ export class SqliteStore implements RecordStore {
     return rowsOf(this.#database, statement, ...values);
   }
 
-  /** All of it happens, or nothing. */
+  /** Runs a function as one transaction. */
   #together(action: () => void): void {
     this.#database.exec("BEGIN IMMEDIATE");
     try {
@@ -152,7 +152,7 @@ export class SqliteStore implements RecordStore {
 
 const setting = "--response-store";
 
-/** Sets how the file is written, and brings it to the newest version. */
+/** Configures writing, and migrates the file to the newest version. */
 function prepare(database: Database.Database): void {
   // Deleted texts are overwritten. With a log beside the file, a record needs no flush of the disk.
   for (const pragma of ["secure_delete = ON", "journal_mode = WAL", "synchronous = NORMAL"])

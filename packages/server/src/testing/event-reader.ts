@@ -16,13 +16,13 @@ export class EventReader implements AsyncDisposable {
     this.#events = this.#read(url, headers);
   }
 
-  /** The first state for which `is` holds, beginning with the latest one; the test's time limit ends the wait. */
+  /** The first state for which `is` returns true, beginning with the latest one; the test's time limit ends the wait. */
   async until(is: (state: LiveState) => boolean): Promise<LiveState> {
     while (this.latest === undefined || !is(this.latest)) await this.next();
     return this.latest;
   }
 
-  /** The newest row for which `is` holds, once there is one. */
+  /** The newest row for which `is` returns true, once there is one. */
   async row(is: (row: LiveRequest) => boolean): Promise<LiveRequest> {
     const { requests } = await this.until((state) => state.requests.some(is));
     const row = requests.find(is);

@@ -10,7 +10,7 @@ export interface ScriptedKnown extends KnownModel {
   readonly log: { prepared: number; loads: number; frees: number };
   /** The settings of each request to load it. */
   readonly asked: (LoadSettings | undefined)[];
-  /** Every load waits for it, and fails if it rejects. */
+  /** Every load waits for this promise, and fails if it rejects. */
   gate: Promise<unknown>;
   /** Thrown by prepare(). */
   refusal: Error | undefined;
@@ -18,7 +18,7 @@ export interface ScriptedKnown extends KnownModel {
   report: (fraction: number) => void;
 }
 
-/** A model of so many bytes. Loads at once, with the requested context, unless its gate is closed. */
+/** A model of the given size in bytes. Loads at once, with the requested context, unless its gate is closed. */
 export function scriptedKnown(
   id: string,
   options: {

@@ -3,14 +3,14 @@
 import { toExport, type Span } from "./spans.ts";
 import type { TracingSettings } from "./settings.ts";
 
-/** Most queued spans; OpenTelemetry's own default. */
+/** Maximum number of queued spans; OpenTelemetry's own default. */
 const queueMax = 2_048;
 const batchMax = 512;
 /** Longest delay until a span is sent. */
 const delayMs = 5_000;
 
 export interface ExporterDependencies {
-  /** Called for the first failed batch of a row, not for each. */
+  /** Called for the first of consecutive failed batches, not for each. */
   onFailure: (error: unknown) => void;
   fetch?: typeof fetch;
 }
@@ -53,7 +53,7 @@ export class SpanExporter implements AsyncDisposable {
       while (this.#queue.length > 0) await this.#send(this.#queue.splice(0, batchMax));
       this.#isFailing = false;
     } catch (error) {
-      this.#queue = []; // drop them: the same collector would fail again
+      this.#queue = []; // dropped: the same collector would fail again
       if (!this.#isFailing) this.#dependencies.onFailure(error);
       this.#isFailing = true;
     } finally {

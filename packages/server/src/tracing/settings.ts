@@ -12,7 +12,7 @@ export const TracingSettings = z.object({
   timeoutMs: z.int("must be a whole number of milliseconds").min(1, "must be at least 1"),
   /** `service.name` and other attributes of this process. */
   resource: z.record(z.string(), z.string()),
-  /** Fraction of the traces that start here that is kept. */
+  /** The fraction of traces starting here that is kept. */
   ratio: z.number("must be a number").min(0, "must be at least 0").max(1, "must be at most 1"),
   /** Whether the caller's sampling decision, if there is one, overrides the ratio. */
   followsParent: z.boolean(),

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 
 export type AttributeValue = string | number | boolean | readonly string[];
 
-/** Absent values are left out. */
+/** Absent values are omitted. */
 export type Attributes = Readonly<Record<string, AttributeValue | undefined>>;
 
 export interface TraceContext {

@@ -1,4 +1,4 @@
-// Links to the five pages: on the left in a wide window, at the bottom on a phone.
+// Links to the pages: on the left in a wide window, at the bottom on a phone.
 import { link, live } from "../connection/connection.ts";
 import { Icon, type IconName } from "../design/icon.tsx";
 import { appText } from "../strings/app.ts";

@@ -1,4 +1,4 @@
-// Routes in the fragment of the URL, such as `#/chat/ID` and `#/library`.
+// The router: routes are in the fragment of the URL, such as `#/chat/ID` and `#/library`.
 import { signal } from "@preact/signals";
 
 export const pageNames = ["chat", "text", "library", "server", "settings"] as const;

@@ -3,8 +3,8 @@ import type { ComponentChildren } from "preact";
 
 import { canManage, client, modelOf } from "../connection/connection.ts";
 import { Button } from "../design/button.tsx";
-import { useLoaded } from "../design/loaded.ts";
-import { countText } from "../format/in-language.ts";
+import { useLoaded } from "../design/use-loaded.ts";
+import { countText } from "../format/localized.ts";
 import { largerContext } from "../library/load-form.ts";
 import { reloadingModel, reloadModel } from "../library/model-loading.ts";
 import { chatText } from "../strings/chat.ts";

@@ -6,7 +6,7 @@ import { branchOf } from "../chats/message-tree.ts";
 import { IconButton } from "../design/button.tsx";
 import { Menu, type MenuItem } from "../design/menu.tsx";
 import { showToast } from "../design/toast.tsx";
-import { retryReply, stopReplies } from "../replies/ask.ts";
+import { retryReply, stopReplies } from "../replies/request-replies.ts";
 import { appText } from "../strings/app.ts";
 import { chatText } from "../strings/chat.ts";
 import { chatModels } from "./current-chat.ts";

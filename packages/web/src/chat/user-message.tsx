@@ -6,7 +6,7 @@ import { Button, IconButton } from "../design/button.tsx";
 import { CopyButton } from "../design/copy-button.tsx";
 import { Form, TextArea } from "../design/field.tsx";
 import { attempt } from "../design/toast.tsx";
-import { editMessage } from "../replies/ask.ts";
+import { editMessage } from "../replies/request-replies.ts";
 import { appText } from "../strings/app.ts";
 import { chatText } from "../strings/chat.ts";
 import { SentAttachments } from "./attachments.tsx";

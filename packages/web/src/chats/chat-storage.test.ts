@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { exampleConversation, exampleReplyMessage } from "../../test/examples.ts";
 import { type ChatDatabase, ChatStorage, openDatabase } from "./chat-storage.ts";
 import type { Message } from "./conversation.ts";
-import { joinTabs, type Change } from "./tabs.ts";
+import { joinTabs, type Change } from "./other-tabs.ts";
 
 // idb looks up the browser's classes by name.
 Object.assign(globalThis, browserDatabase);

@@ -11,7 +11,7 @@ import type {
   ReplyMessage,
   StoredFile,
 } from "./conversation.ts";
-import type { Change } from "./tabs.ts";
+import type { Change } from "./other-tabs.ts";
 
 interface ChatSchema extends DBSchema {
   conversations: { key: string; value: Conversation };

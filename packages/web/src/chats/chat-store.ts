@@ -7,7 +7,7 @@ import { reasonOf } from "../strings/error-message.ts";
 import { ChatStorage, openDatabase } from "./chat-storage.ts";
 import type { Conversation, Folder, Message, Preset } from "./conversation.ts";
 import { choicesOf, linearPath, makeTree, type MessageTree } from "./message-tree.ts";
-import { joinTabs, type Change, type Tabs } from "./tabs.ts";
+import { joinTabs, type Change, type Tabs } from "./other-tabs.ts";
 import { isUnsavedReply, saveUnsaved } from "./unsaved-replies.ts";
 
 const storeName = "ingle-chats";

@@ -1,4 +1,4 @@
-// A conversation as text: its title, its Markdown document, and the name of its file. Pure.
+// Converts a conversation to text: its title, its Markdown document, and its file name. Pure.
 import type { Message } from "./conversation.ts";
 
 /** Maximum length of a title, in characters. The list cuts titles further. */

@@ -1,4 +1,4 @@
-// The server that this page came from: the client for it, its live state as signals, and whether it is reachable.
+// The connection to the server that this page came from: its client, its live state as signals, and whether it is reachable.
 import { ApiError, Ingle } from "@ingle/client";
 import type { LiveEvent, LogLine, Machine, ManagedModel, Session } from "@ingle/protocol";
 import { computed, signal } from "@preact/signals";

@@ -1,4 +1,4 @@
-// Tries again: reopens a stream of events after it broke, and waits while a model is loading.
+// Retries: reopens a stream of events after it broke, and waits while a model is loading.
 import { ApiError } from "@ingle/client";
 
 /** Short at first, for a server that only restarts. */

@@ -1,4 +1,4 @@
-// What a view says instead of content: why it is empty, and what to do next.
+// What a view shows instead of content: why it is empty, and what to do next.
 import type { ComponentChildren } from "preact";
 
 import { Icon, type IconName } from "./icon.tsx";

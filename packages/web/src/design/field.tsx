@@ -121,7 +121,7 @@ type NumberEvent = TargetedEvent<HTMLInputElement>;
 export function useTypedNumber(value: number | null, read: (box: HTMLInputElement) => void) {
   const [typed, setTyped] = useState<string | null>(null);
   const isUnread = useRef(false);
-  // Whichever event comes first reads it: browsers omit `change` if a script has set the value since the typing.
+  // Whichever event comes first reads it: browsers omit `change` if a script has set the value since the user typed.
   const settle = ({ currentTarget }: NumberEvent) => {
     if (isUnread.current) read(currentTarget);
     isUnread.current = false;

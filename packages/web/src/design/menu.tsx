@@ -1,4 +1,4 @@
-// A button with a menu, on the browser's popover, which is above everything and closes itself.
+// A button with a menu, based on the browser's popover, which is above everything and closes by itself.
 import type { ComponentChildren } from "preact";
 import { useId, useRef, useState } from "preact/hooks";
 
@@ -11,7 +11,7 @@ export interface MenuItem {
   icon?: IconName;
   /** A short note below its label. */
   note?: string;
-  /** Whether this is the current choice; undefined for items that are no choice. */
+  /** Whether this is the current choice; undefined for items that are not a choice. */
   isChosen?: boolean;
   isDisabled?: boolean;
   isDangerous?: boolean;

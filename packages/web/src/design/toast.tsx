@@ -55,7 +55,7 @@ export function showError(error: unknown): void {
   showToast({ ...errorMessage(error), tone: "bad" });
 }
 
-/** Does what the user asked for. Resolves with whether it succeeded, and shows its error as a toast. */
+/** Performs an action of the user. Resolves with whether it succeeded, and shows its error as a toast. */
 export async function attempt(work: () => Promise<unknown>): Promise<boolean> {
   try {
     await work();
@@ -66,7 +66,7 @@ export async function attempt(work: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** `[isBusy, attempt]`, for a button that shows that its work goes on. */
+/** `[isBusy, attempt]`, for a button that shows that its work is in progress. */
 export function useAttempt(): [boolean, typeof attempt] {
   const [isBusy, setBusy] = useState(false);
   const attemptBusily = async (work: () => Promise<unknown>) => {

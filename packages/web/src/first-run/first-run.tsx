@@ -9,7 +9,7 @@ import { Button } from "../design/button.tsx";
 import { EmptyState } from "../design/empty-state.tsx";
 import { Progress } from "../design/indicators.tsx";
 import { useAttempt } from "../design/toast.tsx";
-import { bytesText } from "../format/in-language.ts";
+import { bytesText } from "../format/localized.ts";
 import { asked, type Asked } from "../library/hub-search.ts";
 import { jobView } from "../library/job-view.ts";
 import { JobActions, JobFigures } from "../library/jobs-panel.tsx";

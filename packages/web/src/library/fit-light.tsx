@@ -1,6 +1,6 @@
 // The traffic light of a model: its colour, a word for it, and the reason.
 import { Badge, type Tone } from "../design/indicators.tsx";
-import { bytesText, countText } from "../format/in-language.ts";
+import { bytesText, countText } from "../format/localized.ts";
 import { libraryText } from "../strings/library.ts";
 import type { Fit, FitColour, FitReason } from "./fit.ts";
 

@@ -8,7 +8,7 @@ import { Button } from "../design/button.tsx";
 import { EmptyState } from "../design/empty-state.tsx";
 import { Form, TextInput } from "../design/field.tsx";
 import { Icon } from "../design/icon.tsx";
-import { roundCountText } from "../format/in-language.ts";
+import { roundCountText } from "../format/localized.ts";
 import { appText } from "../strings/app.ts";
 import { libraryText } from "../strings/library.ts";
 import { search, searchHub } from "./hub-search.ts";

@@ -12,7 +12,7 @@ import { Badge, Progress, type Tone } from "../design/indicators.tsx";
 import { Menu, type MenuItem } from "../design/menu.tsx";
 import { ask } from "../design/dialog.tsx";
 import { showToast, useAttempt } from "../design/toast.tsx";
-import { agoText, bytesText, countText, momentText, shareText } from "../format/in-language.ts";
+import { agoText, bytesText, countText, momentText, shareText } from "../format/localized.ts";
 import { appText } from "../strings/app.ts";
 import { libraryText } from "../strings/library.ts";
 import { hubPart } from "./hub-view.tsx";

@@ -1,4 +1,4 @@
-// A job as the page shows it: its progress, the time left, and the available actions. Pure.
+// Computes how a job is shown: its progress, the time left, and the available actions. Pure.
 import type { Job } from "@ingle/protocol";
 
 export type JobAction = "pause" | "resume" | "cancel";

@@ -8,9 +8,9 @@ import { Badge, Progress, type Tone } from "../design/indicators.tsx";
 import { Button, IconButton } from "../design/button.tsx";
 import { ask } from "../design/dialog.tsx";
 import { useAttempt } from "../design/toast.tsx";
-import { byteRateText, bytesText, durationText, shareText } from "../format/in-language.ts";
+import { byteRateText, bytesText, durationText, shareText } from "../format/localized.ts";
 import { libraryText } from "../strings/library.ts";
-import { jobTitle } from "./job-news.ts";
+import { jobTitle } from "./job-toasts.ts";
 import { jobViews, type JobAction, type JobView } from "./job-view.ts";
 
 import "./jobs-panel.css";

@@ -5,7 +5,7 @@ import { go, linkTo, route } from "../app/router.ts";
 import { canManage, live, models, useMachine } from "../connection/connection.ts";
 import { Button } from "../design/button.tsx";
 import { Tabs } from "../design/tabs.tsx";
-import { bytesText, countText } from "../format/in-language.ts";
+import { bytesText, countText } from "../format/localized.ts";
 import { appText } from "../strings/app.ts";
 import { libraryText } from "../strings/library.ts";
 import { hubPart, HubView } from "./hub-view.tsx";

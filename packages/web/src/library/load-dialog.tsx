@@ -8,7 +8,7 @@ import { SelectField } from "../design/field.tsx";
 import { Facts, type Fact } from "../design/indicators.tsx";
 import { Slider } from "../design/slider.tsx";
 import { useAttempt } from "../design/toast.tsx";
-import { bytesText, countText } from "../format/in-language.ts";
+import { bytesText, countText } from "../format/localized.ts";
 import { appText } from "../strings/app.ts";
 import { libraryText } from "../strings/library.ts";
 import { fitOfEstimate } from "./fit.ts";

@@ -7,7 +7,7 @@ import { Button, IconButton } from "../design/button.tsx";
 import { Dialog } from "../design/dialog.tsx";
 import { Field, Form, TextField, TextInput } from "../design/field.tsx";
 import { useAttempt } from "../design/toast.tsx";
-import { bytesText } from "../format/in-language.ts";
+import { bytesText } from "../format/localized.ts";
 import { libraryText } from "../strings/library.ts";
 import { isAlias, type QuantizationChoice, quantizationChoices } from "./model-view.ts";
 

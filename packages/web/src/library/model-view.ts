@@ -1,4 +1,4 @@
-// An installed model as the page shows it: its actions, its place in the list, and its quantization levels. Pure.
+// Computes how an installed model is shown: its actions, its place in the list, and its quantization levels. Pure.
 import type { Job, ManagedModel } from "@ingle/protocol";
 
 import { isOpen } from "./job-view.ts";

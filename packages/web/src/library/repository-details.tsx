@@ -6,7 +6,7 @@ import { canManage, client, live, machine, models } from "../connection/connecti
 import { Badge, Facts, type Fact } from "../design/indicators.tsx";
 import { Button } from "../design/button.tsx";
 import { useAttempt } from "../design/toast.tsx";
-import { bytesText, countText } from "../format/in-language.ts";
+import { bytesText, countText } from "../format/localized.ts";
 import { appText } from "../strings/app.ts";
 import { libraryText } from "../strings/library.ts";
 import { fitOfOffer, recommendedOf } from "./fit.ts";

@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 
 import { CopyButton } from "../design/copy-button.tsx";
-import { useLoaded } from "../design/loaded.ts";
+import { useLoaded } from "../design/use-loaded.ts";
 import { chatText } from "../strings/chat.ts";
 import type { Highlight, Span } from "./highlight.ts";
 

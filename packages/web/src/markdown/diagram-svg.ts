@@ -1,5 +1,5 @@
 // Turns an SVG from Mermaid into the data URL of a self-contained image. Pure.
-import { decodeEntities } from "./texts.ts";
+import { decodeEntities } from "./untrusted-text.ts";
 
 export interface DiagramImage {
   /** A `data:` URL. An image runs no scripts, loads nothing and has an opaque origin, even when it is opened in a tab. */

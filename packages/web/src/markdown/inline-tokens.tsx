@@ -3,7 +3,7 @@ import type { Token } from "marked";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
-import { decodeEntities, embeddedImage, safeLink } from "./texts.ts";
+import { decodeEntities, embeddedImage, safeLink } from "./untrusted-text.ts";
 import { isMath } from "./lexer.ts";
 
 export function InlineTokens({ tokens }: { tokens: readonly Token[] }) {

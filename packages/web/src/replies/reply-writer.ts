@@ -30,8 +30,8 @@ export const liveReplies = signal<ReadonlyMap<string, LiveReply>>(new Map());
 const saveEveryMs = 1_000;
 
 /**
- * The most characters that one frame adds to a text. After a pause, many arrive at once, and rendering them all would block the page
- * again. The fastest models write a twentieth of what 60 such frames can show per second.
+ * Maximum number of characters that one frame adds to a text. After a pause, many arrive at once, and rendering them all would
+ * block the page again. The fastest models write a twentieth of what 60 such frames can show per second.
  */
 const drawnLengthMax = 1_000;
 

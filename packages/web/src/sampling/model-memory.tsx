@@ -9,7 +9,7 @@ import { Badge } from "../design/indicators.tsx";
 import { Button } from "../design/button.tsx";
 import { NumberField, SelectField } from "../design/field.tsx";
 import { ask } from "../design/dialog.tsx";
-import { bytesText, countText } from "../format/in-language.ts";
+import { bytesText, countText } from "../format/localized.ts";
 import { kvBitsChoices, loadOptionsOf, type LoadFields } from "../library/load-form.ts";
 import { reloadingModel, reloadModel, useEstimate } from "../library/model-loading.ts";
 import { samplingText } from "../strings/sampling.ts";

@@ -5,7 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 
 import { link, live, type LiveState } from "../connection/connection.ts";
 import { Gauge } from "../design/indicators.tsx";
-import { bytesText, countText, rateText, shareText } from "../format/in-language.ts";
+import { bytesText, countText, rateText, shareText } from "../format/localized.ts";
 import { serverText } from "../strings/server.ts";
 import { LogView } from "./log-panel.tsx";
 import { RequestsPanel } from "./requests-panel.tsx";

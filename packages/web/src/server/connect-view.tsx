@@ -1,4 +1,4 @@
-// The Connect tab: snippets for other programs, and the ids of the models.
+// The Connect tab: snippets for other programs, and the models' ids.
 import type { ServerControl } from "@ingle/protocol";
 import { useState } from "preact/hooks";
 

@@ -10,7 +10,7 @@ import { CopyButton } from "../design/copy-button.tsx";
 import { ask, Dialog } from "../design/dialog.tsx";
 import { Field, Form, SelectField, TextField, TextInput } from "../design/field.tsx";
 import { useAttempt } from "../design/toast.tsx";
-import { agoText } from "../format/in-language.ts";
+import { agoText } from "../format/localized.ts";
 import { appText } from "../strings/app.ts";
 import { serverText } from "../strings/server.ts";
 

@@ -5,14 +5,14 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { logLines } from "../connection/connection.ts";
 import { CopyButton } from "../design/copy-button.tsx";
 import { Select, TextInput } from "../design/field.tsx";
-import { timeOfDayText } from "../format/in-language.ts";
+import { timeOfDayText } from "../format/localized.ts";
 import { serverText } from "../strings/server.ts";
 import { detailsText, logLevels, shownLines, type LogLevel } from "./log-view.ts";
 
 /** Closer to the end than this many pixels counts as being there. */
 const nearEnd = 24;
 
-/** The most lines that are rendered; a filter finds the others. */
+/** Maximum number of lines that are rendered; a filter finds the others. */
 const linesMax = 500;
 
 export function LogView() {

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 
 import { live, models, useMachine } from "../connection/connection.ts";
 import { Gauge } from "../design/indicators.tsx";
-import { bytesText } from "../format/in-language.ts";
+import { bytesText } from "../format/localized.ts";
 import { machineText } from "../strings/pages.ts";
 
 import "./machine-view.css";

@@ -9,7 +9,7 @@ import { ask, Dialog } from "../design/dialog.tsx";
 import { Switch } from "../design/field.tsx";
 import { Badge, Facts, type Fact, type Tone } from "../design/indicators.tsx";
 import { useAttempt } from "../design/toast.tsx";
-import { countText, durationText, momentText, rateText, timeOfDayText } from "../format/in-language.ts";
+import { countText, durationText, momentText, rateText, timeOfDayText } from "../format/localized.ts";
 import { appText } from "../strings/app.ts";
 import { serverText } from "../strings/server.ts";
 import "./requests.css";

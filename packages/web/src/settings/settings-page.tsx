@@ -11,7 +11,7 @@ import { Button } from "../design/button.tsx";
 import { FileInput, SelectField } from "../design/field.tsx";
 import { ask } from "../design/dialog.tsx";
 import { showError, useAttempt } from "../design/toast.tsx";
-import { bytesText, countText } from "../format/in-language.ts";
+import { bytesText, countText } from "../format/localized.ts";
 import { appText } from "../strings/app.ts";
 import { chooseLanguage, language, languages } from "../strings/language.ts";
 import { machineText, settingsText } from "../strings/pages.ts";

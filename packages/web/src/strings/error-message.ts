@@ -1,4 +1,4 @@
-// What to tell the user about an error: a sentence for its code in the user's language, with the server's own sentence as the detail.
+// The message for an error: a sentence for its code in the user's language, with the server's own sentence as the detail.
 import { ApiError, ConnectionError, StreamError, TimeoutError } from "@ingle/client";
 import type { WireErrorCode } from "@ingle/protocol";
 

@@ -5,7 +5,7 @@ import { chatModels } from "../chat/current-chat.ts";
 import { link } from "../connection/connection.ts";
 import { Button } from "../design/button.tsx";
 import { NumberField, SelectField, TextArea } from "../design/field.tsx";
-import { shareText } from "../format/in-language.ts";
+import { shareText } from "../format/localized.ts";
 import { appText } from "../strings/app.ts";
 import { plainText } from "../strings/pages.ts";
 import { samplingText } from "../strings/sampling.ts";

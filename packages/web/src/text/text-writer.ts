@@ -59,7 +59,7 @@ export async function continueFrom(at: number, alternative: Alternative): Promis
   await writeOn();
 }
 
-/** Lets the model continue the text. */
+/** Has the model continue the text. */
 export async function writeOn(): Promise<void> {
   const model = textModel.value;
   if (model === undefined || stop.value !== null) return;

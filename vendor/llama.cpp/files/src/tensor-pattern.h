@@ -18,7 +18,7 @@ namespace ingle {
 
 class tensor_pattern {
 public:
-    /// Nothing if the text is no pattern; `reason` then says why.
+    /// Nothing if the text is not a valid pattern; `reason` then says why.
     static std::optional<tensor_pattern> parse(std::string_view text, std::string & reason) {
         parser parsing{text};
         code program = parsing.alternatives(0);
@@ -73,7 +73,7 @@ private:
 
     explicit tensor_pattern(code program) : program_(std::move(program)) {}
 
-    /// Adds what is reached from a state without reading: states that read, and the match.
+    /// Adds the states that are reached from a state without reading a character: those that read one, and the match.
     void follow(size_t first, size_t at, size_t length, std::vector<bool> & seen, std::vector<size_t> & live) const {
         std::vector<size_t> open{first};
         while (!open.empty()) {

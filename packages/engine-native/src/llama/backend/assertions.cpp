@@ -30,7 +30,7 @@ std::string without_path(std::string_view message) {
 
 void on_abort(const char* message) {
     if (assertions_throw) throw std::runtime_error(without_path(message));
-    std::fprintf(stderr, "%s\n", message); // ggml then ends the process, as it should
+    std::fprintf(stderr, "%s\n", message); // outside of AssertionsThrow, ggml then ends the process
 }
 
 } // namespace
@@ -90,7 +90,7 @@ bool can_multiply(const ggml_tensor& node) {
     return is_convertible || right == left.vec_dot_type;
 }
 
-/// Quantized blocks can only be copied in their order: a transposed tensor has no whole blocks.
+/// Quantized blocks can only be copied whole, and a transposed tensor has no whole blocks.
 bool can_copy(const ggml_tensor& node) {
     const ggml_type from = node.src[0]->type;
     const ggml_type to = node.type;
@@ -120,7 +120,7 @@ bool can_normalize(const ggml_tensor& node, size_t epsilon_at) {
     return node.src[0]->type == GGML_TYPE_F32 && epsilon >= 0; // false for NaN
 }
 
-/// RoPE rotates the first `rotated` numbers of a row in pairs. With M-RoPE, each of several positions has its section.
+/// RoPE rotates the first `rotated` numbers of a row in pairs. With M-RoPE, each position component has its own section.
 bool can_rotate(const ggml_tensor& node) {
     constexpr size_t kRotatedAt = 1;
     constexpr size_t kModeAt = 2;
@@ -130,7 +130,7 @@ bool can_rotate(const ggml_tensor& node) {
     const int64_t rotated = parameter(node, kRotatedAt);
     const int64_t first = parameter(node, kFirstAt);
     const ggml_tensor* factors = node.src[2];
-    // With fewer than two, ggml's loop on the processor would not end.
+    // With fewer than two, ggml's loop on the CPU would not end.
     if (!is_f16_or_f32(node.src[0]->type) || rotated < 2 || rotated % 2 != 0) return false;
     if (first < 0 || first % 2 != 0 || first + rotated > width) return false;
     if (factors != nullptr && (factors->type != GGML_TYPE_F32 || factors->ne[0] < rotated / 2)) return false;
@@ -215,7 +215,7 @@ bool is_computable(const ggml_tensor& node) {
         case GGML_OP_GATED_LINEAR_ATTN:
         case GGML_OP_GATED_DELTA_NET:
         case GGML_OP_SOLVE_TRI: return has_plain_operands(node);
-        default: return true; // a file does not decide these operands' types
+        default: return true; // these operands' types do not depend on the file
     }
 }
 

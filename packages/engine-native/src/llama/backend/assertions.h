@@ -14,7 +14,7 @@ namespace llama_rt {
 
 /**
  * While one lives, a failed GGML_ASSERT on this thread throws std::runtime_error with its text instead of ending the process.
- * Do not compute a graph under it: the other compute threads would wait for this one for ever. Memory that the failing function
+ * Do not compute a graph under it: the other compute threads would wait for this one forever. Memory that the failing function
  * owned through raw pointers leaks, which we accept for a damaged file.
  */
 class AssertionsThrow {

@@ -15,7 +15,7 @@ namespace {
 constexpr uint64_t kUnknown = std::numeric_limits<uint64_t>::max();
 
 #ifdef __linux__
-/// The number in a file that holds one; nothing if the file is missing or says "max".
+/// The number in a file that contains only that; nothing if the file is missing or says "max".
 std::optional<uint64_t> number_in(const std::string& path) {
     std::ifstream file(path);
     uint64_t number = 0;
@@ -23,7 +23,7 @@ std::optional<uint64_t> number_in(const std::string& path) {
     return number;
 }
 
-/// The number after a name in a file of lines such as "MemAvailable:  123 kB".
+/// The number after a name in a file of lines like "MemAvailable:  123 kB".
 std::optional<uint64_t> number_of(const std::string& path, const std::string& name) {
     std::ifstream file(path);
     std::string word;

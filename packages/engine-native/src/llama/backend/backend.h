@@ -1,4 +1,4 @@
-// llama.cpp as a whole: its one start per process, its log, and what this build and machine offer.
+// llama.cpp as a whole: its initialization once per process, its log, and what this build and machine offer.
 #pragma once
 
 #include "base/fields.h"
@@ -63,7 +63,7 @@ bool has_gpu();
 /// was allocated but not touched yet still counts as free. Any thread.
 uint64_t available_memory(const std::string& device);
 
-/// Numbers of threads that ggml computes with.
+/// The range of thread counts that ggml supports.
 inline constexpr base::Rule<int32_t> kThreads{.min = 1, .max = GGML_MAX_N_THREADS};
 
 // The CPU backend's own functions (cpu_backend.cpp). They need ensure_backend().
@@ -73,7 +73,7 @@ inline constexpr base::Rule<int32_t> kThreads{.min = 1, .max = GGML_MAX_N_THREAD
 using ThreadpoolPtr = std::shared_ptr<ggml_threadpool>;
 ThreadpoolPtr make_threadpool(int32_t threads, const ThreadPlacement& placement = {});
 
-/// Makes a backend of the CPU compute with `threads` threads of `pool`.
+/// Makes a CPU backend compute with `threads` threads of `pool`.
 void set_threadpool(ggml_backend_t backend, ggml_threadpool* pool, int32_t threads);
 
 const ggml_type_traits_cpu& cpu_type_traits(ggml_type type);
@@ -82,7 +82,7 @@ const ggml_type_traits_cpu& cpu_type_traits(ggml_type type);
 using LogSink = std::function<void(int level, const char* text)>;
 void set_log_sink(LogSink sink);
 
-/// Whether an error of llama.cpp or of a GPU's driver is that no memory is left, on the machine or on a device.
+/// Whether an error of llama.cpp or of a GPU's driver means that the machine or a device is out of memory.
 bool is_out_of_memory(std::string_view error);
 
 /// Sends a line of our own to the sink, at level 1. Any thread.
@@ -106,7 +106,7 @@ public:
     LogListener(const LogListener&) = delete;
     LogListener& operator=(const LogListener&) = delete;
 
-    /// Calls this listener and those that lived before it.
+    /// Calls this listener and the ones that it replaced.
     void tell(int level, const char* text) const;
 
 private:

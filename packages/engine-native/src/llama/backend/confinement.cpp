@@ -35,8 +35,8 @@ constexpr uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
 /// System calls with this bit belong to another ABI of x86-64, under other numbers.
 constexpr uint32_t kOtherAbi = 0x40000000;
 
-/// Calls that start programs or reach other processes, the network, mounts, namespaces or the kernel. From 424 on, a call has the same
-/// number on every architecture; they are given as numbers because older headers lack their names.
+/// Calls that start programs or reach other processes, the network, mounts, namespaces or the kernel. From 424 on, a call has the
+/// same number on every architecture; these are given as numbers because older headers lack their names.
 constexpr std::array kDenied = {
     SYS_execve,
     SYS_execveat,
@@ -84,7 +84,7 @@ constexpr std::array kDenied = {
 /// Signals may only be sent to this process: both calls have the process as their first argument.
 constexpr std::array kSignals = {SYS_kill, SYS_tgkill};
 
-/// The only kinds of sockets that may be created: GPU drivers talk to their services and to the kernel.
+/// The only kinds of sockets that may be created: GPU drivers use them to talk to their services and to the kernel.
 constexpr std::array kLocalSockets = {AF_UNIX, AF_NETLINK};
 
 class SystemCallFilter {

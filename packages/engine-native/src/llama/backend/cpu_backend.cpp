@@ -27,7 +27,8 @@ ThreadpoolPtr make_threadpool(int32_t threads, const ThreadPlacement& placement)
     }
     params.strict_cpu = placement.is_strict;
     params.prio = static_cast<ggml_sched_priority>(placement.priority);
-    // Paused: ggml places the thread that computes first, which is the engine's, and not this one, which makes the pool.
+    // Created paused, so that ggml places the thread that first computes (the engine's) and not this one, which only creates the
+    // pool.
     params.paused = !placement.cpus.empty() || placement.priority != 0;
     return {cpu_function<decltype(ggml_threadpool_new)>("ggml_threadpool_new")(&params),
             cpu_function<decltype(ggml_threadpool_free)>("ggml_threadpool_free")};
@@ -42,7 +43,7 @@ const ggml_type_traits_cpu& cpu_type_traits(ggml_type type) {
 #ifdef INGLE_LOADS_BACKENDS
     return *cpu_function<decltype(ggml_get_type_traits_cpu)>("ggml_get_type_traits_cpu")(type);
 #else
-    return *ggml_get_type_traits_cpu(type); // only our patch 0023 puts it into the registry
+    return *ggml_get_type_traits_cpu(type); // in the registry only because of our patch 0023
 #endif
 }
 

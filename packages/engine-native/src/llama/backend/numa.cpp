@@ -12,7 +12,7 @@ namespace llama_rt {
 
 namespace {
 
-/// The nodes that Linux lists; ggml knows no other system's.
+/// The nodes that Linux lists; ggml supports no other system.
 bool has_several_nodes() {
     std::error_code none;
     return std::filesystem::exists("/sys/devices/system/node/node1", none);

@@ -7,7 +7,7 @@
 
 namespace llama_rt {
 
-/// Lets ggml place its threads by this strategy: "distribute", "isolate" or "numactl"; "" does nothing. It holds for the whole
+/// Makes ggml place its threads by this strategy: "distribute", "isolate" or "numactl"; "" does nothing. It applies to the whole
 /// process from the first model on. `invalid_argument` on a machine with one node, where no strategy has an effect, or if the
 /// process has another strategy. Any thread.
 base::Result<void> start_numa(const std::string& strategy);

@@ -23,9 +23,9 @@ struct FileCloser {
 };
 using FilePtr = std::unique_ptr<std::FILE, FileCloser>;
 
-/// Creates a file for writing that only its owner may read, from the start. A file that is already there (left by a killed
-/// process, or planted) is removed first, so that a process that has it open cannot read what is written now. Null if the
-/// file cannot be created.
+/// Creates a file for writing that only its owner may read, from the start. An existing file (left by a killed process, or
+/// planted) is removed first, so that a process that has it open cannot read what is written now. Null if the file cannot be
+/// created.
 inline FilePtr create_private_file(const std::filesystem::path& path) {
     std::error_code ignored; // if the file is still there, opening it below fails
     std::filesystem::remove(path, ignored);

@@ -7,7 +7,7 @@
 
 extern "C" __attribute__((visibility("hidden"))) uint32_t arc4random() noexcept {
     uint32_t number = 0;
-    // So few bytes always come at once, unless a signal arrives before the system has gathered any.
+    // So few bytes always come in one call, unless a signal arrives before the system has gathered any.
     while (getrandom(&number, sizeof(number), 0) != static_cast<ssize_t>(sizeof(number))) {
     }
     return number;

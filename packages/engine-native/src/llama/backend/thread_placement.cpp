@@ -20,7 +20,7 @@ namespace {
 constexpr int kFifoPriorityMin = 40;
 
 bool is_priority_granted(int32_t priority) {
-    if (priority <= 0) return true; // no right is needed for less
+    if (priority <= 0) return true; // lower values need no privilege
     bool is_granted = false;
     std::thread probe([&is_granted] {
         const sched_param param{.sched_priority = kFifoPriorityMin};

@@ -1,4 +1,4 @@
-// On which processors the compute threads run, and how the system schedules them.
+// Where the compute threads run, and how the system schedules them.
 #pragma once
 
 #include "base/fields.h"
@@ -13,7 +13,7 @@ namespace llama_rt {
 struct ThreadPlacement {
     /// Numbers of processors as the system counts them; empty for all.
     std::vector<int32_t> cpus = {};
-    /// Each thread gets one of them for itself; otherwise every thread may run on each of them.
+    /// Whether each thread is pinned to one of them; otherwise every thread may run on any of them.
     bool is_strict = false;
     /// ggml_sched_priority: -1 (low) to 3 (realtime).
     int32_t priority = 0;

@@ -22,7 +22,7 @@ struct ConnectOptions {
     /// Identifies the worker in this process. A worker that reconnects with the same devices must have the same name, so that ggml
     /// reuses them.
     std::string name;
-    /// Milliseconds that a response may take; after that the connection is lost.
+    /// Time limit for a response in milliseconds; after that, the connection counts as lost.
     int32_t reply_ms_max;
 };
 
@@ -41,7 +41,7 @@ public:
     WorkerConnection& operator=(const WorkerConnection&) = delete;
 
     const std::vector<ggml_backend_device*>& devices() const { return devices_; }
-    /// The worker's devices with the memory that is free now. Blocks until it responds.
+    /// The worker's devices with their free memory now. Blocks until it responds.
     std::vector<Device> device_infos() const;
 
     /// True once the connection has failed, for good: computations with it fail, and reads return zeros.

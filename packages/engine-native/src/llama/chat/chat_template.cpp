@@ -51,9 +51,9 @@ bool holds_form_or_calls(const common_chat_templates& templates) {
 
 /// Finding a template's syntax, by rendering dozens of small conversations (27 million).
 constexpr uint64_t kWork = 500'000'000;
-/// Some templates look at every message again for every message (12,500 per pair).
+/// Some templates go through all messages again for each message (12,500 per pair).
 constexpr uint64_t kWorkPerPair = 150'000;
-/// Templates look at texts repeatedly (170 per byte).
+/// Templates go through texts repeatedly (170 per byte).
 constexpr uint64_t kWorkPerByte = 2'000;
 /// Tools are written key by key (2.6 million for a small tool, 2,200 per byte of a long one).
 constexpr uint64_t kWorkPerTool = 25'000'000;

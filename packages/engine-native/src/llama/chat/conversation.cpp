@@ -18,7 +18,7 @@ using base::Code;
 
 namespace {
 
-/// Longest message of an error that a template can raise.
+/// Maximum length of an error message that a template can raise.
 constexpr size_t kReasonBytesMax = 1'000;
 
 common_chat_tool_choice to_tool_choice(ToolChoice choice) {
@@ -95,7 +95,7 @@ ReplyGrammar own_grammar(const Chat& chat) {
     return grammar;
 }
 
-/// The grammar of content in a given form within the template's syntax; absent if that has no reasoning to separate, or no
+/// The grammar for content in a given form within the template's syntax; absent if the syntax has no reasoning to separate, or no
 /// place for the form.
 std::optional<ReplyGrammar> form_in_syntax(const Model& model, const Chat& chat,
                                            const common_chat_params& params) {
@@ -119,7 +119,7 @@ base::Result<ReplySyntax> syntax_of(const Model& model, const Chat& chat,
     const bool has_tools = !chat.tools.empty() && chat.tool_choice != ToolChoice::none;
     if (chat.content_rules.empty()) {
         ReplySyntax syntax{.params = common_chat_templates_apply(templates, inputs)};
-        // A grammar from the caller is for the whole reply: there is nothing to separate in it.
+        // A grammar from the caller covers the whole reply, so there is nothing to separate.
         syntax.reads_reply = has_tools || (chat.grammar.empty() && may_reason(model, syntax.params));
         const bool is_own = !syntax.reads_reply || !chat.grammar.empty();
         ReplyGrammar grammar =

@@ -87,8 +87,8 @@ struct Chat {
     bool parallel_tool_calls = true;
     bool enable_thinking = true;
     std::vector<TemplateArgument> template_arguments = {};
-    /// GBNF rules that the reply's content must match, the first of them "ingle-json"; empty: any content. With tools that may
-    /// be called, a reply matches these rules or is calls. Must be empty if tools must be called.
+    /// GBNF rules that the reply's content must match, the first of them "ingle-json"; empty: any content. With tools that may be
+    /// called, a reply either matches these rules or consists of calls. Must be empty if tools must be called.
     std::string content_rules = {};
     /// Whether `content_rules` include the calls, in place of llama.cpp's syntax for them.
     bool content_has_calls = false;
@@ -127,7 +127,7 @@ struct PreparedChat {
     std::shared_ptr<const ReplyParser> parser;
 };
 
-/// What is needed beside the tokens.
+/// Data needed besides the tokens.
 constexpr auto fields_of(const PreparedChat*) {
     return std::tuple(base::field("stops", &PreparedChat::stops),
                       base::field("constraint", &PreparedChat::constraint),
@@ -139,7 +139,7 @@ constexpr auto fields_of(const PreparedChat*) {
 base::Result<PreparedChat> prepare_chat(const Model& model, const Chat& chat,
                                         const std::atomic<bool>& is_aborted);
 
-/// A prepared conversation for people to read, with Vision::public_marker() for each image.
+/// A prepared conversation as readable text, with Vision::public_marker() for each image.
 std::string readable_text(const PreparedChat& prepared);
 
 /// A text with a marker for each of its images, in their order.

@@ -19,7 +19,7 @@ namespace llama_rt {
 /// Stands for the content in the grammars that llama.cpp generates.
 inline constexpr std::string_view kPlaceholder = "@ingle-content@";
 
-/// A grammar as GBNF text, not read yet, and where it starts. An empty text means no grammar.
+/// A grammar as GBNF text, not yet parsed, and where it starts. An empty text means no grammar.
 struct ReplyGrammar {
     std::string text = {};
     /// The start of the reply that is already in the prompt.
@@ -58,14 +58,15 @@ struct ReplySyntax {
     bool reads_reply = true;
 };
 
-/// The syntax of a reply that is calls of the inputs' tools, or content that matches these rules; llama.cpp generates grammars
-/// only for one or the other. `template_failed` if the template's syntax has no place for the rules, or no grammar for calls.
+/// The syntax of a reply that consists of calls to the inputs' tools, or of content that matches these rules; llama.cpp generates
+/// grammars only for one or the other. `template_failed` if the template's syntax has no place for the rules, or no grammar for
+/// calls.
 base::Result<ReplySyntax> form_or_calls(const common_chat_templates& templates, Grammars& grammars,
                                         common_chat_templates_inputs inputs,
                                         const std::string& content_rules);
 
-/// Whether the syntax holds required calls to their tool's schema. `params` must be those of a tool whose schema requires the
-/// placeholder.
+/// Whether the syntax constrains required calls to their tool's schema. `params` must be those of a tool whose schema requires
+/// the placeholder.
 bool holds_calls(const common_chat_params& params);
 
 } // namespace llama_rt

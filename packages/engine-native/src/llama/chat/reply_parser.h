@@ -39,15 +39,15 @@ constexpr auto fields_of(const Reply*) {
 
 class ReplyParser {
 public:
-    /// A parser for the `params` that llama.cpp returned for the prompt, or for replies that are calls (`params`) or else content in
-    /// a given form (`form`, unless null). `continues`: the prompt ends with the reply's start.
+    /// A parser for the `params` that llama.cpp returned for the prompt, or for replies that consist of calls (`params`) or else
+    /// of content in a given form (`form`, unless null). `continues`: the prompt ends with the reply's start.
     static base::Result<std::shared_ptr<const ReplyParser>>
     create(const common_chat_params& params, const common_chat_params* form, bool continues);
     ~ReplyParser();
     ReplyParser(const ReplyParser&) = delete;
     ReplyParser& operator=(const ReplyParser&) = delete;
 
-    /// Parses a reply, or the start of one. Takes time linear in the text or more. `engine_failed` if the reply does not follow
+    /// Parses a reply, or the start of one. Takes at least linear time. `engine_failed` if the reply does not follow
     /// the format; treat all of it as content then.
     base::Result<Reply> parse(const std::string& text, bool is_partial) const;
 

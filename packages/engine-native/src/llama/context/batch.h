@@ -1,4 +1,4 @@
-// The tokens of one step as llama.cpp reads them: text by token ids, images by their embeddings.
+// Fills llama.cpp's batch for one step: text as token ids, images as embeddings.
 #pragma once
 
 #include "base/types.h"
@@ -19,7 +19,7 @@ class Vision;
 struct BatchPart {
     base::Slot slot;
     int32_t first;
-    /// For an image, only their number matters.
+    /// For an image, only the number of these matters.
     std::span<const base::Token> tokens;
     /// Whether to compute logits for the last token and for every draft.
     bool wants_logits;

@@ -84,9 +84,8 @@ Decoded Context::decode(std::span<const BatchPart> parts) {
     return Decoded::failed;
 }
 
-/// llama.cpp computes streams together that are next to each other, and others one after the other, each with a pass over all
-/// weights. So the parts are put in the order of their streams, and a stream in between that has nothing to compute gets a token,
-/// which is removed afterwards.
+/// llama.cpp computes adjacent streams together, and others one after the other, each with a pass over all weights. So the parts
+/// are ordered by stream, and a stream in between that has nothing to compute gets a token, which is removed afterwards.
 std::span<const BatchPart> Context::in_streams(std::span<const BatchPart> parts) {
     std::vector<size_t> order(parts.size());
     std::iota(order.begin(), order.end(), size_t{0});
@@ -240,7 +239,8 @@ bool Context::restore(base::Slot slot, const std::vector<uint8_t>& state) {
 size_t Context::measure_state_bytes() {
     const base::Token token = 0;
     const BatchPart part{.slot = 0, .first = 0, .tokens = std::span(&token, 1), .wants_logits = true};
-    // With threads of its own: the first thread that computes with the pool is placed as the pool is, and this is not the engine's.
+    // Measured with its own threads: the first thread that computes with the pool is placed like the pool, and this is not the
+    // engine's thread.
     llama_detach_threadpool(context_.get());
     const bool is_ok = decode(std::span(&part, 1)) == Decoded::ok;
     attach(context_.get(), threadpool_.get(), is_aborted_);

@@ -28,7 +28,7 @@ struct State {
     /// Null if the copy was too large or failed.
     std::unique_ptr<uint8_t[]> bytes;
     size_t size = 0;
-    /// All leaps of the sequence up to the part's end.
+    /// All position leaps of the sequence up to the part's end.
     std::vector<Leap> leaps = {};
 };
 
@@ -89,7 +89,7 @@ public:
     /// The part of a copied state to restore.
     struct Copy {
         const State& state;
-        /// How many tokens the slot holds, and is to hold afterwards. The copy may begin earlier and end later.
+        /// The number of tokens that the slot holds, and that it will hold afterwards. The copy may begin earlier and end later.
         int32_t first;
         int32_t length;
         /// The result of save() after `length` tokens. Needed for models whose state cannot be cut, unless the copy ends there.
@@ -105,7 +105,7 @@ public:
     bool can_shift() const;
 
     /// Frees `dropped` of a sequence's cells after its first `kept` ones, and moves the later ones to their positions. The
-    /// moved cells must not be shared. False if only a part of that was done.
+    /// moved cells must not be shared. False if it was only partly done.
     bool shift(base::Slot slot, int32_t kept, int32_t dropped);
 
     /// The part of a sequence's state that belongs to its last token: convolutions and state spaces. Empty on failure.
@@ -143,7 +143,7 @@ private:
     // Destroyed in reverse: the context goes before the thread pool and the model that it uses.
     std::shared_ptr<const Model> model_;
     KvTypes types_;
-    /// Positions scale keys too, by request.
+    /// Whether the options make positions scale keys too.
     bool has_yarn_;
     ThreadpoolPtr threadpool_;
     llama_context_ptr context_;
@@ -151,7 +151,7 @@ private:
     Positions positions_;
     /// Cells of each sequence's stream; 0 in a pool of cells.
     int32_t stream_cells_ = 0;
-    /// The last batch in the order of its streams, with what fills gaps between them, and where each of decode()'s parts is in it.
+    /// The last batch in the order of its streams, with the tokens that fill gaps, and where each of decode()'s parts is in it.
     std::vector<BatchPart> ordered_;
     std::vector<size_t> places_;
     /// A batch or a copy was interrupted, and may have mixed up the sequences' states.

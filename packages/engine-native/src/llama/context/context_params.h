@@ -1,4 +1,4 @@
-// The parameters of a context: our options in llama.cpp's terms, and whether this machine has the memory for them.
+// Makes a context's parameters: converts our options to llama.cpp's, and checks that this machine has the memory for them.
 #pragma once
 
 #include "base/fields.h"
@@ -17,10 +17,11 @@ namespace llama_rt {
 
 class Model;
 
-/// Most sequences of a context: llama.cpp's limit (LLAMA_MAX_SEQ). Copies of states need one of them for themselves.
+/// Maximum number of sequences in a context: llama.cpp's limit (LLAMA_MAX_SEQ). Copies of states need one of them for themselves.
 inline constexpr int32_t kSlotsMax = 256;
 
-/// How positions are stretched so that a model reads longer texts than it was trained for. Zeros and empty: as in its file.
+/// How positions are stretched so that a model reads longer texts than it was trained for. Zeros and empty strings: as in its
+/// file.
 struct RopeOptions {
     /// "", "none", "linear" or "yarn".
     std::string scaling = {};
@@ -51,13 +52,13 @@ constexpr auto fields_of(const RopeOptions*) {
 }
 
 struct ContextOptions {
-    /// Most tokens of one sequence.
+    /// Maximum number of tokens per sequence.
     int32_t context_length;
     /// KV cells of all sequences together.
     int32_t cells;
-    /// Sequences that run at the same time.
+    /// Number of sequences that run at the same time.
     int32_t sequences;
-    /// Most tokens of one batch.
+    /// Maximum number of tokens per batch.
     int32_t batch_tokens;
     int32_t threads;
     int32_t threads_batch;
@@ -65,7 +66,7 @@ struct ContextOptions {
     std::string kv_type_v;
     /// "auto", "on" or "off".
     std::string flash_attention;
-    /// Most tokens that a device computes at once; 0 for as many as a batch has.
+    /// Maximum number of tokens that a device computes at once; 0 means the batch size.
     int32_t ubatch_tokens = 0;
     /// Whether the KV cache and attention are on the devices of their layers.
     bool offloads_kv = true;
@@ -100,7 +101,7 @@ constexpr auto fields_of(const ContextOptions*) {
         base::inlined(&ContextOptions::placement));
 }
 
-/// Any one request must be able to run alone, and a step must hold a token of every sequence.
+/// Checks that any one request can run alone, and that a step has room for a token of every sequence.
 inline const char* relate(ContextOptions& options) {
     options.batch_tokens = std::max(options.batch_tokens, options.sequences);
     return options.cells < options.context_length ? "cells" : nullptr;

@@ -1,5 +1,5 @@
-// What Context and Embedder have in common: calls into llama.cpp that return what went wrong, because no exception may reach the
-// engine's thread. Only their source files include this, which the engine's tests compile with failures in place of some calls.
+// Calls into llama.cpp for Context and Embedder that return errors as values, because no exception may reach the engine's thread.
+// Only their source files include this; the engine's tests compile them with some calls replaced by failures.
 #pragma once
 
 #include "base/result.h"
@@ -32,7 +32,7 @@ T guarded(T otherwise, const auto& call) {
     }
 }
 
-// Creating.
+// ---- creating ----
 
 /// Computing this context's batches would end the process: its file is damaged.
 class NotComputable : public std::runtime_error {
@@ -78,7 +78,7 @@ base::Result<std::unique_ptr<T>> guarded_create(const Model& model, const auto& 
     }
 }
 
-// Computing.
+// ---- computing ----
 
 /// llama_decode(), returning only when workers are done too.
 inline int32_t decode_batch(const Model& model, llama_context* context, const llama_batch& batch) {

@@ -67,7 +67,7 @@ base::Result<void> check_blocks(ggml_type type, int64_t head_size) {
                           (head_size % 32 == 0 ? ". Use 8 or 4 bits." : ". Leave its KV cache at 16 bits."));
 }
 
-/// Most values of one attention head. Published models have up to 576 (multi-head latent attention). A damaged header may claim
+/// Maximum size of an attention head. Published models have up to 576 (multi-head latent attention). A damaged header may claim
 /// a million, and llama.cpp allocates the KV cache before it compares the sizes.
 constexpr int64_t kHeadSizeMax = 8192;
 

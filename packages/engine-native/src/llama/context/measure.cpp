@@ -33,8 +33,8 @@ MemoryUse& use_of(std::vector<MemoryUse>& uses, const std::string& device) {
     return found != uses.end() ? *found : uses.emplace_back(MemoryUse{.device = device});
 }
 
-/// While one lives, a model's new contexts only lay their memory out, as those of an outline always do. llama.cpp reads this when a
-/// context is created, measured or freed, or reserves its graphs: all of it on the thread that owns the model's contexts.
+/// While one lives, a model's new contexts only lay out their memory, as those of an outline always do. llama.cpp reads this when
+/// a context is created, measured or freed, or reserves its graphs: all of it on the thread that owns the model's contexts.
 class LaysOutOnly {
 public:
     explicit LaysOutOnly(const Model& model)

@@ -15,7 +15,7 @@ namespace llama_rt {
 
 /// Bytes needed in one memory.
 struct MemoryUse {
-    /// Empty for the machine's own memory.
+    /// Empty for host memory.
     std::string device;
     uint64_t weights = 0;
     uint64_t context = 0;

@@ -20,10 +20,10 @@ using base::Code;
 
 namespace {
 
-/// Most texts of one batch. With many short texts, attention spends most of its work on masking them from each other.
+/// Maximum number of texts per batch. With many short texts, attention spends most of its work on masking them from each other.
 constexpr int32_t kBatchTexts = 16;
 
-/// Most bytes for the logits that llama.cpp also computes for every token of a causal model.
+/// Maximum number of bytes for the logits that llama.cpp also computes for every token of a causal model.
 constexpr int64_t kLogitBytesMax = int64_t{64} * 1024 * 1024;
 
 base::Error not_supported(const std::string& why) {
@@ -31,7 +31,7 @@ base::Error not_supported(const std::string& why) {
             .message = "This model cannot make embeddings: " + why + " Choose an embedding model."};
 }
 
-/// Whether the dense layers that some files have after pooling fit together. llama.cpp does not check it, and would end the
+/// Whether the dense layers that some files have after pooling fit together. llama.cpp does not check this, and would end the
 /// process.
 bool has_sound_width(const Model& model) {
     int64_t width = llama_model_n_embd(model.raw());

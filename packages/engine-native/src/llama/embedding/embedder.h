@@ -1,10 +1,10 @@
-// Embeddings of texts: a llama_context of its own, in which every token has an output, and the pooling of these into one
-// vector per text. An encoder needs a whole text at once; a causal model can get one in parts. Single-threaded.
+// Computes embeddings of texts: a separate llama_context in which every token has an output, and the pooling of these into one
+// vector per text. An encoder needs a whole text at once; a causal model can take it in parts. Single-threaded.
 //
 // A reranker's texts are pairs of a query and a document: the vector of one is its score, which llama.cpp's classifier computes.
 //
-// All other pooling is done here and not by llama.cpp, so that a causal model can get a text in parts. That bounds the memory for the
-// logits, which llama.cpp also computes for every token, to those of one part.
+// All other pooling is done here and not by llama.cpp, so that a causal model can take a text in parts. That bounds the memory
+// for the logits, which llama.cpp also computes for every token, to those of one part.
 #pragma once
 
 #include "base/result.h"
@@ -26,9 +26,9 @@
 namespace llama_rt {
 
 struct EmbedderOptions {
-    /// Most tokens of a text.
+    /// Maximum number of tokens per text.
     int32_t length;
-    /// Most tokens of one batch, if the model can get a text in parts.
+    /// Maximum number of tokens per batch, if the model can take a text in parts.
     int32_t batch_tokens;
     int32_t threads;
     int32_t threads_batch;
@@ -48,7 +48,7 @@ struct TextPart {
 
 class Embedder {
 public:
-    /// Most tokens of a text, for any model: an encoder's memory grows with the square of the length.
+    /// Maximum number of tokens per text, for any model: an encoder's memory grows with the square of the length.
     static constexpr int32_t kLengthMax = 8192;
 
     /// Whether the model is an embedding model: its file specifies a pooling, or it cannot generate.
@@ -57,10 +57,10 @@ public:
     }
 
     /// How this model's token embeddings are pooled: mean, first or last, or rank for the scores of a reranker.
-    /// `embeddings_not_supported` if it can make neither.
+    /// `embeddings_not_supported` if it supports neither.
     static base::Result<Pooling> pooling_of(const Model& model);
 
-    /// The numbers of a text: a reranker's is its score.
+    /// The number of values per text: for a reranker, one score.
     static int32_t vector_size(const Model& model);
 
     /// The memory that an Embedder with these options takes, by device. Fails as measure() does, and may be called where that may.
@@ -77,7 +77,7 @@ public:
     Embedder& operator=(const Embedder&) = delete;
 
     int32_t length_max() const { return length_max_; }
-    /// Most tokens and most texts of one batch.
+    /// Maximum number of tokens, and of texts, per batch.
     int32_t batch_tokens() const { return batch_tokens_; }
     int32_t batch_texts() const { return batch_texts_; }
     /// Whether a text can be given in parts, in consecutive batches with no other text; if not, it must be in one batch.

@@ -1,5 +1,5 @@
-// What a reply must look like: a grammar that holds from its start, or from a trigger such as the start of a tool call; and
-// the control tokens that belong to its text. A Constraint is created on a worker thread and shared; each request has its own
+// What a reply must look like: a grammar that applies from its start or from a trigger, such as the start of a tool call; and the
+// control tokens that belong to its text. A Constraint is created on a worker thread and shared; each request has its own
 // ConstraintState.
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace llama_rt {
 
-/// What starts a grammar that does not hold from the reply's start: the first of these to appear.
+/// Starts a grammar that does not apply from the reply's start: the first trigger to appear.
 struct Triggers {
     struct Pattern {
         std::regex regex;
@@ -44,7 +44,7 @@ struct Constraint {
     std::shared_ptr<const Pieces> pieces = nullptr;
     /// The start of the reply that is already in the prompt; the grammar covers it.
     std::string begun = {};
-    /// Absent: the grammar holds from the start.
+    /// Absent: the grammar applies from the start.
     std::optional<Triggers> triggers = std::nullopt;
     /// Control tokens whose text belongs to the reply.
     std::vector<SpelledToken> spelled = {};
@@ -71,7 +71,7 @@ public:
     /// Advances by a token, whether it is allowed or not.
     void accept(base::Token token);
 
-    /// Calls allow(token) for each token that may come next. Only while the grammar holds.
+    /// Calls allow(token) for each token that may come next. Only while the grammar applies.
     template <class Allow>
     void for_each_allowed(const Allow& allow) {
         grammar_.for_each_allowed(*constraint_->pieces, allow);

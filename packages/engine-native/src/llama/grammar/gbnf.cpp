@@ -59,7 +59,7 @@ protected:
     };
 
     bool failed() const { return !error_.empty(); }
-    /// What is wrong, with the line; empty if nothing is.
+    /// The error, with the line; empty if there is none.
     const std::string& error() const { return error_; }
     bool at_end() const { return at_ >= text_.size(); }
     /// The next character, or one `ahead` of it; 0 at the end.

@@ -50,7 +50,7 @@ inline constexpr uint32_t kNoMax = std::numeric_limits<uint32_t>::max();
 
 struct Rules {
     std::vector<Element> elements;
-    /// Those of one element are ascending and neither overlap nor touch. None contains surrogates.
+    /// The ranges of one element are ascending and neither overlap nor touch. None contains surrogates.
     std::vector<CharRange> ranges;
     /// For each rule, the indices in `elements` where its alternatives begin.
     std::vector<std::vector<uint32_t>> alternatives;
@@ -72,7 +72,7 @@ void append_characters(std::vector<CharRange> ranges, std::vector<CharRange>& ou
 
 /// Prepares the rules of a whole grammar for matching. Rejects left recursion, with which matching would never reach a character, and
 /// long repetitions of rules that may be empty. Sets the minimum of the other such repetitions to 0, which matches the same texts.
-/// Returns what is wrong, or nothing. Linear in the size of the rules.
+/// Returns the error, or nothing. Linear in the size of the rules.
 std::optional<std::string> prepare_rules(Rules& rules);
 
 /// Whether the grammar matches any text at all. Every token counts as a text.

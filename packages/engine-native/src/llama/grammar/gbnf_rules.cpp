@@ -10,7 +10,7 @@ namespace {
 
 constexpr CharRange kSurrogates{.first = 0xD800, .last = 0xDFFF};
 
-/// Most repetitions of something that may be empty: every count is a state of its own.
+/// Maximum number of repetitions of something that may be empty: every count is a state of its own.
 constexpr uint32_t kEmptyRepetitionsMax = 100;
 
 bool calls_rule(const Element& element) {

@@ -8,8 +8,8 @@ namespace llama_rt {
 
 namespace {
 
-/// Most grammars in the cache, and most bytes of their texts. Reading takes about a microsecond for ten bytes, and rules take
-/// about ten times the memory of their text.
+/// Maximum number of grammars in the cache, and of the bytes of their texts. Reading takes about a microsecond for ten bytes, and
+/// rules take about ten times the memory of their text.
 constexpr size_t kEntriesMax = 64;
 constexpr size_t kBytesMax = size_t{4} * 1024 * 1024;
 

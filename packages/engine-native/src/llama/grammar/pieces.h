@@ -1,5 +1,5 @@
-// The texts of all tokens of a vocabulary, also in alphabetical order: a grammar tests them in that order, each shared prefix
-// once. Built once per model, for its first grammar.
+// The texts of all tokens of a vocabulary, also sorted: a grammar tests them in sorted order, so that each shared prefix is
+// tested once. Built once per model, for its first grammar.
 #pragma once
 
 #include "base/types.h"

@@ -15,7 +15,7 @@ constexpr size_t kStepsPerToken = 1'000'000;
 /// How many stacks of a set can be looked at in the time of one step.
 constexpr size_t kLooksPerStep = 8;
 
-/// Most stacks kept at a time: about 100 MB, which only grammars written for it reach.
+/// Maximum number of stacks kept at a time: about 100 MB, which only grammars written for it reach.
 constexpr size_t kNodesMax = size_t{1} << 22;
 
 /// With fewer stacks than this, tidy() does nothing.

@@ -34,7 +34,7 @@ public:
     size_t left = 0;
 
 protected:
-    /// Adds steps to `left`, or throws ShareUsedUp.
+    /// Called when the share is used up: adds steps to `left`, or throws ShareUsedUp.
     virtual void used_up() = 0;
 };
 
@@ -83,7 +83,7 @@ private:
     struct Node {
         uint32_t element;
         StackId below;
-        /// Of a repeating element: how often it was matched.
+        /// For a repeating element: how often it was matched.
         uint32_t count;
         bool operator==(const Node&) const = default;
     };

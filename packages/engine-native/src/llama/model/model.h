@@ -63,13 +63,13 @@ struct SpecialTokens {
     base::Token bos;
     base::Token eos;
     base::Token eot;
-    /// Between two texts that are read together.
+    /// Separates two texts that are read together.
     base::Token sep;
     /// Fill-in-the-middle: they precede the text before the gap, the text after it, and the text that fills it.
     base::Token infill_prefix;
     base::Token infill_suffix;
     base::Token infill_middle;
-    /// They precede the name of a project, and the name of each of its files.
+    /// Tokens before the name of a project, and before the name of each of its files.
     base::Token infill_project;
     base::Token infill_file;
 };

@@ -24,7 +24,7 @@ struct ImatrixOptions {
     std::string dataset;
     /// Tokens of a chunk, which is computed without what precedes it. Text after the last whole chunk is not used.
     int32_t chunk_tokens;
-    /// Most chunks; 0 uses the whole text.
+    /// Maximum number of chunks; 0 uses the whole text.
     int32_t chunks_max;
     int32_t threads;
 };

@@ -6,8 +6,8 @@
 #include "base/fields.h"
 #include "base/types.h"
 #include "llama/grammar/constraint.h"
-#include "llama/sampling/adjustments.h"
 #include "llama/sampling/candidates.h"
+#include "llama/sampling/logit_adjustments.h"
 
 #include <cstdint>
 #include <limits>

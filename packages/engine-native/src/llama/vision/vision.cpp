@@ -19,11 +19,11 @@ using base::Token;
 
 namespace {
 
-/// Parts whose ids are remembered. A forgotten part gets a new id, and is computed again, when it returns.
+/// Number of parts whose ids are remembered. A forgotten part gets a new id, and is computed again, when it returns.
 constexpr size_t kIdsMax = 65'536;
 
-/// Most image tokens of all prompts in flight; beyond that, new images are refused. Their scaled pixels take 2 to 40 kB per
-/// token.
+/// Maximum number of image tokens in all prompts in flight; beyond that, new images are refused. Their scaled pixels take 2 to 40
+/// kB per token.
 constexpr int64_t kPreparedMax = 32'768;
 
 /// The last message that mtmd logged, without its function names and line ends.
@@ -282,7 +282,7 @@ bool Vision::on_node(ggml_tensor* node, bool is_asked, void* data) {
         vision->check_node(*node);
         return vision->is_on_cpu_ && (node->op == GGML_OP_MUL_MAT || node->op == GGML_OP_FLASH_ATTN_EXT);
     }
-    if (!vision->is_ended_ && vision->goes_on_ != nullptr) vision->is_ended_ = !(*vision->goes_on_)();
+    if (!vision->is_ended_ && vision->keep_going_ != nullptr) vision->is_ended_ = !(*vision->keep_going_)();
     return !vision->is_ended_;
 }
 
@@ -294,15 +294,16 @@ void Vision::check_node(const ggml_tensor& node) {
         throw std::runtime_error(*reason + ": the projector's file is damaged");
 }
 
-base::Result<std::vector<float>> Vision::encode(const ImagePart& part, const std::function<bool()>& goes_on) {
+base::Result<std::vector<float>> Vision::encode(const ImagePart& part,
+                                                const std::function<bool()>& keep_going) {
     std::lock_guard lock(encode_mutex_);
     ErrorLines errors;
-    goes_on_ = &goes_on;
+    keep_going_ = &keep_going;
     is_ended_ = false;
     assertions_throw_.emplace();
     const int32_t code = mtmd_encode_chunk(context_.get(), part.chunk()); // catches exceptions itself
     assertions_throw_.reset();
-    goes_on_ = nullptr;
+    keep_going_ = nullptr;
     if (is_ended_) return base::fail(Code::aborted, "Encoding the image was aborted.");
     if (code != 0) {
         const Code why = is_out_of_memory(errors.text()) ? Code::out_of_memory : Code::engine_failed;

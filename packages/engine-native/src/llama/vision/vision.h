@@ -30,9 +30,10 @@
 
 namespace llama_rt {
 
-/// Rows from top to bottom, three bytes a pixel.
+/// Rows from top to bottom, three bytes per pixel.
 struct RgbImage {
-    /// Longest side and most pixels of an image: the preprocessing computes in int32, and the pixels take at most 192 MiB.
+    /// Maximum side length and number of pixels of an image: the preprocessing computes in int32, and the pixels take at most 192
+    /// MiB.
     static constexpr int32_t kSideMax = 16'384;
     static constexpr int64_t kPixelsMax = int64_t{1} << 26;
 
@@ -54,7 +55,7 @@ struct VisionOptions {
     /// Threads that encode, unless a GPU does.
     int32_t threads = 1;
     bool uses_gpu = true;
-    /// Fewest and most tokens of an image, for projectors with a variable number; 0 uses the file's values.
+    /// Minimum and maximum number of tokens per image, for projectors with a variable number; 0 uses the file's values.
     int32_t tokens_min = 0;
     int32_t tokens_max = 0;
 };
@@ -123,10 +124,10 @@ public:
     base::Result<Prompt> tokenize(std::string_view text, std::string_view marker,
                                   std::span<const RgbImage> images);
 
-    /// Computes the embeddings of a part's tokens, embedding_size() numbers each. On the CPU, calls `goes_on` every few
+    /// Computes the embeddings of a part's tokens, embedding_size() numbers each. On the CPU, calls `keep_going` every few
     /// milliseconds; if that returns false, it ends with `aborted`. Otherwise `engine_failed` or `out_of_memory`. Any thread, one
     /// at a time.
-    base::Result<std::vector<float>> encode(const ImagePart& part, const std::function<bool()>& goes_on);
+    base::Result<std::vector<float>> encode(const ImagePart& part, const std::function<bool()>& keep_going);
 
     /// Whether images are encoded on the CPU, which takes cores from other work.
     bool is_on_cpu() const { return is_on_cpu_; }
@@ -154,7 +155,7 @@ private:
 
     // Guarded by encode_mutex_, as is context_ while it encodes.
     std::mutex encode_mutex_;
-    const std::function<bool()>* goes_on_ = nullptr;
+    const std::function<bool()>* keep_going_ = nullptr;
     bool is_ended_ = false;
     /// Set until the first node is computed.
     std::optional<AssertionsThrow> assertions_throw_;

@@ -19,7 +19,7 @@ export interface FileDownload {
   signal: AbortSignal;
   /** Ranges that are downloaded in parallel. Default 4. */
   connections?: number | undefined;
-  /** The most bytes of one range. Default 16 MiB. */
+  /** Maximum number of bytes per range. Default 16 MiB. */
   pieceBytes?: number | undefined;
 }
 
@@ -99,7 +99,7 @@ async function fetchPiece(file: RangedFile, piece: Range, download: FileDownload
 /** For servers without ranges: downloads from the first byte to the last, and from the first again after a break. */
 async function fetchWhole(file: RangedFile, download: FileDownload): Promise<void> {
   const { remote, content, signal, wait, onDownload } = download;
-  // The most bytes so far: as every attempt starts again, only getting further counts as progress.
+  // The furthest byte so far: every attempt starts over, so only getting further counts as progress.
   let furthest = 0;
   const receive = async (): Promise<void> => {
     await file.restart();

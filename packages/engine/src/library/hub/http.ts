@@ -72,7 +72,7 @@ export class HubHttp implements Disposable {
         ...(signal === undefined ? {} : { signal }),
       });
       sent.once("response", resolve);
-      // Not `once`: after an abort the socket may emit another error, and an unhandled one would crash the process.
+      // `on` instead of `once`: after an abort the socket may emit another error, and an unhandled one would crash the process.
       sent.on("error", reject);
       sent.setTimeout(silenceMaxMs, () =>
         sent.destroy(Object.assign(new Error("No data for a minute."), { code: "ETIMEDOUT" })),

@@ -120,7 +120,7 @@ export function questionFor({ settings }: HubHttp, wanted: string): HubQuestion 
   return { endpoint: settings.endpoint, wanted, hasToken: settings.token !== undefined };
 }
 
-/** The target of a redirect; undefined if the response is none. */
+/** The target of a redirect; undefined for any other response. */
 export function redirectOf(response: HttpResponse, url: string): string | undefined {
   const location = response.header("location");
   const isRedirect = response.status >= 300 && response.status < 400 && location !== undefined;
@@ -151,7 +151,7 @@ function isPlainPath(path: string): boolean {
     .every((part) => /^[^\p{Cc}\\:*?"<>|]+$/u.test(part) && part !== "." && part !== "..");
 }
 
-/** Retries temporary failures; a response of another shape is not a hub's. */
+/** Retries temporary failures; a response of another shape is not from a hub. */
 async function ask<T>(
   question: HubQuestion,
   { wait, signal }: HubCallOptions,

@@ -2,7 +2,7 @@
 declare module "@npmcli/agent" {
   import type { Agent as HttpAgent } from "node:http";
 
-  /** Connects to http and https addresses, directly or through a proxy. */
+  /** An HTTP agent for http and https addresses, directly or through a proxy. */
   export class Agent extends HttpAgent {
     constructor(options: {
       proxy?: string;

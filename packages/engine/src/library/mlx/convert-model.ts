@@ -65,7 +65,7 @@ async function convertOnce(
   options: FetchOptions & { onProgress: OnProgress; signal: AbortSignal },
 ): Promise<string> {
   const { onProgress, signal } = options;
-  // The process that held the lock before may have converted the same download and deleted it.
+  // The previous holder of the lock may have converted the same download and deleted it.
   const done = model.isKept ? undefined : await convertedFrom(model, folders);
   if (done?.source.kind === "mlx" && isAsked(done.source, options)) return pathOf(done, folders);
   const { sizeBytes } = await looking(model);
@@ -110,7 +110,7 @@ async function make(
   const name = `${nameOf(model)}-${digest.slice(0, digestLetters)}${suffix}.gguf`;
   const target = path.join(folders.convertedDir, name);
   const { bytes } = await write(model, target, options);
-  // The converted contents must be those of the digest.
+  // The converted contents must match the digest.
   if ((await looking(model)).look !== look) {
     await rm(target, { force: true });
     throw changed(model);

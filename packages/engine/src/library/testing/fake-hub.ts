@@ -36,20 +36,20 @@ export class FakeHub implements AsyncDisposable {
   readonly requests: IncomingMessage[] = [];
   /** The requests for the bytes of files, at the other host. */
   readonly byteRequests: IncomingMessage[] = [];
-  /** Each response with bytes breaks off after this many of them. */
+  /** Each response with bytes is cut off after this many of them. */
   cutAfterBytes = Number.POSITIVE_INFINITY;
-  /** How many responses break off. */
+  /** How many responses are cut off. */
   cutsLeft = Number.POSITIVE_INFINITY;
   hasRanges = true;
   /** Bytes that are sent at a time, and the delay between them; 0 sends all at once. */
   slowly = { bytes: 0, delayMs: 0 };
   /** A false checksum for the tree and the headers. */
   announcedSha256: string | undefined;
-  /** Sends these bytes wrong. */
+  /** Corrupts these bytes. */
   isLying = false;
   /** Entries of a page of the tree. */
   pageEntries = 1000;
-  /** An address for bytes is valid for this many requests. */
+  /** How many requests an address for bytes is valid for. */
   addressUses = Number.POSITIVE_INFINITY;
   /** Bytes sent, of all files. */
   bytesSent = 0;

@@ -1,4 +1,4 @@
-// An npm registry on 127.0.0.1 that can misbehave, with packages made on the spot.
+// An npm registry on 127.0.0.1 that can misbehave, with packages made on demand.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createHash } from "node:crypto";
@@ -24,9 +24,9 @@ export type Intercept = (request: IncomingMessage, response: ServerResponse) => 
 
 export class FakeRegistry implements AsyncDisposable {
   readonly requests: IncomingMessage[] = [];
-  /** Each response with a tarball breaks off after this many bytes. */
+  /** Each response with a tarball is cut off after this many bytes. */
   cutAfterBytes = Number.POSITIVE_INFINITY;
-  /** How many responses break off. */
+  /** How many responses are cut off. */
   cutsLeft = Number.POSITIVE_INFINITY;
   hasRanges = true;
   etag: string | undefined;

@@ -59,7 +59,7 @@ export async function appCommand(
   return exitCodes.ok;
 }
 
-/** Prints an address that can be used again and again, and opens one that works only once. */
+/** Prints an address that can be reused, and opens one that works only once. */
 async function show(
   { url, token, note }: { url: string; token: string; note: string },
   { opens, context }: { opens: boolean; context: CommandContext },

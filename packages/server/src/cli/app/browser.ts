@@ -1,6 +1,6 @@
 // Opens the app's page in the user's browser, in a window of its own if the default browser can do that.
 
-/** Where `DISPLAY` and the like are looked for. */
+/** The environment with `DISPLAY` and the like. */
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Resolves when a browser was started. Throws if there is none, or no display. */
@@ -32,7 +32,7 @@ async function openWindow(address: string): Promise<boolean> {
         await openApp(name, { arguments: [`--app=${address}`], newInstance: true });
         return true;
       } catch {
-        // The browser has another name on this system.
+        // The browser may have another name on this system.
       }
     }
     return false;

@@ -1,4 +1,4 @@
-// What may stand at the end of a command line, from commander's program: commands, flags, their values, and models.
+// Completes the end of a command line: finds commands, flags, their values, and models in commander's program.
 import type { Argument, Command, Option } from "commander";
 
 export interface Candidate {
@@ -10,7 +10,7 @@ export interface Candidate {
 /** Names of the installed models. */
 export type ModelNames = () => Promise<readonly string[]>;
 
-/** The position in a command line after the words so far. */
+/** The state after the words so far. */
 interface Place {
   command: Command;
   /** The flag whose value comes next. */
@@ -105,7 +105,7 @@ function namesOf(flags: readonly Option[]): Candidate[] {
   );
 }
 
-/** The values that are known: choices, and installed models for `<model>`, `<models...>` and `<id...>`. */
+/** The known values: choices, and installed models for `<model>`, `<models...>` and `<id...>`. */
 async function valuesOf(taker: Option | Argument, models: ModelNames): Promise<readonly string[]> {
   if (taker.argChoices !== undefined) return taker.argChoices;
   const placeholder = "flags" in taker ? (/[<[]([\w-]+)/.exec(taker.flags)?.[1] ?? "") : taker.name();

@@ -5,7 +5,7 @@ import { exitCodes } from "../errors.ts";
 import type { Shell } from "../installation-program.ts";
 import { candidatesFor, type Candidate } from "./candidates.ts";
 
-/** The scripts call the `ingle` of the PATH, not a program that happens to be completed. */
+/** The scripts call the `ingle` in PATH, not whatever program is being completed. */
 const scripts: Readonly<Record<Shell, string>> = {
   bash: `# Completion of ingle for bash. In ~/.bashrc: eval "$(ingle completion bash)"
 _ingle() {
@@ -54,7 +54,7 @@ complete -c ingle -f -a '(__ingle_complete)'
 `,
 };
 
-/** A candidate as the shell's script reads it. */
+/** A candidate in the format that the shell's script reads. */
 const lines: Readonly<Record<Shell, (candidate: Candidate) => string>> = {
   bash: ({ value }) => value,
   zsh: ({ value, help }) =>
@@ -83,7 +83,7 @@ export async function completionCommand(
   return exitCodes.ok;
 }
 
-/** Ids and aliases. Only this part of the library is loaded, not the engine: someone is waiting in a shell. */
+/** Ids and aliases. Loads only this part of the library and not the engine, because somebody is waiting in a shell. */
 async function modelNames(env: NodeJS.ProcessEnv): Promise<string[]> {
   const { listModels } = await import("@ingle/engine/installed-models");
   const models = await listModels({ env });

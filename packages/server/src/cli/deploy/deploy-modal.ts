@@ -14,7 +14,7 @@ import { runProgram } from "./run-program.ts";
 import { DeployedServer } from "./deployed-server.ts";
 import { curlLine, formatColumns, formatDuration, shellWord } from "../text.ts";
 
-/** Where deploy.py is. The package comes first: two folders above it may be somebody's project. */
+/** The folder of deploy.py. The package's own folder is tried first: two folders above it may be somebody's project. */
 const ofPackage = path.join(packageFolder, "modal/deploy.py");
 const ofCheckout = path.join(packageFolder, "../../deploy/modal/deploy.py");
 
@@ -82,7 +82,7 @@ function milliseconds(flag: string, text: string): number {
   throw usageError(`${flag} ${parsed.error.issues[0]?.message ?? "cannot be used"}.`);
 }
 
-/** An installed package has no sources to build an image of. */
+/** An installed package has no sources to build an image from. */
 function findScript(env: NodeJS.ProcessEnv): string {
   if (!existsSync(ofPackage) && existsSync(ofCheckout)) return ofCheckout;
   if ((env["INGLE_MODAL_IMAGE"] ?? env["INGLE_MODAL_SOURCE"] ?? "") === "")
@@ -125,7 +125,7 @@ function accessOf(flags: ModalFlags, env: NodeJS.ProcessEnv): Access {
   };
 }
 
-/** Returns the address that `modal deploy` prints. Its output goes to stderr as it comes. */
+/** Returns the address that `modal deploy` prints. Its output goes to stderr as it arrives. */
 async function deploy(
   script: string,
   env: NodeJS.ProcessEnv,

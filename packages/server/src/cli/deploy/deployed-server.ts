@@ -7,11 +7,11 @@ import type { CommandContext } from "../context.ts";
 import { fetchFailure, requestJson } from "../http-json.ts";
 import { formatDuration } from "../text.ts";
 
-/** How often the server is polled: short compared with any start, and no load for a platform. */
+/** The polling interval: short compared with any start, and no burden for a platform. */
 const pollEveryMs = 500;
-/** How often a line says that it is still waiting. */
+/** The interval between lines that say that it is still waiting. */
 const reportEveryMs = 15_000;
-/** Longest time for a reply of a few tokens from a running container. */
+/** Time limit for a reply of a few tokens from a running container. */
 const replyMaxMs = 120_000;
 /** Tokens of the first reply: enough to run all kernels once. */
 const warmUpTokens = 8;
@@ -33,7 +33,7 @@ export class DeployedServer {
 
   /**
    * Returns the time until a container was ready, in milliseconds. Platforms refuse or hold requests while the first one starts.
-   * Throws CliError on a time-out, with `hint`, or when the platform refuses the credentials.
+   * Throws CliError on a timeout, with `hint`, or if the platform refuses the credentials.
    */
   async untilReady({ timeoutMs, hint }: { timeoutMs: number; hint: string }): Promise<number> {
     const { now, stderr, shutdown } = this.#context;

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 
-/** How long a program may clean up after it was told to stop. */
+/** How long a program may take to clean up after a request to stop. */
 const cleanupMs = 10_000;
 
 export interface ProgramOptions {

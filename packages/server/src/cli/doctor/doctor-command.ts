@@ -1,4 +1,5 @@
-// `ingle doctor`: build, machine, devices, folders and starter model of this installation, and what models would get of it.
+// `ingle doctor`: prints the build, machine, devices, folders and starter model of this installation, and how models would be
+// placed in its memory.
 import { stat } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
@@ -23,7 +24,7 @@ interface Findings {
   models: ModelShare[];
 }
 
-/** Returns the exit code: 1 when the native engine is missing, because then nothing can run. */
+/** Returns the exit code: 1 if the native engine is missing, because then nothing can run. */
 export async function doctorCommand(
   model: string | undefined,
   { json }: FlagsIn<typeof doctorFlags>,
@@ -147,7 +148,7 @@ function buildRows(build: BuildInfo): Row[] {
   ];
 }
 
-/** What the engine's CPU code was compiled for: INGLE_CPU of its build. */
+/** The processor that the engine's CPU code was compiled for: INGLE_CPU of its build. */
 function cpuCode(cpu: string): string {
   if (cpu === "native") return "for the processor it was built on";
   return cpu === "all" ? "for all processors" : `for ${cpu}`;

@@ -1,8 +1,8 @@
-// What models on this machine would get of its memory, one line each, without loading them.
+// Finds out how models on this machine would be placed in its memory, one line each, without loading them.
 import type { InstalledModel, MemoryBudget } from "@ingle/engine";
 import type { Engine } from "../context.ts";
 
-/** What a model would get if nothing else was loaded, with the default settings. */
+/** How a model would be placed with the default settings if nothing else was loaded. */
 export interface ModelShare {
   id: string;
   /** The plan in one sentence, or why there is none. */
@@ -24,7 +24,7 @@ export interface ModelShare {
 /** Each model is measured several times, which takes a second if its vocabulary is large. */
 const modelsMax = 10;
 
-/** Of the model that is named, or of those on this machine that were used or added last. Throws what finding them throws. */
+/** For the named model, or for those on this machine that were used or added last. Throws what finding them throws. */
 export async function modelShares(
   model: string | undefined,
   engine: Engine,

@@ -1,4 +1,5 @@
-// What `ingle run` and `ingle chat` make of their flags: sampling, checked by the engine, and settings to load the model with.
+// Converts the flags of `ingle run` and `ingle chat` to sampling options, checked by the engine, and settings for loading the
+// model.
 import { resolveConfig, type ServerConfig } from "../../config.ts";
 import type { Engine } from "../context.ts";
 import type { GenerationFlags } from "../command-flags.ts";
@@ -13,7 +14,7 @@ export function samplingOf(
   return sampling;
 }
 
-/** Of flags and environment, for one sequence: there is one reply at a time, and nothing to protect from a crash. */
+/** Settings from flags and environment, for one sequence: there is one reply at a time, and nothing to protect from a crash. */
 export function settingsOf(
   flags: GenerationFlags,
   env: NodeJS.ProcessEnv,

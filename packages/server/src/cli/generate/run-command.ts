@@ -1,4 +1,4 @@
-// `ingle run "prompt"`: generates one reply, and writes it to stdout as it comes.
+// `ingle run "prompt"`: generates one reply, and writes it to stdout as it is generated.
 import type { GenerationRequest } from "@ingle/engine";
 import { exitCodes, usageError } from "../errors.ts";
 import type { CommandContext } from "../context.ts";
@@ -8,10 +8,10 @@ import { chooseModel } from "../model/choose-model.ts";
 import { modelBudget, openModel } from "../model/open-model.ts";
 import { formatBytes } from "../text.ts";
 
-/** More text than any model's context takes: a limit for a whole disk that is piped in by mistake. */
+/** More text than any model's context holds: a limit in case a whole disk is piped in by mistake. */
 const promptBytesMax = 16 * 1024 * 1024;
 
-/** `words` are the prompt; without any, it is read from stdin. Returns the exit code. */
+/** `words` are the prompt; without words, it is read from stdin. Returns the exit code. */
 export async function runCommand(
   words: string[],
   flags: GenerationFlags,
@@ -57,7 +57,7 @@ async function promptOf(words: string[], { stdin, shutdown }: CommandContext): P
   );
 }
 
-/** Everything that is piped in; "" from a terminal, where nothing would tell the user to type. */
+/** Everything that is piped in; "" for a terminal, where nothing would tell the user to type. */
 async function readAll(stdin: CommandContext["stdin"], signal: AbortSignal): Promise<string> {
   if (stdin.isTTY === true) return "";
   signal.throwIfAborted();

@@ -26,7 +26,7 @@ export async function listCommand(
     listModels({ env, signal: shutdown.signal }),
     loadedModels(libraryPaths(env)),
   ]);
-  // A few milliseconds each.
+  // Takes a few milliseconds each.
   const traits = await Promise.all(models.map(({ path }) => modelTraits(path)));
   const canDo = models.map(({ mmproj }, at) => capabilitiesOf(traits[at], { readsImages: mmproj !== null }));
   if (flags.json === true) {

@@ -1,4 +1,4 @@
-// Which model a command uses: the one that --model names, or else the library's default, with the reason on stderr.
+// Chooses the model that a command uses: the one given by --model, or else the library's default, with the reason on stderr.
 import type { DefaultModel, LocatedModel, PassedOver } from "@ingle/engine";
 import type { ServerConfig } from "../../config.ts";
 import type { CommandContext } from "../context.ts";

@@ -84,7 +84,7 @@ export class PhaseBars implements Disposable {
   }
 }
 
-/** What a conversion did and how exact it is, one line for each pair of formats. */
+/** Reports what a conversion did and how exact it is, one line for each pair of formats. */
 export function conversionText(report: ConversionReport): string {
   const rows = report.steps.map((step): [string, string] => [
     `  ${step.from} → ${step.to}`,

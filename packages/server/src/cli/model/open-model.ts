@@ -1,5 +1,5 @@
-// From a located model to a loaded one: downloads it if needed, finds settings with which it fits into memory, and loads it,
-// with progress on stderr.
+// Opens a located model: downloads it if needed, finds settings with which it fits into memory, and loads it, with progress on
+// stderr.
 import type { LoadedModel, LoadOptions, LocatedModel, MemoryBudget, MemoryForecast } from "@ingle/engine";
 import type { ServerConfig } from "../../config.ts";
 import type { KnownModel, PreparedModel, PrepareOptions } from "../../models/catalog/known-model.ts";
@@ -11,8 +11,8 @@ import { startProgress } from "../progress.ts";
 const mebibyte = 1024 ** 2;
 
 /**
- * What models may take of this machine and of its workers. Undefined where --memory-budget is 0. Throws `native_missing`, and
- * what unreachable workers throw.
+ * The memory that models may use on this machine and its workers. Undefined if --memory-budget is 0. Throws `native_missing`, and
+ * the errors of unreachable workers.
  */
 export async function modelBudget(
   { memoryBudgetMiB }: Pick<ServerConfig["models"], "memoryBudgetMiB">,
@@ -32,15 +32,15 @@ export interface OpenOptions {
   engine: Partial<ServerConfig["engine"]>;
   /** Downloads nothing. */
   offline?: boolean;
-  /** What the model may take. Absent: no limit. */
+  /** The memory that the model may take. Absent: no limit. */
   budget?: MemoryBudget | undefined;
-  /** What other models leave of it. Absent: all. */
+  /** The part of it that other models leave. Absent: all. */
   left?: MemoryBudget | undefined;
-  /** Loads the projector that was installed with the model, unless one is given. */
+  /** Whether to load the projector that was installed with the model, unless one is given. */
   readsImages?: boolean;
-  /** Aborts, as the context's shutdown does. */
+  /** Aborts the call, like the context's shutdown. */
   signal?: AbortSignal;
-  /** Reports reusable blocks of the KV cache, under the model's id. */
+  /** Whether to report reusable blocks of the KV cache, under the model's id. */
   reportsKvBlocks?: boolean;
 }
 
@@ -62,7 +62,7 @@ export function knownModel(
   };
 }
 
-/** The server's options, under those of one request. */
+/** The server's options, overridden by those of one request. */
 function over(options: OpenOptions, { budget, left, settings, signal }: PrepareOptions): OpenOptions {
   const { devices, ...rest } = settingsOver(settings, usualSettings(options.engine));
   const engine = { ...options.engine, ...rest, ...devices };
@@ -87,8 +87,8 @@ async function forecast(
 }
 
 /**
- * The engine's options, with the projector that was installed with the model unless one is given. This process is connected to workers,
- * so the engine of a model that they hold runs here.
+ * The engine's options, with the projector that was installed with the model unless one is given. Workers are connected to this
+ * process, so the engine of a model that they hold runs here.
  */
 async function withProjector(
   file: string,
@@ -115,7 +115,7 @@ export async function openModel(
   return await prepared.load(onProgress, signal);
 }
 
-/** Everything but reading the weights. */
+/** Does everything except reading the weights. */
 async function prepareModel(
   located: LocatedModel,
   context: CommandContext,

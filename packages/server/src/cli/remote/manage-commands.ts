@@ -55,7 +55,7 @@ export async function loadCommand(
   return exitCodes.ok;
 }
 
-/** The fields of a request to load for flags of devices and processors. Throws CliError for a value that cannot be used. */
+/** Converts flags of devices and processors to fields of a load request. Throws CliError for an invalid value. */
 function deviceFieldsOf(flags: object): object {
   const fields: Record<string, unknown> = {};
   for (const [field, setting] of Object.entries(deviceLoadSettings)) {
@@ -85,7 +85,7 @@ export async function unloadCommand(
       context.stderr.write(`Waiting for the requests that use ${id} …\n`);
     hasLeft ||= isLeaving;
     if (isLeaving) return false;
-    // A model that is loading is unloaded once it is loaded. One that was unloaded may be loading again.
+    // A loading model is unloaded once it is loaded. A model that was unloaded may be loading again.
     return hasLeft || (status !== "preparing" && status !== "loading");
   });
   const isBack = freed.status !== "available" && freed.status !== "failed";

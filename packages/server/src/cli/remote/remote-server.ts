@@ -1,4 +1,4 @@
-// A running server, on this machine or another one, that commands manage.
+// A client for the running server, on this machine or another one, that a command manages.
 import { ErrorBody, ManagedModel, ManagedModelList } from "@ingle/protocol";
 import type { z } from "zod";
 import { CliError, usageError } from "../errors.ts";
@@ -7,7 +7,7 @@ import { requestJson } from "../http-json.ts";
 import type { RemoteFlags } from "../command-flags.ts";
 import { runningServers, tokenFor } from "./running-servers.ts";
 
-/** Where the desktop variant listens, if no address is given and no server has recorded its own. */
+/** The desktop variant's address, used if no address is given and no server has recorded its own. */
 const urlDefault = "http://127.0.0.1:1337";
 
 export class RemoteServer {
@@ -22,7 +22,7 @@ export class RemoteServer {
   }
 
   /**
-   * The server that flags or environment name, else one that this user runs. A key is sent only to an address that the user
+   * The server given by flags or environment, else one that this user runs. A key is sent only to an address that the user
    * gave, or to a server of the same user on this machine: never to whatever listens at the default address.
    */
   static async find({ url, apiKey }: RemoteFlags, context: CommandContext): Promise<RemoteServer> {

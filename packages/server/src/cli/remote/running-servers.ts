@@ -2,8 +2,8 @@
 //
 //   run/<process id>.json    { pid, url, id, token, isApp }, readable by its user only: the token manages the server
 //
-// A record is trusted only if its file and the process that it names belong to this user: another one could have keys sent to an
-// attacker.
+// A record is trusted only if its file and the process that it names belong to this user: otherwise, an attacker could make this
+// program send keys.
 import { constants } from "node:fs";
 import { mkdir, open, readdir, rm, stat, writeFile, type FileHandle } from "node:fs/promises";
 import path from "node:path";
@@ -27,14 +27,14 @@ export type ServerRecord = z.infer<typeof ServerRecord>;
 const SessionOfApp = z.object({ right: z.literal("management"), is_app: z.literal(true) });
 const ModelList = z.object({ data: z.array(z.object({ id: z.string(), status: z.string().optional() })) });
 
-/** A server on this machine responds at once, or is too busy to wait for. */
+/** Time limit: a server on this machine responds at once, or is too busy to wait for. */
 const responseMaxMs = 1_000;
 /** A record holds five short values: a larger file is something else. */
 const recordBytesMax = 16_384;
 /** Permissions for the owner only. */
 const forOwner = { file: 0o600, folder: 0o700, others: 0o077 };
 
-/** Writes the record, and removes it when disposed. A read-only library does not prevent serving: there is no record then. */
+/** Writes the record, and removes it when disposed. With a read-only library, the server runs without a record. */
 export async function announceServer(
   { home }: LibraryPaths,
   server: Omit<ServerRecord, "pid">,
@@ -54,7 +54,7 @@ export async function announceServer(
   }
 }
 
-/** Ids of loaded models, with the address of the server that has each. */
+/** The ids of loaded models, each with the address of its server. */
 export async function loadedModels({ home }: LibraryPaths): Promise<Map<string, string>> {
   const loaded = new Map<string, string>();
   for (const record of await recordsIn(home)) {
@@ -91,7 +91,7 @@ async function recordsIn(home: string): Promise<ServerRecord[]> {
   return records.filter((record) => record !== undefined);
 }
 
-/** As the server reports; for one that does not respond in time, the model in its record. */
+/** The models that the server reports; if it does not respond in time, the one in its record. */
 async function loadedBy(record: ServerRecord): Promise<string[]> {
   const written = record.id === undefined ? [] : [record.id];
   try {
@@ -103,7 +103,7 @@ async function loadedBy(record: ServerRecord): Promise<string[]> {
   }
 }
 
-/** The response's JSON; undefined for an error. */
+/** The JSON of the response; undefined for an error. */
 async function getJson(record: ServerRecord, route: string): Promise<unknown> {
   const token = tokenFor(record);
   const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
@@ -117,7 +117,7 @@ async function getJson(record: ServerRecord, route: string): Promise<unknown> {
   return status < 300 ? json : undefined;
 }
 
-/** The record of a running process. One that a killed process left is removed; files of other users are left alone. */
+/** The record of a running process. Removes a record that a killed process left behind, but not the files of other users. */
 async function readRecord(file: string): Promise<ServerRecord | undefined> {
   const text = await ownText(file);
   if (text === undefined) return undefined;
@@ -131,7 +131,7 @@ async function readRecord(file: string): Promise<ServerRecord | undefined> {
 async function ownText(file: string): Promise<string | undefined> {
   let handle: FileHandle | undefined;
   try {
-    // A link could lead to another user's record. Windows has no such flag.
+    // Does not follow links, which could lead to another user's record. Windows has no such flag.
     handle = await open(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
     const { uid, mode, size } = await handle.stat();
     const user = process.getuid?.();
@@ -144,7 +144,10 @@ async function ownText(file: string): Promise<string | undefined> {
   }
 }
 
-/** Whether the process runs and is this user's: Linux tells the owner; elsewhere only one's own processes can be signalled. */
+/**
+ * Whether the process is running and belongs to this user. Linux reports the owner; elsewhere, only one's own processes can be
+ * signalled.
+ */
 async function isOwnProcess(pid: number): Promise<boolean> {
   try {
     if (process.platform === "linux") return (await stat(`/proc/${pid}`)).uid === process.getuid?.();

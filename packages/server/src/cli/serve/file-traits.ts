@@ -1,4 +1,4 @@
-// Traits of many model files, read from their headers in the background.
+// Reads the traits of many model files from their headers, in the background.
 import { setTimeout } from "node:timers/promises";
 import type { ModelTraits } from "@ingle/engine";
 
@@ -10,16 +10,16 @@ export class FileTraits {
   #reading: Promise<void> | undefined;
   readonly #found = new Map<string, ModelTraits>();
 
-  /** @param read reads one file; fast for one that it has read before. Expected errors become undefined. */
+  /** @param read reads one file; fast for a file that it has read before. Returns undefined for expected errors. */
   constructor(read: (path: string) => Promise<ModelTraits | undefined>) {
     this.#read = read;
   }
 
   /**
-   * Traits by path, of the files that are read in time. The others are still read, one after another, for the next call.
+   * Traits by path, for the files that are read in time. The others are then read one after another, for the next call.
    */
   async of(paths: readonly string[]): Promise<ReadonlyMap<string, ModelTraits>> {
-    // Forgotten here, not at the end of the reading: without files it ends before it is assigned.
+    // Reset here and not at the end of the reading, which without files ends before the assignment.
     this.#reading ??= this.#readAll(paths).finally(() => {
       this.#reading = undefined;
     });

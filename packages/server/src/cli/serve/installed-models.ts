@@ -1,4 +1,4 @@
-// The models of the library, for the server's registry: a request that names one loads it.
+// The library's models as a source for the server's registry: a request that names one loads it.
 import type { InstalledModel, ModelTraits } from "@ingle/engine";
 import type { ServerConfig } from "../../config.ts";
 import type { KnownModel, ModelSource, PrepareOptions } from "../../models/catalog/known-model.ts";
@@ -18,7 +18,7 @@ export function installedModels(
     traits: ModelTraits | undefined,
     { isRemovable }: Engine,
   ): KnownModel => {
-    // A draft model shares the vocabulary of one model; a projector and its bounds belong to one, too.
+    // A draft model shares the vocabulary of one model; a projector and its bounds belong to one model too.
     const ofOneModel = { draftModel: undefined, mmproj: undefined };
     const bounds = { imageMinTokens: undefined, imageMaxTokens: undefined };
     const settings = { ...engineSettings(), ...ofOneModel, ...bounds };
@@ -66,7 +66,7 @@ export function installedModels(
   };
 }
 
-/** What is known without reading its files: with a projector beside it, a model reads images. */
+/** What is known without reading the model's files: a model with a projector beside it reads images. */
 function aboutInstalled({ sizeBytes, quantization, addedAt, mmproj }: InstalledModel): KnownModel["about"] {
   return {
     size_bytes: sizeBytes,

@@ -61,7 +61,7 @@ export async function serveCommand(flags: ServerFlags, given: CommandContext): P
 
 /**
  * Starts to load the model, on other threads, while the server's code is still being read; the server's first load adopts that.
- * Disposing aborts a load that was not adopted: a server that cannot listen fails without waiting for a download.
+ * Disposing aborts a load that was not adopted, so that a server that cannot listen fails without waiting for a download.
  */
 function startLoading(
   model: KnownModel,

@@ -20,20 +20,20 @@ import {
 import type { LogFlags } from "./service-program.ts";
 import { systemd } from "./systemd.ts";
 
-/** Only its user may read the file: it may contain keys. */
+/** Permissions for the owner only, because the file may contain keys. */
 const fileMode = 0o600;
-/** Time to unload models after the last request has ended. */
+/** Time for unloading models after the last request has ended. */
 const unloadSeconds = 15;
 
 /** How often, and how many times, a manager is polled until a stopped service has ended. */
 const endPollMs = 500;
 const endTriesMax = 120;
 
-/** Variables of this shell that go into the service's file: without them, it would look for models elsewhere. */
+/** Variables of this shell that are copied into the service's file: without them, the service would look for models elsewhere. */
 const kept =
   /^(?:INGLE_|HF_|OTEL_|XDG_(?:CONFIG|DATA|CACHE)_HOME$|NODE_EXTRA_CA_CERTS$|(?:HTTPS?|ALL|NO)_PROXY$)/i;
 
-/** Returns the exit code. `flags` are what `args` mean. Throws ConfigError and CliError before anything is written. */
+/** Returns the exit code. `flags` are the parsed `args`. Throws ConfigError and CliError before anything is written. */
 export async function installService(
   { args, flags }: { args: readonly string[]; flags: ServerFlags },
   context: CommandContext,
@@ -120,7 +120,7 @@ export async function serviceLogs(
   return exitCodes.ok;
 }
 
-/** Throws CliError where there is no manager that this program knows. */
+/** Throws CliError if there is no supported service manager. */
 function managerOf(host: Host, args: readonly string[] = []): ServiceManager {
   if (host.platform === "linux") return systemd(host);
   if (host.platform === "darwin") return launchd(host);
@@ -191,7 +191,7 @@ async function runOne(words: ProgramCall, context: CommandContext): Promise<void
   if (code !== 0) throw new CliError(`\`${lineOf(words)}\` failed with ${code}: ${last}`);
 }
 
-/** Gives up without an error: the next call says what is wrong. */
+/** Gives up without an error: the next call reports what is wrong. */
 async function untilFails(words: ProgramCall, context: CommandContext): Promise<void> {
   for (let tries = 0; tries < endTriesMax && (await call(words, context, () => {})) === 0; tries += 1)
     await pause(endPollMs);

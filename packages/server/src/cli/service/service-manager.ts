@@ -1,14 +1,14 @@
 // The interface of the service managers of Linux and macOS, which systemd.ts and launchd.ts implement.
 import os from "node:os";
 
-/** What runs as a service. */
+/** The program that runs as a service. */
 export interface ServiceDefinition {
   /** The program, with its absolute path, and its arguments. */
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** Relative paths among the arguments start here. */
   readonly folder: string;
-  /** How long it may take to stop, with requests still running. */
+  /** How long it may take to stop while requests are still running. */
   readonly stopSeconds: number;
 }
 
@@ -45,7 +45,7 @@ export type ManagerCall = ProgramCall | { mayFail: ProgramCall } | { untilFails:
 
 export interface ServiceManager {
   readonly name: string;
-  /** The file that describes the service. */
+  /** The path of the service's file. */
   readonly file: string;
   /** Where its log can be read, for sentences. */
   readonly log: string;
@@ -61,6 +61,6 @@ export interface ServiceManager {
   readonly forget: readonly ManagerCall[];
   readonly status: ProgramCall;
   logs(options: { lines: number; follow: boolean }): ProgramCall;
-  /** What a user should know after the service was started. */
+  /** A hint for the user after the service was started. */
   readonly note: string;
 }

@@ -7,7 +7,7 @@ const unit = "ingle.service";
 
 /** Seconds before a failed service starts again. */
 const restartSeconds = 5;
-/** Exit code of a wrong usage, such as a flag that is gone: another start would not help. */
+/** The exit code for wrong usage, such as a removed flag: another start would not help. */
 const usageExitCode = 2;
 
 export function systemd({ home, env }: Host): ServiceManager {
@@ -64,7 +64,7 @@ WantedBy=default.target
 `;
 }
 
-/** One word, whatever it contains. systemd reads escapes as C does, and specifiers after a percent sign. */
+/** Quotes a text as one word. systemd reads escapes like C, and specifiers after a percent sign. */
 function quoted(word: string): string {
   const escaped = word
     .replaceAll(/["\\]/g, String.raw`\$&`)
@@ -76,7 +76,7 @@ function hexOf(character: string): string {
   return character.charCodeAt(0).toString(16).padStart(4, "0");
 }
 
-/** A path where systemd reads neither quotes nor escapes. */
+/** A path for a setting in which systemd reads neither quotes nor escapes. */
 function literal(text: string): string {
   if (/\p{Cc}|^\s|\s$/u.test(text))
     throw new CliError(

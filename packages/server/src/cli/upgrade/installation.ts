@@ -1,4 +1,4 @@
-// How this Ingle was installed, judged by where its files are: which command upgrades it, and whether it may disappear.
+// Determines how this Ingle was installed from the location of its files: which command upgrades it, and whether it is temporary.
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import path from "node:path";
 
@@ -10,7 +10,7 @@ export interface Installation {
   /** The shell command that upgrades it; without one, `advice` says what to do. */
   readonly command?: string;
   readonly advice?: string;
-  /** In a cache that may be emptied at any time. */
+  /** Whether it is in a cache that may be emptied at any time. */
   readonly isTemporary?: true;
 }
 
@@ -29,13 +29,13 @@ const thisDisk: Files = {
 
 interface Installer {
   readonly by: string;
-  /** Found in a path with slashes; a group is the name that the installer gave the package. */
+  /** Matches a path with slashes; the group is the installer's name for the package. */
   readonly place: RegExp;
   readonly command: (name: string) => string;
   readonly isTemporary?: true;
 }
 
-/** The first one that matches counts. */
+/** The first match counts. */
 const installers: readonly Installer[] = [
   { by: "npx", place: /\/_npx\//, command: (name) => `npx --yes ${name}@latest`, isTemporary: true },
   { by: "pnpm dlx", place: /\/pnpm\/dlx/, command: (name) => `pnpm dlx ${name}@latest`, isTemporary: true },
@@ -61,7 +61,7 @@ export function installationOf(script: string, files: Files = thisDisk): Install
   const real = files.realPath(script);
   const packageFolder = packageFolderOf(real, files);
   const packageName = nameIn(path.join(packageFolder, "package.json"), files);
-  // Package managers link into a store: either path may show which one it was.
+  // Package managers use links into a store: either path may show which manager it was.
   for (const place of [real, script]) {
     for (const { by, place: pattern, command, isTemporary } of installers) {
       const found = pattern.exec(place.replaceAll("\\", "/"));
@@ -77,7 +77,7 @@ export function installationOf(script: string, files: Files = thisDisk): Install
   );
 }
 
-/** A file in a node_modules: of a project, or of npm's global folder, which has no package.json. */
+/** A file in a node_modules folder: of a project, or npm's global one, which has no package.json beside it. */
 function inProject(file: string, packageName: string, files: Files): Installation | undefined {
   const end = file.replaceAll("\\", "/").indexOf("/node_modules/");
   if (end === -1) return undefined;
@@ -90,7 +90,7 @@ function inProject(file: string, packageName: string, files: Files): Installatio
   return { by: `${by} in the project ${root}`, packageName, command: `${add} ${packageName}@latest` };
 }
 
-/** Not in a node_modules: a clone, or a container's image. */
+/** Not in a node_modules folder: a clone, or a container image. */
 function besidePackages(packageFolder: string, packageName: string, files: Files): Installation {
   const root = path.join(packageFolder, "..", "..");
   if (files.exists(path.join(root, "pnpm-workspace.yaml")))

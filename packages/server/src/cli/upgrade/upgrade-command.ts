@@ -7,7 +7,7 @@ import { CliError, exitCodes } from "../errors.ts";
 import type { UpgradeFlags } from "../installation-program.ts";
 import { installationOf } from "./installation.ts";
 
-/** npm retries a registry that does not respond for longer than anyone would wait. */
+/** Time limit: npm retries an unresponsive registry for longer than anyone would wait. */
 const registryMaxMs = 30_000;
 
 /** Returns the exit code. Throws CliError if the registry cannot be asked. */

@@ -1,4 +1,4 @@
-// What the registry needs from a model that it may load, and from a source of models.
+// The interface to the registry of models that it may load, and of sources of models.
 import type { LoadedModel, MemoryBudget, MemoryBytes, MemoryForecast, ModelTraits } from "@ingle/engine";
 import type { ManagedModel, ModelEntry } from "@ingle/protocol";
 import type { LoadSettings } from "../slot/load-settings.ts";
@@ -11,9 +11,9 @@ export type ModelLoader = (
 
 /** A model that fits into the memory budget if it is the only one. */
 export interface PreparedModel {
-  /** What it will take, as far as it is known. */
+  /** The memory that it will take, as far as known. */
   byMemory: MemoryBytes;
-  /** What its file says. */
+  /** Facts from its file. */
   traits?: ModelTraits | undefined;
   load: ModelLoader;
 }
@@ -21,17 +21,17 @@ export interface PreparedModel {
 /** A model's entry in the library. */
 export interface ListedModel {
   format: ManagedModel["format"];
-  /** Of its file, or of the first part; null where the library does not have it. */
+  /** The checksum of its file, or of the first part; null if the library does not have it. */
   sha256: string | null;
   lastUsedAt: Date | null;
   isRemovable: boolean;
-  /** Absent until its file is read. */
+  /** Absent until its file has been read. */
   traits?: ModelTraits | undefined;
 }
 
 export interface PrepareOptions {
   budget?: MemoryBudget | undefined;
-  /** What the loaded models leave of the budget. Absent: nobody has to be spared. */
+  /** The part of the budget that the loaded models leave. Absent: no other models have to be spared. */
   left?: MemoryBudget | undefined;
   settings?: LoadSettings | undefined;
   signal: AbortSignal;
@@ -49,15 +49,15 @@ export interface KnownModel {
   };
   /** Absent: the model is in no library. */
   readonly listed?: ListedModel;
-  /** How it is loaded unless a request chooses otherwise. Absent: requests cannot choose. */
+  /** How it is loaded unless a request specifies otherwise. Absent: requests cannot specify anything. */
   readonly settings?: LoadSettings;
   /**
-   * Does everything but load: downloads the file if needed, and finds settings with which the model fits into what is left of the
-   * budget, if it gets no less than usual there, or else into the budget, the requested ones among them. Called before every load. Throws `out_of_memory` with what would fit, and any other
-   * reason that prevents a load.
+   * Does everything except loading: downloads the file if needed, and finds settings, including the requested ones, with which
+   * the model fits into the remaining budget if it gets no less than usual there, or else into the whole budget. Called before
+   * every load. Throws `out_of_memory` with settings that would fit, and any other reason that prevents a load.
    */
   prepare(options: PrepareOptions): Promise<PreparedModel>;
-  /** Predicts the memory that a load would take, without fetching or loading. Absent: it cannot be predicted. */
+  /** Predicts the memory that a load would take, without downloading or loading. Absent: it cannot be predicted. */
   forecast?(options: PrepareOptions): Promise<MemoryForecast>;
 }
 

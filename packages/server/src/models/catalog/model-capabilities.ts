@@ -1,8 +1,8 @@
-// What a model can do besides generating text: one rule for every list of models.
+// Determines what a model can do besides generating text: the same rule for every list of models.
 import type { ModelTraits } from "@ingle/engine";
 import type { ModelCapability } from "@ingle/protocol";
 
-/** `traits`: what its file says, as far as it was read. `readsImages`: whether it is loaded with a projector. */
+/** `traits`: facts from its file, if it has been read. `readsImages`: whether it is loaded with a projector. */
 export function capabilitiesOf(
   traits: Partial<ModelTraits> | undefined,
   { readsImages }: { readsImages: boolean },

@@ -3,7 +3,7 @@
 import type { KnownModel, ModelSource } from "./known-model.ts";
 import type { ModelSlot } from "../slot/model-slot.ts";
 
-/** Shortest time between two refreshes: a source may scan folders of thousands of files. */
+/** Minimum time between two refreshes: a source may scan folders of thousands of files. */
 export const refreshMinMs = 2_000;
 
 export interface CatalogOptions {
@@ -46,7 +46,7 @@ export class ModelCatalog {
     return this.named(name);
   }
 
-  /** Reads the source again, unless that was just done. `isNeeded`: always. */
+  /** Reads the source again, unless that was just done. `isNeeded` forces it. */
   async refresh({ isNeeded = false }: { isNeeded?: boolean } = {}): Promise<void> {
     const { source, now } = this.#options;
     if (source === undefined) return;

@@ -1,11 +1,11 @@
-// What is known of one model: from the library, from its file, and from its last load.
+// Everything known about one model: from the library, from its file, and from its last load.
 import type { Model, ModelTraits } from "@ingle/engine";
 import type { ModelCapability, ModelEntry } from "@ingle/protocol";
 import { capabilitiesOf } from "./model-capabilities.ts";
 import type { KnownModel, ListedModel } from "./known-model.ts";
 import { toUnixSeconds } from "../../unix-seconds.ts";
 
-/** A model's entry but for what its file says. */
+/** A model's entry without the facts from its file. */
 type EntryOfLoad = Omit<ModelEntry, "capabilities" | "context_length_train">;
 
 export class ModelProfile {
@@ -13,9 +13,9 @@ export class ModelProfile {
   #entry: EntryOfLoad;
   #aliases: readonly string[] = [];
   #listed: ListedModel | undefined;
-  /** What its file says. */
+  /** Facts from its file. */
   #traits: ModelTraits | undefined;
-  /** What its last load has told, for a model whose file was not read. */
+  /** Facts from its last load, for a model whose file was not read. */
   #ofLoad: Pick<ModelTraits, "architecture" | "knowsTools"> | undefined;
   #lastUse: Date | undefined;
 
@@ -28,20 +28,20 @@ export class ModelProfile {
     return this.#known;
   }
 
-  /** Replaces what is known. A model that was loaded knows its entry better than the catalog. */
+  /** Replaces what is known. The entry of a loaded model is more accurate than the catalog's. */
   update(known: KnownModel, { isNeverLoaded }: { isNeverLoaded: boolean }): void {
     this.#known = known;
     if (isNeverLoaded) this.#entry = entryOfKnown(known);
   }
 
-  /** Takes over what the library says of the model; undefined if the library does not have it. */
+  /** Sets the library's data about the model; undefined if the library does not have it. */
   setListed(known: KnownModel | undefined): void {
     this.#aliases = known?.aliases ?? [];
     this.#listed = known?.listed;
     this.#traits = known?.listed?.traits ?? this.#traits;
   }
 
-  /** Takes over what the model's file says, if it was read. */
+  /** Sets the facts from the model's file, if it was read. */
   learnTraits(traits: ModelTraits | undefined): void {
     this.#traits = traits ?? this.#traits;
   }
@@ -52,7 +52,7 @@ export class ModelProfile {
     this.#ofLoad = { architecture, knowsTools: chatTemplate.writesTools || chatTemplate.isLfm2 };
   }
 
-  /** Forgets what the last load has told: the next one may have other settings. */
+  /** Forgets the facts from the last load: the next one may have other settings. */
   reset(): void {
     this.#entry = entryOfKnown(this.#known);
   }
@@ -61,7 +61,7 @@ export class ModelProfile {
     this.#lastUse = at;
   }
 
-  /** Its status is the slot's to add. */
+  /** The slot adds the status. */
   get entry(): ModelEntry {
     const { capabilities, contextLengthTrain } = this;
     return { ...this.#entry, context_length_train: contextLengthTrain, capabilities };
@@ -92,12 +92,12 @@ export class ModelProfile {
     return this.#traits?.contextLengthTrain ?? null;
   }
 
-  /** Whether its file says so: of a file that was not read, nobody knows. */
+  /** Whether its file shows that it cannot think; false for a file that was not read. */
   get cannotThink(): boolean {
     return this.#traits?.knowsThinking === false;
   }
 
-  /** Its last use by this server or any other program with the same library; null if there was none. */
+  /** When it was last used by this server or another program with the same library; null if never. */
   get lastUsedAt(): Date | null {
     return this.#lastUse ?? this.#listed?.lastUsedAt ?? null;
   }

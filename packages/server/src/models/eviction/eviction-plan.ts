@@ -1,24 +1,24 @@
-// Which models to evict for one more: the least recently used of the idle ones first, then those in use, which leave when
-// their leases end. A pure function; memory-planner.ts carries the plan out.
+// Decides which models to evict for one more: the least recently used of the idle ones first, then those in use, which are freed
+// when their leases end. A pure function; memory-planner.ts carries out the plan.
 import { addMemory, fitsInto, type MemoryBudget, type MemoryBytes } from "@ingle/engine";
 
 /** A model that takes memory. */
 export interface Resident {
   readonly byMemory: MemoryBytes;
-  /** Is never evicted. */
+  /** Whether it is never evicted. */
   readonly isPinned: boolean;
-  /** Is being freed already. */
+  /** Whether it is already being freed. */
   readonly isLeaving: boolean;
-  /** Leases that are held. */
+  /** Number of held leases. */
   readonly leases: number;
   /** Grows with each use of any model. */
   readonly lastUse: number;
 }
 
 export interface MemoryLimits {
-  /** Absent: the memory is unknown and not limited. */
+  /** Absent: memory is unknown and unlimited. */
   budget?: MemoryBudget | undefined;
-  /** Most models in memory at the same time. */
+  /** Maximum number of models in memory at the same time. */
   loadedMax?: number | undefined;
 }
 
@@ -49,7 +49,7 @@ export function planEviction<T extends Resident>(
     staying = staying.filter((each) => each !== candidate);
   }
   if (!fits(staying)) return { kind: "never" };
-  // A large model may have made the small ones before it unnecessary: of those, the most recently used stay.
+  // A large model may have made evicting smaller ones before it unnecessary: of those, the most recently used stay.
   for (const candidate of evict.toReversed()) {
     if (!fits([...staying, candidate])) continue;
     staying = [...staying, candidate];

@@ -1,4 +1,4 @@
-// Estimates what loading a model would take and whether it fits beside the loaded ones, in words for people.
+// Estimates the memory for loading a model and whether it fits beside the loaded ones, in words.
 import prettyBytes from "pretty-bytes";
 import { totalOf, type MemoryForecast } from "@ingle/engine";
 import type { MemoryEstimate } from "@ingle/protocol";
@@ -10,7 +10,7 @@ import type { ModelRegistry } from "../registry.ts";
 import { planEviction, type MemoryLimits } from "./eviction-plan.ts";
 import { toResident } from "./memory-planner.ts";
 
-/** Estimates that may wait: a page asks for one for each model of a list. */
+/** Maximum number of waiting estimates: a page requests one for each model of a list. */
 const waitingMax = 64;
 
 /** The estimates of one server, computed one after the other: each measures the model several times. */
@@ -24,7 +24,7 @@ export class MemoryEstimates {
   }
 
   /**
-   * Loads nothing. `settings` are those that a load would be requested with. Throws `invalid_request` for a model without a
+   * Loads nothing. `settings` are those of the load request. Throws `invalid_request` for a model without a
    * forecast, `overloaded`, and what reading the model's file throws.
    */
   async of(
@@ -80,7 +80,7 @@ export class MemoryEstimates {
   }
 }
 
-/** What the other models leave of the budget. */
+/** The part of the budget that other models leave. */
 function availableBytes(others: readonly ModelSlot[], { budget }: MemoryLimits): number | null {
   if (budget === undefined) return null;
   const used = others.reduce((sum, { byMemory }) => sum + totalOf(byMemory), 0);

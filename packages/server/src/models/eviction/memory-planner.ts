@@ -1,6 +1,6 @@
-// Gives memory to one model after the other: evicts others for it, and waits until they are freed.
+// Grants memory to one model at a time: evicts others for it, and waits until they are freed.
 import type { MemoryBytes } from "@ingle/engine";
-import { Changes } from "../../changes.ts";
+import { Changes } from "../../change-signal.ts";
 import { orAborted } from "../../or-aborted.ts";
 import { takesMemory } from "../slot/model-state.ts";
 import type { ModelSlot } from "../slot/model-slot.ts";
@@ -21,7 +21,7 @@ export class MemoryPlanner {
     this.#limits = limits;
   }
 
-  /** Wakes whoever waits in nextChange(): a slot has changed. */
+  /** Resolves pending calls of nextChange(): a slot has changed. */
   changed(): void {
     this.#changes.note();
   }
@@ -81,7 +81,7 @@ export class MemoryPlanner {
         await this.nextChange(signal);
       }
     } finally {
-      for (const slot of slots()) slot.keep(); // those that are not freed yet may stay
+      for (const slot of slots()) slot.keep(); // models that are not freed yet may stay
     }
   }
 }

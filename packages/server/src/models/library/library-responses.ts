@@ -1,4 +1,4 @@
-// Results of the model library as the management API returns them.
+// Converts results of the model library to responses of the management API.
 import type { DefaultModel, LocatedModel, OfferedRepository as FoundRepository } from "@ingle/engine";
 import type { OfferedRepository, RecommendedModel } from "@ingle/protocol";
 

@@ -47,7 +47,7 @@ export interface ModelLibrary {
   describe(repo: string, options: { signal: AbortSignal }): Promise<OfferedRepository>;
   /** The model that is used when none is named. Downloads nothing. */
   recommended(options: { signal: AbortSignal }): Promise<DefaultModel>;
-  /** Both resolve with the model that the alias belongs or belonged to, and its aliases afterwards. */
+  /** Both resolve with the alias's model and its aliases after the change. */
   alias(alias: string, model: string, options: { signal: AbortSignal }): Promise<NamedModel>;
   unalias(alias: string, options: { signal: AbortSignal }): Promise<NamedModel>;
   remove(model: string, options: { signal: AbortSignal }): Promise<Removal>;
@@ -82,7 +82,7 @@ export function modelLibrary(environment: Pick<LibraryOptions, "env" | "isOfflin
     quantize: async (model, options) => {
       refusePath(model);
       const { signal } = options;
-      // A model that is not installed is an error: a quantization does not download.
+      // A model that is not installed is an error: quantizing does not download.
       const located = await locateModel(model, { ...environment, isOffline: true, signal });
       const file = await fetchModel(located, { ...environment, isOffline: true, signal });
       const { path } = await quantizeModel(file, { ...environment, ...options });

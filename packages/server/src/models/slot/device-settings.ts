@@ -1,4 +1,4 @@
-// The settings of devices and processors: their names in requests, in the engine, and as flags.
+// The settings for devices and processors: their names in requests, in the engine, and as flags.
 import type { LoadOptions } from "@ingle/engine";
 import type { LoadRequest } from "@ingle/protocol";
 
@@ -55,7 +55,7 @@ export function deviceSettingsOf(request: LoadRequest): DeviceSettings | undefin
   return settings.length === 0 ? undefined : Object.fromEntries(settings);
 }
 
-/** Those of the engine's options that the server was started with, if there are any; flags such as `--no-mmap` are their opposites. */
+/** These options as given when the server was started, if any; flags such as `--no-mmap` are their opposites. */
 export function usualDeviceSettings(
   engine: DeviceSettings & { noMmap?: boolean; noKvOffload?: boolean; noKvUnified?: boolean },
 ): DeviceSettings | undefined {
@@ -71,7 +71,7 @@ export function usualDeviceSettings(
   return Object.keys(settings).length === 0 ? undefined : settings;
 }
 
-/** Whether every requested setting is the present one. */
+/** Whether every requested setting has its current value. */
 export function devicesAgree(requested: DeviceSettings, present: DeviceSettings): boolean {
   return Object.entries(requested).every(
     ([name, value]) => JSON.stringify(value) === JSON.stringify(Reflect.get(present, name)),

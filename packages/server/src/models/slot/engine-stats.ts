@@ -1,7 +1,7 @@
 // Statistics of the engines of one model, summed over unloading and loading again.
 import type { NativeStats } from "@ingle/engine";
 
-/** Gauges of the present engine, and counters since the server started. */
+/** Gauges of the current engine, and counters since the server started. */
 export type EngineStats = Omit<NativeStats, "cellBytes" | "embeddingMemory">;
 
 const gauges = {
@@ -51,7 +51,7 @@ export class EngineHistory {
     this.#past = this.with(last);
   }
 
-  /** The gauges of the present engine, if there is one, with the counters of all engines. */
+  /** The gauges of the current engine, if there is one, with the counters of all engines. */
   with(present: EngineStats = nothing): EngineStats {
     const stats = { ...present };
     for (const counter of namesOf(counters)) stats[counter] += this.#past[counter];

@@ -1,7 +1,7 @@
-// How long a loaded model stays in memory without a lease: as the server was started, or as a request has chosen since it was
-// loaded. It runs while the model is loaded, has no lease and is not pinned.
+// Limits how long a loaded model stays in memory without a lease: the server's setting, or one that a request has chosen since it
+// was loaded. The time runs while the model is loaded, has no lease and is not pinned.
 export interface IdleTimeOptions {
-  /** As the server was started, in milliseconds. Undefined: for ever. */
+  /** The server's setting, in milliseconds. Undefined: forever. */
   usualMs: number | undefined;
   now: () => Date;
   /** Called at the end of the time. */
@@ -10,7 +10,7 @@ export interface IdleTimeOptions {
 
 export class IdleTime {
   readonly #options: IdleTimeOptions;
-  /** As a request has chosen; null for ever. Undefined: as usual. */
+  /** A request's choice; null: forever. Undefined: the server's setting. */
   #chosenMs: number | null | undefined;
   #timer: NodeJS.Timeout | undefined;
   #endsAt: Date | undefined;
@@ -19,7 +19,7 @@ export class IdleTime {
     this.#options = options;
   }
 
-  /** In milliseconds; null for ever. Counts from the next start, until the model is freed. */
+  /** In milliseconds; null: forever. Applies from the next start until the model is freed. */
   choose(ms: number | null): void {
     this.#chosenMs = ms;
   }
@@ -38,13 +38,13 @@ export class IdleTime {
     this.#endsAt = undefined;
   }
 
-  /** Stops, and forgets what a request has chosen: the model is freed. */
+  /** Stops, and forgets a request's choice, because the model is freed. */
   reset(): void {
     this.stop();
     this.#chosenMs = undefined;
   }
 
-  /** When it ends; while it is stopped, when it would if it started now. Null: never. */
+  /** When the time ends or, while it is stopped, when it would end if it started now. Null: never. */
   get endsAt(): Date | null {
     const ms = this.#ms;
     return ms === null ? null : (this.#endsAt ?? this.#endFromNow(ms));

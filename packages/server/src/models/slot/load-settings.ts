@@ -1,4 +1,4 @@
-// How a model is loaded, as far as a management request may choose it. The rest is as the server was started.
+// The settings for loading a model that a management request may choose. All others are the server's.
 import type { KvBits, LoadRequest } from "@ingle/protocol";
 import {
   devicesAgree,
@@ -9,19 +9,19 @@ import {
 
 /** Absent settings are not specified, or not known. */
 export interface LoadSettings {
-  /** Tokens that one request may hold. */
+  /** Maximum number of tokens per request. */
   contextLength?: number | undefined;
-  /** Bits in which the KV cache stores keys, and values. */
+  /** Bits per value with which the KV cache stores keys, and values. */
   kvBitsK?: KvBits | undefined;
   kvBitsV?: KvBits | undefined;
-  /** On which devices and processors it is computed, and how. */
+  /** The settings for devices and processors. */
   devices?: DeviceSettings | undefined;
 }
 
 /** The engine's default. */
 const kvBitsDefault: KvBits = 16;
 
-/** The settings of a request to load; undefined if it has none. */
+/** The settings of a load request; undefined if it has none. */
 export function settingsOf(request: LoadRequest): LoadSettings | undefined {
   const { context_length: contextLength, kv_bits, kv_bits_k = kv_bits, kv_bits_v = kv_bits } = request;
   const settings = {
@@ -33,7 +33,7 @@ export function settingsOf(request: LoadRequest): LoadSettings | undefined {
   return Object.values(settings).every((value) => value === undefined) ? undefined : settings;
 }
 
-/** The settings that a server was started with. */
+/** The settings with which a server was started. */
 export function usualSettings(
   engine: Omit<LoadSettings, "devices"> &
     Parameters<typeof usualDeviceSettings>[0] & { kvBits?: KvBits | undefined },
@@ -42,7 +42,7 @@ export function usualSettings(
   return { contextLength, kvBitsK, kvBitsV, devices: usualDeviceSettings(engine) };
 }
 
-/** The requested settings, completed by the usual ones. */
+/** The requested settings, with the usual ones for the rest. */
 export function settingsOver(requested: LoadSettings | undefined, usual: LoadSettings): LoadSettings {
   return {
     contextLength: requested?.contextLength ?? usual.contextLength,
@@ -59,7 +59,7 @@ function bothOf(
   return requested === undefined ? usual : { ...usual, ...requested };
 }
 
-/** Whether the present settings are those that are requested. */
+/** Whether the current settings are the requested ones. */
 export function agree(requested: LoadSettings, present: LoadSettings): boolean {
   const { contextLength, kvBitsK, kvBitsV } = settingsOver(requested, present);
   return (

@@ -1,5 +1,5 @@
-// One model of the server: its state, its leases, the requests that wait for it, and the statistics of its engines. It is
-// loaded once however many requests wait, and never freed while a lease is held.
+// One model of the server: its state, its leases, its waiting requests, and the statistics of its engines. It is loaded once
+// however many requests wait, and never freed while a lease is held.
 import type { EngineCrash, LoadedModel, MemoryBytes, Model, ModelInfo } from "@ingle/engine";
 import type { ModelEntry } from "@ingle/protocol";
 import { Admission } from "../admission.ts";
@@ -15,7 +15,10 @@ import { RequestedSettings } from "./requested-settings.ts";
 import { SlotMemory } from "./slot-memory.ts";
 import type { SlotOptions } from "./slot-options.ts";
 
-/** Time after a failed load in which no request tries again: a thousand clients that retry would cause nothing but loads. */
+/**
+ * Time after a failed load during which requests do not trigger another: retries of a thousand clients would cause nothing but
+ * loads.
+ */
 export const coolDownMs = 10_000;
 
 /** The right to use a model. The model stays in memory until every lease is disposed. */
@@ -38,11 +41,11 @@ export class ModelSlot {
   #isPinned: boolean;
   #leases = 0;
   #lastUse = 0;
-  /** The profile's context length is a requested one, too. */
+  /** The profile's context length also counts as requested. */
   readonly #requested = new RequestedSettings(() => this.profile.reset());
-  /** The model was freed because it was lost: it is loaded again even if no request waits for it. */
+  /** Whether the model was freed because it was lost: then it is loaded again even if no request waits for it. */
   #returns = false;
-  /** Aborted when nobody waits any more while the model is being prepared. */
+  /** Aborted when no request waits any more while the model is being prepared. */
   #unwanted = new AbortController();
   #bringing: Promise<void> | undefined;
   #unloading: Promise<void> | undefined;
@@ -55,7 +58,7 @@ export class ModelSlot {
     this.#isPinned = options.isPinned;
     this.#options = options;
     this.idle = new IdleTime({ usualMs: options.idleUnloadMs, now: options.now, onEnd: () => this.evict() });
-    // Resized when the model is loaded: only then it is known how many requests it computes at once.
+    // Resized when the model is loaded: only then is it known how many requests it computes at once.
     this.#admission = new Admission(options.waitingMax + 1);
   }
 
@@ -67,7 +70,7 @@ export class ModelSlot {
     return this.profile.known;
   }
 
-  /** Replaces what the catalog knows of the model: its file may have been fetched again, or got other names. */
+  /** Replaces what the catalog knows about the model: its file may have been downloaded again, or renamed. */
   update(known: KnownModel): void {
     this.profile.update(known, { isNeverLoaded: this.#counts.loads === 0 });
   }
@@ -76,52 +79,52 @@ export class ModelSlot {
     return this.#state;
   }
 
-  /** Whether the process of the loaded model's engine has crashed and is being started again: requests wait. */
+  /** Whether the process of the loaded model's engine has crashed and is being restarted: requests wait. */
   get isRestarting(): boolean {
     return this.#loaded?.model.process?.isRestarting ?? false;
   }
 
-  /** What the process of its engine has in RAM; 0 without one. */
+  /** The memory of its engine's process in RAM; 0 without such a process. */
   get processMemoryBytes(): number {
     return this.#loaded?.model.process?.memoryBytes ?? 0;
   }
 
-  /** Leases that are held. */
+  /** Number of held leases. */
   get leases(): number {
     return this.#leases;
   }
 
-  /** Requests that wait for the model to be loaded. */
+  /** Number of requests that wait for the model to be loaded. */
   get waiting(): number {
     return this.#waiters.size;
   }
 
-  /** When it was used last, as a number that only grows; 0 if never. */
+  /** When it was last used, as a number that only grows; 0 if never. */
   get lastUse(): number {
     return this.#lastUse;
   }
 
-  /** Loads that succeeded, loads that failed, unloads, and crashes of the engine's process. */
+  /** The number of successful loads, failed loads, unloads, and crashes of the engine's process. */
   get counts(): Readonly<{ loads: number; failures: number; unloads: number; crashes: number }> {
     return this.#counts;
   }
 
-  /** Memory that it takes, or will take once it is loaded. Empty if it is not known. */
+  /** The memory that it takes, or will take once it is loaded. Empty if unknown. */
   get byMemory(): MemoryBytes {
     return this.memory.byMemory;
   }
 
-  /** Of the loaded model; undefined while there is none. */
+  /** Facts about the loaded model; undefined while it is not loaded. */
   get info(): ModelInfo | undefined {
     return this.#loaded?.model.info;
   }
 
-  /** Settings that a management request gave; undefined if none did. */
+  /** The settings of a management request; undefined if there were none. */
   get requestedSettings(): LoadSettings | undefined {
     return this.#requested.current;
   }
 
-  /** How the model is or will be loaded: as requested, else as the server was told. Unknown settings are absent. */
+  /** How the model is or will be loaded: as requested, else with the server's settings. Unknown settings are absent. */
   get settings(): LoadSettings {
     const requested = settingsOver(this.requestedSettings, this.known.settings ?? {});
     return settingsOver({ contextLength: this.#loaded?.model.info.contextLength }, requested);
@@ -131,7 +134,7 @@ export class ModelSlot {
     return { ...this.profile.entry, status: this.isRestarting ? "loading" : statusOf(this.#state) };
   }
 
-  /** Gauges of the present engine, and counters over all engines of this slot. */
+  /** Gauges of the current engine, and counters over all engines of this slot. */
   stats(): EngineStats {
     const stats = this.#history.with(this.#loaded?.model.stats());
     return { ...stats, waiting: stats.waiting + this.waiting };
@@ -171,7 +174,7 @@ export class ModelSlot {
     const waiting = this.#waiters.wait(signal);
     this.#bringIfWanted();
     const model = await waiting;
-    if (signal?.aborted === true) this.#release(); // aborted in the same moment as the lease was granted
+    if (signal?.aborted === true) this.#release(); // aborted at the moment the lease was granted
     signal?.throwIfAborted();
     return model;
   }
@@ -220,14 +223,14 @@ export class ModelSlot {
       this.#bringing = this.#options.bring(this);
   }
 
-  /** Returns a signal that is aborted when nobody waits any more. */
+  /** Returns a signal that is aborted when no request waits any more. */
   startPreparing(): AbortSignal {
     this.#move({ kind: "preparing" });
     this.#unwanted = new AbortController();
     return this.#unwanted.signal;
   }
 
-  /** Loads the prepared model, and leases it to everybody who waits. Throws what the loader throws. */
+  /** Loads the prepared model, and leases it to all waiting requests. Throws what the loader throws. */
   async load({ byMemory, traits, load }: PreparedModel, signal: AbortSignal): Promise<void> {
     this.memory.plan(byMemory);
     this.profile.learnTraits(traits);
@@ -254,18 +257,18 @@ export class ModelSlot {
     this.#options.onChange();
   }
 
-  /** Leases the model to everybody who waits, all at once: an eviction cannot come between the load and its first use. */
+  /** Leases the model to all waiting requests at once, so that no eviction can happen between the load and its first use. */
   #grantToWaiters(model: Model): void {
     this.#addLeases(this.#waiters.grant(model));
     this.#startIdleTimer();
   }
 
-  /** Preparing or loading has ended without a model: nobody waits any more, or `error` is the reason. */
+  /** Preparing or loading has ended without a model: no request waits any more, or `error` is the reason. */
   notLoaded(error: unknown): void {
     if (this.#state.kind === "closed") return;
     this.memory.freed();
     const isGivenUp = this.#state.kind === "preparing" && this.#unwanted.signal.aborted;
-    // Whoever has come since then may want the model with the requested settings.
+    // Requests that have arrived since then may want the model with the requested settings.
     if (!isGivenUp || this.#waiters.size === 0) this.#requested.giveUp();
     if (isGivenUp) {
       this.#move({ kind: "available" });
@@ -298,7 +301,7 @@ export class ModelSlot {
     return this.#isPinned;
   }
 
-  /** Pins the model or takes that back. Pinning cancels an eviction that has not freed the model yet. */
+  /** Pins or unpins the model. Pinning cancels an eviction that has not freed the model yet. */
   pin(isPinned: boolean): void {
     this.#isPinned = isPinned;
     if (isPinned) this.idle.stop();
@@ -313,10 +316,10 @@ export class ModelSlot {
     if (state.kind === "loaded") this.#move({ ...state, kind: "draining", isUnloadRequested: false });
     if (this.#state.kind !== "draining" || this.#leases > 0) return;
     if (this.#state.isUnloadRequested) this.#requested.drop();
-    this.#unloading = this.#unload(); // it rejects only through a bug of ours
+    this.#unloading = this.#unload(); // it rejects only if we have a bug
   }
 
-  /** Does the same because a management request wants it: the settings of the request before no longer apply then. */
+  /** Does the same for a management request: the requested settings then no longer apply. */
   unload(): void {
     this.#returns = false;
     const state = this.#state;
@@ -326,7 +329,7 @@ export class ModelSlot {
     } else if (!areSettingsInUse(state)) this.#requested.drop();
   }
 
-  /** Cancels evict() and unload(), unless the model is being freed already. */
+  /** Cancels evict() and unload(), unless the model is already being freed. */
   keep(): void {
     const state = this.#state;
     if (state.kind !== "draining" || this.#loaded === undefined || this.#returns) return;
@@ -335,7 +338,7 @@ export class ModelSlot {
     this.#options.onChange();
   }
 
-  /** Grants no more leases, waits until those that are held are disposed, and frees the model. */
+  /** Grants no more leases, waits until held ones are disposed, and frees the model. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     this.idle.stop();

@@ -11,9 +11,9 @@
 import type { ModelEntry } from "@ingle/protocol";
 
 export type ModelState =
-  /** Not in memory; the next request loads it. */
+  /** Not in memory; the next request will load it. */
   | { kind: "available" }
-  /** Its file is read or downloaded, or it waits for memory. */
+  /** Its file is being read or downloaded, or it waits for memory. */
   | { kind: "preparing" }
   /** `progress` is 0 … 1. */
   | { kind: "loading"; progress: number }
@@ -38,7 +38,7 @@ const movesFrom: Record<ModelStateKind, readonly ModelStateKind[]> = {
   closed: [],
 };
 
-/** Returns the next state. A transition that is not in the drawing is a bug. */
+/** Returns the next state. A transition that is not in the diagram is a bug. */
 export function moved(from: ModelState, to: ModelState): ModelState {
   if (!movesFrom[from.kind].includes(to.kind))
     throw new Error(`A model that is ${from.kind} cannot become ${to.kind}.`);
@@ -50,7 +50,7 @@ export function isInMemory({ kind }: ModelState): boolean {
   return kind === "loaded" || kind === "draining";
 }
 
-/** The state as `GET /v1/models` shows it. */
+/** The state shown by `GET /v1/models`. */
 export function statusOf(state: ModelState): ModelEntry["status"] {
   if (isInMemory(state)) return "loaded";
   return state.kind === "preparing" || state.kind === "loading" ? "loading" : "available";
@@ -61,7 +61,7 @@ export function takesMemory({ kind }: ModelState): boolean {
   return kind === "loading" || kind === "loaded" || kind === "draining" || kind === "unloading";
 }
 
-/** Whether the model is or will be loaded with its present settings, so that they cannot change. */
+/** Whether the model is or will be loaded with its current settings, so that they cannot change. */
 export function areSettingsInUse({ kind }: ModelState): boolean {
   return kind === "preparing" || kind === "loading" || kind === "loaded" || kind === "draining";
 }

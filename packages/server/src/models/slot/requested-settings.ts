@@ -1,9 +1,9 @@
-// The settings that management requests give a model, for its next load and later ones.
+// The settings that management requests have chosen for a model, for its next load and later ones.
 import type { LoadSettings } from "./load-settings.ts";
 
 export class RequestedSettings {
   #current: LoadSettings | undefined;
-  /** Those of the last load that succeeded. */
+  /** The settings of the last successful load. */
   #proven: LoadSettings | undefined;
   readonly #onDrop: () => void;
 
@@ -16,7 +16,7 @@ export class RequestedSettings {
     return this.#current;
   }
 
-  /** For the next load. */
+  /** Sets them for the next load. */
   request(settings: LoadSettings): void {
     this.#current = settings;
   }
@@ -26,12 +26,12 @@ export class RequestedSettings {
     this.#proven = this.#current;
   }
 
-  /** The load failed or was given up, or the model was freed: back to those of the last load that succeeded. */
+  /** The load failed or was abandoned, or the model was freed: returns to the settings of the last successful load. */
   giveUp(): void {
     this.#current = this.#proven;
   }
 
-  /** Back to the usual ones. */
+  /** Returns to the usual settings. */
   drop(): void {
     if (this.#current === undefined) return;
     this.#current = undefined;

@@ -1,23 +1,23 @@
-// What a model takes of each memory: what was planned before it was loaded, and a context for embeddings that its engine may have
-// made since. Both are freed with the model.
+// The memory that a model takes: what was planned before it was loaded, and a context for embeddings that its engine may have
+// created since. Both are freed with the model.
 import { addMemory, type MemoryBytes, type Model } from "@ingle/engine";
 
 export class SlotMemory {
   #planned: MemoryBytes = {};
   #model: Pick<Model, "embeddingMemory"> | undefined;
 
-  /** What was planned; empty if that is not known. */
+  /** The planned memory; empty if unknown. */
   get planned(): MemoryBytes {
     return this.#planned;
   }
 
-  /** All of it; empty if what was planned is not known. */
+  /** All of its memory; empty if the planned memory is unknown. */
   get byMemory(): MemoryBytes {
     const isKnown = Object.keys(this.#planned).length > 0;
     return isKnown ? addMemory(this.#planned, this.#model?.embeddingMemory ?? {}) : this.#planned;
   }
 
-  /** Before the model is loaded. */
+  /** Called before the model is loaded. */
   plan(byMemory: MemoryBytes): void {
     this.#planned = byMemory;
   }
@@ -26,7 +26,7 @@ export class SlotMemory {
     this.#model = model;
   }
 
-  /** The model is about to be disposed, and cannot be asked any more: until then, it takes what it takes now. */
+  /** The model is about to be disposed and cannot be queried any more: until then, its memory stays the same. */
   leaving(): void {
     this.#planned = this.byMemory;
     this.#model = undefined;

@@ -1,4 +1,4 @@
-// The messages of a checked chat request in the engine's names.
+// Converts the messages of a checked chat request for the engine.
 import type { ToolCall } from "@ingle/engine";
 import type { ChatMessage, ContentPart } from "@ingle/protocol";
 import { callIds, type CallIds } from "../call-ids.ts";

@@ -1,4 +1,4 @@
-// POST /v1/chat/completions: replies to a conversation; and a checked request in the engine's names.
+// POST /v1/chat/completions: replies to a conversation. Converts a checked request for the engine.
 import type { GenerationRequest } from "@ingle/engine";
 import { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest } from "@ingle/protocol";
 import { generationErrors } from "../../openapi/operation.ts";
@@ -35,7 +35,7 @@ export const chatCompletions: GenerationProtocol<ChatCompletionRequest> = {
   }),
 };
 
-/** Fields that are absent stay absent: their defaults are the engine's. */
+/** Absent fields stay absent: their defaults are the engine's. */
 export function toChatRequest(body: ChatCompletionRequest, variant: VariantName): UnreadRequest {
   return {
     ...toConversation(body),
@@ -47,7 +47,7 @@ export function toChatRequest(body: ChatCompletionRequest, variant: VariantName)
   };
 }
 
-/** What the request sets inside of its messages and the response ignores. */
+/** Fields inside the messages that the response ignores. */
 export function ignoredParts({ messages }: Pick<ChatCompletionRequest, "messages">): string[] {
   const asksForDetail = messages.some(
     ({ content }) =>
@@ -59,7 +59,7 @@ export function ignoredParts({ messages }: Pick<ChatCompletionRequest, "messages
 
 type ChatRequest = Extract<GenerationRequest, { messages: unknown }>;
 
-/** The fields that decide the prompt. */
+/** The fields that determine the prompt. */
 export type Conversation = Pick<
   ChatCompletionRequest,
   | "messages"
@@ -81,7 +81,7 @@ export function toConversation(body: Conversation) {
   } satisfies UnreadRequest;
 }
 
-/** The prompt holds only the tools that are allowed. */
+/** The prompt contains only the allowed tools. */
 function toTools({
   tools: given,
   tool_choice: choice,

@@ -1,4 +1,4 @@
-// The response to a chat request, whole or in chunks.
+// The response to a chat request, complete or in chunks.
 import type {
   Generation,
   GenerationChunk,
@@ -17,7 +17,7 @@ import { eventsWithHead } from "../../http/event-stream.ts";
 import { choiceChunks, type ChunkWriter, type StreamOptions } from "../choice-chunks.ts";
 import { toTimings, toTokenLogprobs, toUsage, type ResponseHead } from "../usage.ts";
 
-/** One choice for each result, in their order. */
+/** One choice per result, in the same order. */
 export function toCompletion(head: ResponseHead, results: readonly GenerationResult[]): ChatCompletion {
   return {
     ...head,
@@ -47,7 +47,7 @@ function toMessage({
   };
 }
 
-/** `atEnd`: what else the last chunk of a choice has. Throws what a generation throws. */
+/** `atEnd`: additional fields of a choice's last chunk. Throws what a generation throws. */
 export function toChunks(
   head: ResponseHead,
   generations: readonly Generation[],
@@ -59,7 +59,7 @@ export function toChunks(
 
 type Choice = ChatCompletionChunk["choices"][number];
 
-/** Text chunks differ only in their text: the rest is written once, before the first token. */
+/** Text chunks differ only in their text: the rest is serialized once, before the first token. */
 function chunkWriter(head: ResponseHead, atEnd?: (result: GenerationResult) => object): ChunkWriter {
   const write = eventsWithHead({
     ...head,

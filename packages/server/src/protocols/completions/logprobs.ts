@@ -1,4 +1,4 @@
-// Log probabilities as completions have them: parallel lists instead of a list of objects.
+// Log probabilities in the form of completions: parallel lists instead of a list of objects.
 import type { TokenLogprobs } from "@ingle/engine";
 import type { CompletionLogprobs } from "@ingle/protocol";
 
@@ -8,7 +8,7 @@ type TokenBytes = Pick<TokenLogprobs, "bytes">;
 export function logprobsWriter(): (tokens: readonly TokenLogprobs[]) => CompletionLogprobs {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   let offset = 0;
-  // A token that continues a character begins where that character does.
+  // A token that continues a character has the offset of that character.
   const offsetOf = ({ bytes }: TokenBytes): number => {
     const begin = offset;
     offset += Array.from(decoder.decode(bytes, { stream: true })).length;
@@ -22,7 +22,7 @@ export function logprobsWriter(): (tokens: readonly TokenLogprobs[]) => Completi
   });
 }
 
-/** Includes the sampled token. Of tokens with the same text, the likelier counts. */
+/** Includes the sampled token. Of tokens with the same text, the likelier one counts. */
 function likeliest(token: TokenLogprobs): Record<string, number> {
   const byText = new Map<string, number>();
   for (const one of [...token.top, token]) {
@@ -32,7 +32,7 @@ function likeliest(token: TokenLogprobs): Record<string, number> {
   return Object.fromEntries(byText);
 }
 
-/** A token that is a part of a character has no text: its bytes tell it from other parts. */
+/** A token that is a part of a character has no text; its bytes identify it. */
 function textOf({ bytes }: TokenBytes): string {
   try {
     return strict.decode(bytes);

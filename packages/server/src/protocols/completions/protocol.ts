@@ -1,4 +1,4 @@
-// POST /v1/completions: continuations of one text or several; and a checked request in the engine's names.
+// POST /v1/completions: continues one text or several. Converts a checked request for the engine.
 import type { GenerationRequest, Model } from "@ingle/engine";
 import {
   Completion,
@@ -56,7 +56,7 @@ export function completionOptions({ body, model }: RunningRequest<CompletionRequ
 
 type TextRequest = Extract<GenerationRequest, { prompt: unknown }>;
 
-/** One request for each prompt. Fields that are absent stay absent: their defaults are the engine's. */
+/** One request per prompt. Absent fields stay absent: their defaults are the engine's. */
 export function toTextRequests(body: CompletionRequest, variant: VariantName): TextRequest[] {
   const limited = { ...body, max_tokens: body.max_tokens ?? completionTokensDefault };
   const common = {
@@ -70,7 +70,7 @@ export function toTextRequests(body: CompletionRequest, variant: VariantName): T
   return promptsOf(body.prompt).map((prompt) => ({ ...common, prompt }));
 }
 
-/** The text of a prompt, for `echo`. Of token ids, without the BOS token that is added to every text. */
+/** The text of a prompt, for `echo`. For token ids, without the BOS token that is added to every text. */
 export async function promptText(prompt: string | Int32Array, { info, tokenizer }: Model): Promise<string> {
   if (typeof prompt === "string") return prompt;
   const hasBos = info.addsBos && prompt[0] === info.tokens.bos;

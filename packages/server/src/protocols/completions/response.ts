@@ -1,4 +1,4 @@
-// The response to a completion request, whole or in chunks.
+// The response to a completion request, complete or in chunks.
 import type { FinishReason, Generation, GenerationResult, TokenLogprobs } from "@ingle/engine";
 import type {
   Completion,
@@ -13,13 +13,13 @@ import { logprobsWriter } from "./logprobs.ts";
 
 export interface CompletionOptions {
   repliesPerPrompt: number;
-  /** What the text of a choice begins with: its prompt where `echo` is set, else nothing. */
+  /** The start of a choice's text: its prompt if `echo` is set, else nothing. */
   openingOf: (index: number) => Promise<string>;
-  /** What else the last chunk of a choice has. */
+  /** Additional fields of a choice's last chunk. */
   atEnd?: (result: GenerationResult) => object;
 }
 
-/** One choice for each result, in their order. */
+/** One choice per result, in the same order. */
 export async function toCompletion(
   head: ResponseHead,
   results: readonly GenerationResult[],
@@ -54,7 +54,7 @@ export function toChunks(
   return choiceChunks(generations, chunkWriter(head, options), options);
 }
 
-/** Text chunks differ only in their text: the rest is written once, before the first token. */
+/** Text chunks differ only in their text: the rest is serialized once, before the first token. */
 function chunkWriter(head: ResponseHead, { openingOf, atEnd }: CompletionOptions): ChunkWriter {
   const write = eventsWithHead({ ...head, object: "text_completion" } satisfies Partial<CompletionChunk>);
   const event = (rest: Partial<CompletionChunk>): string => write(JSON.stringify(rest));

@@ -1,4 +1,4 @@
-// POST /completion and POST /completions: continuations of one prompt or several in llama-server's form.
+// POST /completion and POST /completions: continues one prompt or several, in llama-server's form.
 import {
   LlamaServerChunk,
   LlamaServerCompletion,

@@ -1,4 +1,4 @@
-// What all routes of llama-server's API have in common: the form of errors.
+// The conventions of all routes of llama-server's API: the form of errors.
 import { wireErrors, isWireErrorCode, type ErrorBody, type LlamaServerError } from "@ingle/protocol";
 import { dataEvent } from "../../http/event-stream.ts";
 import type { WireConventions } from "../protocol.ts";
@@ -17,7 +17,7 @@ export const llamaServerConventions = {
   errorShape: toLlamaServerError,
 } satisfies WireConventions;
 
-/** `code` is the HTTP status, and prompts that are too long have a type of their own. */
+/** `code` is the HTTP status, and prompts that are too long have their own type. */
 export function toLlamaServerError({ error }: ErrorBody): LlamaServerError {
   const { code, type, progress: _progress, ...rest } = error;
   return {

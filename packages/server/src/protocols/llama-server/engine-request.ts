@@ -1,5 +1,5 @@
-// Checked requests of llama-server's API in the engine's names. Prompts that mix texts and token ids, and biases of texts, need the
-// model's tokenizer.
+// Converts checked requests of llama-server's API for the engine. Prompts that mix texts and token ids, and biases of texts, need
+// the model's tokenizer.
 import { Sampling, type GenerationRequest, type Model, type Tokenizer } from "@ingle/engine";
 import {
   repeatLastNMax,
@@ -11,7 +11,7 @@ import type { VariantName } from "../../variants.ts";
 import { toResponseFormat, toSampling } from "../engine-fields.ts";
 import type { PromptOfModel } from "../protocol.ts";
 
-/** What a random seed is called. */
+/** The value that means a random seed. */
 const randomSeed = 0xffff_ffff;
 
 type TextRequest = Extract<GenerationRequest, { prompt: unknown }>;
@@ -37,7 +37,7 @@ export function toTextRequest(
   });
 }
 
-/** Texts alone and token ids alone stay as they are. A mix that begins with a text begins as a text does. */
+/** Texts alone and token ids alone stay unchanged. A mix that begins with a text gets the tokens that start a text. */
 export async function tokensOf(
   prompt: LlamaServerPrompt,
   tokenizer: Tokenizer,
@@ -65,7 +65,7 @@ export function probabilitiesOf({ n_probs: own, logprobs: other = 0 }: LlamaServ
   return own ?? other;
 }
 
-/** What the request generates with, as responses report it. */
+/** The generation settings, as responses report them. */
 export function settingsOf(body: LlamaServerGeneration, variant: VariantName): LlamaServerSettings {
   const given = samplingOf(body, variant);
   const { topK, topP, minP, repeatLastN, repetitionPenalty, presencePenalty, frequencyPenalty, temperature } =
@@ -109,7 +109,7 @@ function samplingOf(body: LlamaServerGeneration, variant: VariantName) {
   return toSampling(
     {
       ...body,
-      // The engine computes a prompt with the first token of a reply, which is then not shown.
+      // The engine computes a prompt together with the first token of a reply, which is then hidden.
       max_tokens: isPromptOnly(body) ? 1 : limitOf(body),
       max_completion_tokens: undefined,
       repetition_penalty: undefined,
@@ -125,7 +125,7 @@ function limitOf({ n_predict, max_tokens, max_completion_tokens }: LlamaServerGe
   return n_predict ?? max_completion_tokens ?? max_tokens ?? -1;
 }
 
-/** A text stands for each of its tokens. */
+/** A bias of a text applies to each of its tokens. */
 async function biasOf(
   given: NonNullable<LlamaServerGeneration["logit_bias"]>,
   tokenizer: Tokenizer,

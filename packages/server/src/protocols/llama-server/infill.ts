@@ -1,4 +1,4 @@
-// POST /infill: the text of a gap, between two texts and after others of the same project.
+// POST /infill: fills the gap between two texts, with other texts of the same project as context.
 import type { Model } from "@ingle/engine";
 import {
   LlamaServerChunk,
@@ -41,8 +41,8 @@ export const llamaServerInfill: GenerationProtocol<LlamaServerInfillRequest> = {
 };
 
 /**
- * The prompt: other texts, oldest first, then the texts around the gap, then the start of the gap's. Of the other texts, the first
- * ones are left out where the context has no room for all. Special tokens in texts are treated as text, but for the gap's.
+ * The prompt: other texts, oldest first, then the texts around the gap, then the start of the gap's text. If the context has no
+ * room for all other texts, the first ones are omitted. Special tokens are treated as text, except in the gap's text.
  */
 async function infillTokens(
   { input_prefix, input_suffix, input_extra = [], prompt = "", n_predict = -1 }: LlamaServerInfillRequest,

@@ -1,4 +1,4 @@
-// GET /props: a model and the defaults of its requests in llama-server's form.
+// GET /props: describes a model and the defaults of its requests in llama-server's form.
 import type { Model } from "@ingle/engine";
 import type { LlamaServerProps } from "@ingle/protocol";
 import type { VariantName } from "../../variants.ts";

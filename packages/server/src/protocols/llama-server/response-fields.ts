@@ -1,6 +1,6 @@
-// `response_fields`: which fields of a reply to return.
+// `response_fields`: selects the fields of a reply to return.
 
-/** All fields without names. A slash takes a field out of an object; names that the reply does not have are left out. */
+/** Without names, returns all fields. A slash selects a field inside an object; unknown names are ignored. */
 export function selected(reply: object, names: readonly string[] | undefined): object {
   if (names === undefined || names.length === 0) return reply;
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-// The response to a completion in llama-server's form: a whole reply, a list of them, or events.
+// The response to a completion in llama-server's form: a complete reply, a list of replies, or events.
 import type { Generation, GenerationResult, TokenLogprobs } from "@ingle/engine";
 import type {
   LlamaServerChunk,
@@ -19,7 +19,7 @@ type Running = Omit<RunningRequest<LlamaServerGeneration>, "generation">;
 /** The text of the prompt that a generation replies to. */
 type PromptOf = (index: number) => Promise<string>;
 
-/** Of several replies the response is a list. */
+/** For several replies, the response is a list. */
 export function toResponse(running: Running, promptOf: PromptOf): ProtocolResponse {
   const { body, generations } = running;
   return {
@@ -66,7 +66,7 @@ async function toCompletion(
   };
 }
 
-/** Of a request for its prompt alone, the reply's one token is not part of the response. */
+/** If a request only computes its prompt, the single token of the reply is not part of the response. */
 function withoutReply({ logprobs, ...result }: GenerationResult): GenerationResult {
   const usage = { ...result.usage, completionTokens: 0 };
   return { ...result, text: "", usage, ...(logprobs === undefined ? {} : { logprobs: [] }) };

@@ -1,4 +1,4 @@
-// POST /api/v0/chat/completions: a chat completion as /v1 has it, with LM Studio's statistics.
+// POST /api/v0/chat/completions: a chat completion as in /v1, with LM Studio's statistics.
 import {
   LmStudioChatCompletion,
   LmStudioChatCompletionChunk,

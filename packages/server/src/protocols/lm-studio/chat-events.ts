@@ -1,4 +1,4 @@
-// The events of a streamed reply of LM Studio's API v1, from the prompt to the end.
+// The events of a streamed reply in LM Studio's API v1, from the prompt to the end.
 //
 //   prompt ──▶ between ──▶ reasoning, message ──▶ …      one part after the other, each begun and ended
 //
@@ -12,14 +12,14 @@ export function toText(event: LmStudioChatEvent): string {
 
 type Part = LmStudioOutputItem["type"];
 
-/** Turns the pieces of one reply into events, and remembers what has been sent. */
+/** Converts the pieces of one reply to events, and remembers what has been sent. */
 export class ChatEvents {
   readonly #output: LmStudioOutputItem[] = [];
   #isPrompt = true;
   #open: LmStudioOutputItem | undefined;
   #tokens = 0;
 
-  /** What has been generated so far. */
+  /** The output generated so far. */
   get output(): readonly LmStudioOutputItem[] {
     return this.#output;
   }

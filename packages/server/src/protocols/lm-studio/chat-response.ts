@@ -1,4 +1,4 @@
-// The response to a chat of LM Studio's API v1.
+// The response to a chat request in LM Studio's API v1.
 import type { GenerationResult } from "@ingle/engine";
 import type { LmStudioChatRequest, LmStudioChatResponse, LmStudioOutputItem } from "@ingle/protocol";
 import type { RunningRequest } from "../protocol.ts";
@@ -8,7 +8,7 @@ import { secondsToFirstToken } from "./performance.ts";
 
 type Running = RunningRequest<LmStudioChatRequest>;
 
-/** `waitsForLoad`: the request had to wait for its model to be loaded. */
+/** `waitsForLoad`: whether the request had to wait for its model to be loaded. */
 export function toChatResponse(
   { head, startedAt, leasedAt }: Running,
   result: GenerationResult,
@@ -32,7 +32,7 @@ export function toChatResponse(
   };
 }
 
-/** What a stream that an error ends has sent. Nothing of it is kept. */
+/** The response of a stream that an error has ended. It is not kept. */
 export function cutResponse({ head, generation }: Running, events: ChatEvents): LmStudioChatResponse {
   return {
     model_instance_id: head.model,

@@ -1,4 +1,4 @@
-// One request after the other of the chats of LM Studio's API v1: what precedes a request, and what is kept of its reply.
+// The turns of chats in LM Studio's API v1: loads the chat that a request continues, and keeps its reply.
 import type { GenerationResult } from "@ingle/engine";
 import type { LmStudioChatRequest, LmStudioChatResponse, LmStudioInputItem } from "@ingle/protocol";
 import { WireError } from "../../wire-error.ts";
@@ -7,15 +7,15 @@ import type { RunningRequest } from "../protocol.ts";
 import { toChatResponse } from "./chat-response.ts";
 import { StoredChats, type StoredChat } from "./stored-chats.ts";
 
-/** What belongs to a request beside its body. */
+/** What belongs to a request besides its body. */
 export interface ChatTurn {
   /** The chat before the request. */
   readonly before: StoredChat;
   /** The user's message. */
   readonly asked: UnreadMessage;
-  /** The request had to wait for its model to be loaded. */
+  /** Whether the request had to wait for its model to be loaded. */
   waitsForLoad: boolean;
-  /** The stream has begun while it waited. */
+  /** Whether the stream began while it waited. */
   isOpened: boolean;
 }
 
@@ -23,7 +23,7 @@ export class ChatTurns {
   readonly #chats = new StoredChats();
   readonly #turns = new WeakMap<LmStudioChatRequest, ChatTurn>();
 
-  /** Throws `invalid_request` if the response that the request follows is not kept. */
+  /** Throws `invalid_request` if the response that the request continues is not kept. */
   begin(body: LmStudioChatRequest): ChatTurn {
     const asked: UnreadMessage = { role: "user", content: toContent(body.input, "input", toPart) };
     const turn = { before: this.#before(body), asked, waitsForLoad: false, isOpened: false };
@@ -37,7 +37,7 @@ export class ChatTurns {
     return turn;
   }
 
-  /** The response to a request whose reply is whole. Keeps the chat unless the request forbids it. */
+  /** The response to a request whose reply is complete. Keeps the chat unless the request forbids it. */
   end(running: RunningRequest<LmStudioChatRequest>, result: GenerationResult): LmStudioChatResponse {
     const { body, head } = running;
     const { before, asked, waitsForLoad } = this.of(body);

@@ -1,4 +1,4 @@
-// POST /api/v1/chat: a reply in a chat that the server keeps, in LM Studio's form, whole or as events.
+// POST /api/v1/chat: a reply in a chat that the server keeps, in LM Studio's form, complete or as events.
 import {
   LmStudioChatEvent,
   LmStudioChatRequest,
@@ -19,7 +19,7 @@ import { ChatTurns, type ChatTurn } from "./chat-turns.ts";
 import { toLmStudioError } from "./error-shape.ts";
 import { loadEvents } from "./load-events.ts";
 
-/** The protocol with chats of its own. */
+/** The protocol with its own store of chats. */
 export function lmStudioChat(): GenerationProtocol<LmStudioChatRequest> {
   const turns = new ChatTurns();
   return {

@@ -1,16 +1,16 @@
-// Downloads of LM Studio's API v1 as jobs of the model library.
+// Runs downloads of LM Studio's API v1 as jobs of the model library.
 import type { Job, LmStudioDownload, LmStudioDownloadRequest } from "@ingle/protocol";
 import type { JobRunner } from "../../jobs/job-runner.ts";
 import { isUnderWay } from "../../jobs/kept-job.ts";
 import type { ModelRegistry } from "../../models/registry.ts";
 import { WireError } from "../../wire-error.ts";
 
-/** How long the response waits for the size of a download, in milliseconds: a hub takes a second to tell it. */
+/** How long the response waits for the size of a download, in milliseconds: a hub takes about a second to report it. */
 const sizeWaitMs = 10_000;
 
 const hubAddress = /^https?:\/\/(?:www\.)?(?:hf\.co|huggingface\.co)\/([^/?#]+\/[^/?#]+?)\/?$/;
 
-/** What `ingle pull` takes for this request. Throws `invalid_request`. */
+/** The model's name for `ingle pull`. Throws `invalid_request`. */
 export function toPullName({ model, quantization }: LmStudioDownloadRequest): string {
   const name = model.replace(hubAddress, "$1");
   if (quantization === undefined) return name;
@@ -20,7 +20,7 @@ export function toPullName({ model, quantization }: LmStudioDownloadRequest): st
   throw new WireError("invalid_request", message, { param: "quantization" });
 }
 
-/** Starts the download, or resumes it, and waits a moment until its size is known. Throws what starting a job throws. */
+/** Starts or resumes the download, and waits briefly until its size is known. Throws what starting a job throws. */
 export async function startDownload(
   { jobs, registry }: { jobs: JobRunner; registry: ModelRegistry },
   name: string,
@@ -30,12 +30,12 @@ export async function startDownload(
   if (slot?.profile.listed !== undefined) return { status: "already_downloaded" };
   const { id } = jobs.start({ kind: "pull", model: name });
   const job = await sizedJob(jobs, id, signal);
-  // A repository's name without a quantization does not show that the model is there.
+  // A repository's name without a quantization does not tell whether the model is installed.
   if (job.status === "done" && job.total_bytes === 0) return { status: "already_downloaded" };
   return toDownload(job);
 }
 
-/** The job once its size is known, or it has ended, or that takes too long. */
+/** The job, once its size is known, it has ended, or the wait is too long. */
 async function sizedJob(jobs: JobRunner, id: string, signal: AbortSignal): Promise<Job> {
   const late = AbortSignal.timeout(sizeWaitMs);
   let newest: Job | undefined;

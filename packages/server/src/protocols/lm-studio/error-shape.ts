@@ -1,7 +1,7 @@
-// Errors as LM Studio's API v1 has them.
+// The form of errors in LM Studio's API v1.
 import type { ErrorBody, LmStudioError } from "@ingle/protocol";
 
-/** The `code` is ours; `param` is absent where none is known. */
+/** The `code` is ours; `param` is omitted if unknown. */
 export function toLmStudioError({ error }: ErrorBody): LmStudioError {
   const { message, code, param } = error;
   return { error: { type: typeOf(error), message, code, ...(param === null ? {} : { param }) } };

@@ -1,10 +1,10 @@
-// The model of a request of LM Studio's API v0: leased, and unloaded after as many seconds without use as the request says.
+// Leases the model for a request of LM Studio's API v0, and sets the idle time in seconds that the request specifies.
 import type { FastifyRequest } from "fastify";
 import { includes } from "../../access/rights.ts";
 import type { Lease } from "../../models/registry.ts";
 import { leaseModel, type InferenceOptions } from "../inference.ts";
 
-/** Throws what `leaseModel` throws. Only a request that may manage models decides how long one stays. */
+/** Throws what `leaseModel` throws. Only a request that may manage models can set the idle time. */
 export async function leaseWithTtl(
   { model, ttl }: { model?: string | undefined; ttl?: number | undefined },
   request: FastifyRequest,

@@ -1,15 +1,14 @@
-// What a streamed chat of LM Studio's API v1 begins with: the load of its model, while the request waits for it.
+// The first events of a streamed chat in LM Studio's API v1: the load of its model, while the request waits for it.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LmStudioChatEvent } from "@ingle/protocol";
 import type { ModelRegistry } from "../../models/registry.ts";
 import { isInMemory, progressOf } from "../../models/slot/model-state.ts";
 
-/** Milliseconds between two looks at the load. */
+/** The interval at which the load's progress is read, in milliseconds. */
 const lookEveryMs = 100;
 
 /**
- * Yields nothing for a model that is in memory. Ends when `started` settles, which is when the request has its model or an error; throws
- * nothing itself.
+ * Yields nothing for a model in memory. Ends when `started` settles: when the request has its model or an error. Never throws.
  */
 export async function* loadEvents(
   registry: ModelRegistry,

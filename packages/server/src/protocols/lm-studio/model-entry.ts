@@ -1,9 +1,9 @@
-// Models of the registry as LM Studio's clients know them.
+// Converts the registry's models to LM Studio's form.
 import type { LmStudioListedModel, LmStudioLoadConfig, LmStudioModel } from "@ingle/protocol";
 import type { ModelSlot } from "../../models/slot/model-slot.ts";
 import { toParameterSize } from "../parameter-size.ts";
 
-/** As `GET /api/v0/models` lists it. */
+/** The entry in `GET /api/v0/models`. */
 export function toLmStudioModel(slot: ModelSlot): LmStudioModel {
   const { id, entry } = slot;
   const { architecture, capabilities, listed } = slot.profile;
@@ -27,7 +27,7 @@ export function toLmStudioModel(slot: ModelSlot): LmStudioModel {
   };
 }
 
-/** As `GET /api/v1/models` lists it. There is one instance of a loaded model, which has the model's id. */
+/** The entry in `GET /api/v1/models`. A loaded model has one instance, with the model's id. */
 export function toListedModel(slot: ModelSlot): LmStudioListedModel {
   const { id, entry } = slot;
   const { architecture, capabilities, listed } = slot.profile;
@@ -62,7 +62,7 @@ export function typeOf({ profile }: ModelSlot): "llm" | "embedding" {
   return profile.capabilities.includes("embeddings") ? "embedding" : "llm";
 }
 
-/** How a loaded model was loaded. What nobody has set, the engine has chosen. */
+/** The settings with which a model was loaded. Settings that were not given are the engine's choice. */
 export function loadConfigOf(slot: ModelSlot): LmStudioLoadConfig {
   const { entry, info, settings } = slot;
   const { batchTokens, flashAttention, kvOffload } = settings.devices ?? {};
@@ -77,7 +77,7 @@ export function loadConfigOf(slot: ModelSlot): LmStudioLoadConfig {
   };
 }
 
-/** 4 for `Q4_K_M`, 16 for `BF16`: the first number of the name. */
+/** The first number of the name: 4 for `Q4_K_M`, 16 for `BF16`. */
 function bitsOf(quantization: string): number | null {
   const [digits] = /\d+/.exec(quantization) ?? [];
   return digits === undefined ? null : Number(digits);
@@ -88,7 +88,7 @@ function publisherOf(id: string): string {
   return end > 0 ? id.slice(0, end) : "local";
 }
 
-/** 0 while nobody knows. */
+/** 0 while unknown. */
 function maxContextLengthOf({ entry }: ModelSlot): number {
   return entry.context_length_train ?? entry.context_length ?? 0;
 }

@@ -1,4 +1,4 @@
-// What LM Studio's API v0 adds to a completion: how fast it was generated, by which model and which program, and why it ended.
+// The fields that LM Studio's API v0 adds to a completion: speed, model, program, and the reason for its end.
 import type { GenerationResult, Model } from "@ingle/engine";
 import type { LmStudioPerformance, LmStudioStopReason } from "@ingle/protocol";
 import { ingleVersion } from "../../version.ts";
@@ -6,12 +6,12 @@ import { toTimings } from "../usage.ts";
 
 export interface PerformanceOptions {
   model: Model;
-  /** The most tokens of a reply; -1 or undefined for no limit. */
+  /** Maximum number of tokens per reply; -1 or undefined for no limit. */
   maxTokens: number | undefined;
   repliesPerPrompt?: number | undefined;
 }
 
-/** Of several replies, the time to the first token and the reason to stop are those of the first. */
+/** With several replies, the time to the first token and the stop reason are those of the first. */
 export function performanceOf(
   results: readonly GenerationResult[],
   { model: { info }, maxTokens, repliesPerPrompt }: PerformanceOptions,

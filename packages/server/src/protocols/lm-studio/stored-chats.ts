@@ -1,16 +1,16 @@
-// The chats that LM Studio's API v1 goes on with, in memory. Each response is a node of a tree: it holds its own messages, and its
-// chat is those of the nodes up to the root, so a chat that branches is kept once.
+// The chats of LM Studio's API v1 that requests can continue, in memory. Each response is a node of a tree that holds its own
+// messages; its chat consists of the messages of the nodes from the root, so the common part of branching chats is kept once.
 import type { UnreadMessage } from "../content-parts.ts";
 
-/** The most responses that a request can follow; the one that was used least recently is forgotten for a new one. */
+/** Maximum number of responses that a request can follow; a new one replaces the least recently used. */
 export const storedResponsesMax = 10_000;
-/** The most UTF-16 units of all chats together. Most of it is images, if there are any. */
+/** Maximum total length of all chats, in UTF-16 units. Images, if there are any, take most of it. */
 export const storedUnitsMax = 128 * 1024 * 1024;
 
-/** What a message takes beside its texts. */
+/** The overhead of a message besides its texts. */
 const messageUnits = 256;
 
-/** A chat up to a response. */
+/** A chat up to and including a response. */
 export interface StoredChat {
   system: string | undefined;
   /** Without the system message. */
@@ -22,7 +22,7 @@ interface Node {
   readonly own: readonly UnreadMessage[];
   readonly units: number;
   readonly parent: Node | undefined;
-  /** Its place in the list, and the nodes whose parent it is. It is forgotten with the last one. */
+  /** References from the list and from child nodes. The node is deleted with the last one. */
   holders: number;
 }
 
@@ -36,7 +36,7 @@ export class StoredChats {
     this.#limits = limits;
   }
 
-  /** UTF-16 units that are kept. */
+  /** Number of UTF-16 units kept. */
   get units(): number {
     return this.#units;
   }
@@ -51,14 +51,14 @@ export class StoredChats {
     return { system: node.system, messages: turns.toReversed().flat() };
   }
 
-  /** Keeps a chat whose last messages are `added`. What precedes them is `before`, the chat up to the response `previousId`. */
+  /** Keeps a chat that ends with the messages `added`. They follow `before`, the chat up to the response `previousId`. */
   add(
     id: string,
     added: StoredChat,
     { previousId, before }: { previousId: string | undefined; before: readonly UnreadMessage[] },
   ): void {
     const parent = previousId === undefined ? undefined : this.#nodes.get(previousId);
-    // The response before may have been forgotten while this one was generated.
+    // The previous response may have been deleted while this one was generated.
     const own = parent === undefined ? [...before, ...added.messages] : added.messages;
     const units = own.reduce((sum, message) => sum + unitsOf(message), added.system?.length ?? 0);
     if (parent !== undefined) parent.holders += 1;

@@ -53,7 +53,7 @@ function messageWriter(begin: () => AnthropicMessage) {
     const events: MessageStreamEvent[] = [];
     if (state.kind === "over") throw new Error("A message that is over cannot continue.");
     if (state.kind === "before") events.push({ type: "message_start", message: begin() });
-    // Clients send thinking back only where it is signed, even with an empty signature.
+    // Clients send thinking back only if it is signed, even with an empty signature.
     if (state.kind === "thinking") events.push(delta({ type: "signature_delta", signature: "" }));
     if (state.kind !== "before" && state.kind !== "between")
       events.push({ type: "content_block_stop", index });
@@ -84,7 +84,7 @@ function messageWriter(begin: () => AnthropicMessage) {
     ...(json === "" ? [] : [delta({ type: "input_json_delta", partial_json: json })]),
   ];
 
-  /** Once another block is open, only the `{}` of a call without arguments can follow, and it adds nothing. */
+  /** Once another block is open, only the `{}` of a call without arguments can still come, which adds nothing. */
   const moreOfCall = ({ index: call, arguments: json }: ToolCallDelta): MessageStreamEvent[] =>
     state.kind === "tool_use" && state.call === call
       ? [delta({ type: "input_json_delta", partial_json: json })]

@@ -1,4 +1,4 @@
-// The messages of a checked messages request in the engine's names.
+// Converts the messages of a checked messages request for the engine.
 import type { Message } from "@ingle/engine";
 import type { CountTokensRequest, MessageParam, ToolResultBlock } from "@ingle/protocol";
 import {
@@ -19,8 +19,8 @@ type DocumentBlock = Extract<UserBlock, { type: "document" }>;
 type Turn<Role extends MessageParam["role"]> = Extract<MessageParam, { role: Role }>;
 
 /**
- * The system prompt first, and never two messages of one role in a row: chat templates refuse those, and to the client they are
- * one turn.
+ * The system prompt comes first, and there are never two consecutive messages of one role: chat templates refuse those, and for
+ * clients they are one turn.
  */
 export function toMessages({
   system = "",
@@ -34,8 +34,8 @@ export function toMessages({
 }
 
 /**
- * Some clients begin the system prompt with a billing line that changes with each request. It would keep every prompt from
- * being found in the prefix cache.
+ * Some clients begin the system prompt with a billing line that changes with each request, so that no prompt would ever be found
+ * in the prefix cache.
  */
 const billingLine = /^x-anthropic-billing-header:[^\n]*(?:\n|$)/;
 
@@ -47,7 +47,7 @@ function withoutBillingLine(system: NonNullable<CountTokensRequest["system"]>) {
   return text === "" ? rest : [{ ...first, text }, ...rest];
 }
 
-/** Whether the system prompt begins with a line that `toMessages` leaves out. */
+/** Whether the system prompt begins with a line that `toMessages` omits. */
 export function hasBillingLine(system: NonNullable<CountTokensRequest["system"]>): boolean {
   return withoutBillingLine(system) !== system;
 }
@@ -58,7 +58,7 @@ function toTurn(turn: MessageParam, param: string): UnreadMessage[] {
   return [{ role: "system", content: textOfParts(turn.content) }];
 }
 
-/** Results of calls come first: chat templates expect them right after the calls. */
+/** Results come first: chat templates expect them right after the calls. */
 function fromUser({ content }: Turn<"user">, param: string): UnreadMessage[] {
   if (typeof content === "string") return [{ role: "user", content }];
   const results: UnreadMessage[] = [];
@@ -121,7 +121,7 @@ function assistantMessage(
 
 function toParts(block: UserBlock | ResultBlock, place: string): UnreadPart[] {
   if (block.type === "document") return fromDocument(block, place);
-  // The prompt holds all tools from the start: the name is enough.
+  // The prompt contains all tools from the start, so the name is enough.
   if (block.type === "tool_reference") return [{ type: "text", text: block.tool_name }];
   return [toPart(block, place)];
 }
@@ -136,7 +136,7 @@ function fromDocument({ title = "", context = "", source }: DocumentBlock, place
   return [...parts, ...content.map((block, index) => toPart(block, `${place}.source.content[${index}]`))];
 }
 
-/** Inline image data becomes a data: URL. */
+/** Converts inline image data to a data: URL. */
 function toPart(block: TextBlock | ImageBlock, place: string): UnreadPart {
   if (block.type === "text") return { type: "text", text: block.text };
   const { source } = block;

@@ -1,4 +1,4 @@
-// POST /v1/messages: a reply to a conversation in the shape of Anthropic's clients; and a checked request in the engine's names.
+// POST /v1/messages: replies to a conversation in the form of Anthropic's API. Converts a checked request for the engine.
 import type { GenerationRequest } from "@ingle/engine";
 import {
   AnthropicErrorBody,
@@ -53,15 +53,15 @@ export const messages: GenerationProtocol<MessagesRequest> = {
   }),
 };
 
-/** Fields that are absent stay absent: their defaults are the engine's. Throws what `toPromptRequest` throws. */
+/** Absent fields stay absent: their defaults are the engine's. Throws what `toPromptRequest` throws. */
 export function toMessagesRequest(body: MessagesRequest, variant: VariantName): UnreadRequest {
   const sampling = { ...body, max_completion_tokens: undefined, stop: body.stop_sequences };
   return { ...toPromptRequest(body), ...toSampling(sampling, variant) };
 }
 
 /**
- * The fields that decide the prompt and the form of the reply: all that counting tokens needs. Throws `invalid_request` where
- * there is nothing to reply to.
+ * The fields that determine the prompt and the form of the reply, which is all that counting tokens needs. Throws
+ * `invalid_request` if there is nothing to reply to.
  */
 export function toPromptRequest(body: CountTokensRequest): UnreadRequest {
   return {
@@ -72,12 +72,12 @@ export function toPromptRequest(body: CountTokensRequest): UnreadRequest {
     ...toToolChoice(body.tool_choice),
     responseFormat: toResponseFormat(body),
     ...toThinking(body.output_config?.effort),
-    // Anthropic's default is no thinking, whatever the template's is.
+    // Anthropic's default is no thinking, whatever the template's default is.
     thinking: body.thinking !== undefined && body.thinking.type !== "disabled",
   };
 }
 
-/** What the request holds and its prompt leaves out. */
+/** Parts of the request that the prompt omits. */
 export function ignoredParts({
   messages: turns,
   system = "",
@@ -92,7 +92,7 @@ export function ignoredParts({
   ];
 }
 
-/** A last message of the assistant is the start of the reply, which is continued. An empty one is dropped. */
+/** If the last message is the assistant's, the reply continues it. An empty one is dropped. */
 function withReplyStart(turns: UnreadMessage[]): Pick<UnreadRequest, "messages" | "continueFinalMessage"> {
   const last = turns.at(-1);
   if (last?.role !== "assistant") return { messages: turns };

@@ -1,4 +1,4 @@
-// The response to a messages request in one piece, and the parts of it that its events share.
+// The complete response to a messages request, and the parts that it shares with the events.
 import type { FinishReason, GenerationResult, ToolCall } from "@ingle/engine";
 import type { ContentBlock, AnthropicMessage, MessageUsage, StopReason } from "@ingle/protocol";
 import { parseJsonObject } from "@ingle/protocol/json-shape";
@@ -10,7 +10,7 @@ export function toMessage(head: MessageHead, result: GenerationResult): Anthropi
   return { ...messageOf(head), content: toBlocks(result), ...toStop(result), usage: toMessageUsage(result) };
 }
 
-/** A message that has just begun. How much of the prompt was cached is not known yet. */
+/** A message that has just begun. It is not known yet how much of the prompt was cached. */
 export function begunMessage(head: MessageHead, promptTokens: number): AnthropicMessage {
   const usage = usageOf({ promptTokens, cachedTokens: 0, completionTokens: 0 });
   return { ...messageOf(head), content: [], stop_reason: null, stop_sequence: null, usage };
@@ -60,7 +60,7 @@ function toBlocks({ reasoning, text, toolCalls }: GenerationResult): ContentBloc
   ];
 }
 
-/** A call that a limit has cut has no complete input and is left out: nobody should run it. */
+/** A call that a limit has cut off lacks complete input and is omitted: nobody should run it. */
 function toToolUse({ id, name, arguments: text }: ToolCall): ContentBlock[] {
   const input = parseJsonObject(text);
   return input === undefined ? [] : [{ type: "tool_use", id, name, input }];

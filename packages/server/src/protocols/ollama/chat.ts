@@ -1,4 +1,4 @@
-// POST /api/chat: a reply to a conversation in Ollama's form, whole or as one JSON object per line.
+// POST /api/chat: replies to a conversation in Ollama's form, complete or as one JSON object per line.
 import { OllamaChatReply, OllamaChatRequest, OllamaError } from "@ingle/protocol";
 import { jsonLine } from "../../http/event-stream.ts";
 import { generationErrors } from "../../openapi/operation.ts";

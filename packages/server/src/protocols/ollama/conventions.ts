@@ -1,4 +1,4 @@
-// What all routes of Ollama's API have in common: the form of errors and of streams.
+// The conventions of all routes of Ollama's API: the form of errors and of streams.
 import type { ErrorBody, OllamaError } from "@ingle/protocol";
 import { jsonLine } from "../../http/event-stream.ts";
 import type { Streaming, WireConventions } from "../protocol.ts";
@@ -8,7 +8,7 @@ export const ollamaConventions = {
   errorShape: toOllamaError,
 } satisfies WireConventions;
 
-/** Streams are JSON objects, one a line. Blank lines or comments are none: clients parse every line. */
+/** Streams are JSON objects, one per line, without blank lines or comments: clients parse every line. */
 export const ollamaStreaming: Streaming = { contentType: "application/x-ndjson", isDefault: true };
 
 export function toOllamaError({ error }: ErrorBody): OllamaError {

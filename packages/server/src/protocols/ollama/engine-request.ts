@@ -1,4 +1,4 @@
-// Checked requests of Ollama's API in the engine's names.
+// Converts checked requests of Ollama's API for the engine.
 import type { GenerationRequest, Message, ToolCall } from "@ingle/engine";
 import {
   ollamaLoadHints,
@@ -30,7 +30,7 @@ export function toChatRequest(body: OllamaChatRequest, variant: VariantName): Un
   };
 }
 
-/** With `raw` or a suffix the prompt is the text as it is, else a message of the user. */
+/** With `raw` or a suffix, the prompt is the plain text, otherwise a user message. */
 export function toPrompt(body: OllamaGenerateRequest, variant: VariantName): Prompt {
   const { prompt = "", suffix = "", system = "", images, raw = false } = body;
   const generation = toGeneration(body, variant);
@@ -40,7 +40,7 @@ export function toPrompt(body: OllamaGenerateRequest, variant: VariantName): Pro
   return { messages, ...toThinkingOf(body.think), ...generation };
 }
 
-/** Hints about loading that a request gives and that the server's settings override. */
+/** Hints about loading in a request, which the server's settings override. */
 export function ignoredOptions(options: OllamaOptions = {}): string[] {
   return ollamaLoadHints.filter((name) => options[name] !== undefined).map((name) => `options.${name}`);
 }
@@ -73,7 +73,7 @@ function toResponseFormat(format: OllamaChatRequest["format"]): GenerationReques
   return format === "json" ? { type: "json" } : { type: "json_schema", schema: format };
 }
 
-/** An effort enables thinking, for templates that know only whether. */
+/** An effort also enables thinking, for templates that only have a switch. */
 function toThinkingOf(think: OllamaChatRequest["think"]) {
   if (think === undefined || typeof think === "boolean") return { thinking: think };
   return toThinking(think);
@@ -102,7 +102,7 @@ function toToolCalls(given: NonNullable<OllamaMessage["tool_calls"]>, ids: CallI
   return calls.length === 0 ? undefined : calls;
 }
 
-/** The kind of an image is recognized by its bytes: Ollama's clients do not name it. */
+/** The image's type is detected from its bytes: Ollama's clients do not specify it. */
 function toContent(text: string, images: readonly string[] = [], param: string): UnreadContent {
   if (images.length === 0) return text;
   const parts = images.map((base64, index) => ({

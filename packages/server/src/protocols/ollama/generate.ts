@@ -1,4 +1,4 @@
-// POST /api/generate: a reply to one prompt in Ollama's form, whole or as one JSON object per line.
+// POST /api/generate: replies to one prompt in Ollama's form, complete or as one JSON object per line.
 import { OllamaError, OllamaGenerateReply, OllamaGenerateRequest } from "@ingle/protocol";
 import { jsonLine } from "../../http/event-stream.ts";
 import { generationErrors } from "../../openapi/operation.ts";

@@ -11,7 +11,7 @@ const unitMs: Readonly<Record<string, number>> = {
   h: 3_600_000,
 };
 
-/** Milliseconds, at most what a timer can wait; null means forever. The schema has checked the text. */
+/** In milliseconds, limited to what a timer can wait; null means forever. The schema has checked the text. */
 export function keepAliveMs(keepAlive: number | string): number | null {
   const ms = typeof keepAlive === "number" ? keepAlive * 1_000 : durationMs(keepAlive);
   return ms < 0 ? null : Math.min(timeMsMax, Math.round(ms));

@@ -1,4 +1,4 @@
-// The model of an Ollama request: leased with the context that it asks for, and kept in memory for as long as it says.
+// Leases the model of an Ollama request with the requested context, and keeps it in memory for the requested time.
 import type { OllamaChatRequest, OllamaOptions } from "@ingle/protocol";
 import type { FastifyRequest } from "fastify";
 import { includes } from "../../access/rights.ts";
@@ -8,7 +8,7 @@ import { leaseWithNeeds } from "../lease-with-needs.ts";
 import { keepAliveMs } from "./keep-alive.ts";
 import { toModelName } from "./model-name.ts";
 
-/** What every request of Ollama that uses a model may have. */
+/** The fields of every Ollama request that uses a model. */
 export interface OllamaModelFields {
   model?: string | undefined;
   options?: OllamaOptions | undefined;
@@ -16,7 +16,7 @@ export interface OllamaModelFields {
   think?: OllamaChatRequest["think"];
 }
 
-/** Throws what `leaseWithNeeds` throws. Only a request that may manage models decides how long one stays. */
+/** Throws what `leaseWithNeeds` throws. Only a request that may manage models can set the idle time. */
 export async function leaseOllamaModel(
   { model, options: { num_ctx: tokens } = {}, keep_alive: keepAlive, think = false }: OllamaModelFields,
   request: FastifyRequest,

@@ -1,4 +1,4 @@
-// A request of Ollama's API without a prompt: it loads the model, or unloads it if `keep_alive` is 0.
+// Handles a request of Ollama's API without a prompt: loads the model, or unloads it if `keep_alive` is 0.
 import type { FastifyRequest } from "fastify";
 import { includes } from "../../access/rights.ts";
 import { WireError } from "../../wire-error.ts";

@@ -1,11 +1,11 @@
-// Models of the registry as Ollama's clients know them.
+// Converts the registry's models to Ollama's form.
 import { hostMemory, totalOf } from "@ingle/engine";
 import type { OllamaDetails, OllamaModelInfo, OllamaModels, OllamaRunningModels } from "@ingle/protocol";
 import type { ModelSlot } from "../../models/slot/model-slot.ts";
 import { toParameterSize } from "../parameter-size.ts";
 import { digestOfModel } from "./digest.ts";
 
-/** Stands for "never": clients show a time that is more than twenty years away as for ever. */
+/** Means "never": clients show a time that is more than twenty years away as forever. */
 const yearsOfNever = 100;
 
 export function toOllamaModel(slot: ModelSlot): OllamaModels["models"][number] {
@@ -30,7 +30,7 @@ export function toRunningModel(slot: ModelSlot, now: Date): OllamaRunningModels[
   };
 }
 
-/** The text fields are empty: a model has no Modelfile here, and its template stays in its file. */
+/** The text fields are empty: models have no Modelfile here, and their templates stay in their files. */
 export function toModelInfo(slot: ModelSlot): OllamaModelInfo {
   const { entry } = slot;
   const { architecture } = slot.profile;
@@ -55,12 +55,12 @@ export function toModelInfo(slot: ModelSlot): OllamaModelInfo {
 
 function commonFields(slot: ModelSlot) {
   const { id, entry, known } = slot;
-  // Of the file: the entry of a loaded model has the size of its weights.
+  // The size of the file, because the entry of a loaded model has the size of its weights.
   const size = known.about?.size_bytes ?? entry.size_bytes ?? 0;
   return { name: id, model: id, size, digest: digestOfModel(slot), details: detailsOf(slot) };
 }
 
-/** Of the file: the entry of a loaded model has the time of its load. */
+/** The time of the file, because the entry of a loaded model has the time of its load. */
 function modifiedAt({ entry, known }: ModelSlot): string {
   return new Date((known.about?.created ?? entry.created) * 1000).toISOString();
 }
@@ -78,7 +78,7 @@ function detailsOf({ entry, profile }: ModelSlot): OllamaDetails {
   };
 }
 
-/** `completion` is what a model does that is no embedder. */
+/** `completion` is the capability of every model that is not an embedding model. */
 function toCapabilities({ entry: { capabilities } }: ModelSlot): string[] {
   if (capabilities.includes("embeddings")) return ["embedding"];
   return ["completion", ...capabilities];

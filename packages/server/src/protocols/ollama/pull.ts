@@ -1,4 +1,4 @@
-// A pull of Ollama's API as a job of the model library: its progress, one JSON object a line.
+// Runs a pull of Ollama's API as a job of the model library, and reports its progress as one JSON object per line.
 import type { Job, OllamaProgress } from "@ingle/protocol";
 import { jsonLine } from "../../http/event-stream.ts";
 import type { JobRunner } from "../../jobs/job-runner.ts";
@@ -7,8 +7,8 @@ import { WireError } from "../../wire-error.ts";
 import { digestOfPhase } from "./digest.ts";
 
 /**
- * Starts the job, or follows the one that fetches the same model. When the signal is aborted, a job that began here is paused, and
- * another pull resumes it. Throws what starting a job throws, and `engine_failed` with the reason if it fails.
+ * Starts the job, or follows the one that downloads the same model. If the signal is aborted, a job that began here is paused,
+ * and another pull resumes it. Throws what starting a job throws, and `engine_failed` with the reason if it fails.
  */
 export async function* progressOfJob(
   jobs: JobRunner,

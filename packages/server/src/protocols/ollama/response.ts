@@ -10,12 +10,12 @@ type Running = Pick<
   "body" | "head" | "now" | "startedAt" | "leasedAt"
 >;
 
-/** Names the model as the request does: clients compare. */
+/** Uses the request's name of the model, because clients compare it. */
 export function headOf({ body, head, now }: Running) {
   return { model: body.model ?? head.model, created_at: now().toISOString() };
 }
 
-/** What the last object of a reply adds. A reply that consists of calls has ended by itself. */
+/** Additional fields of the last object of a reply. A reply that consists of calls has ended by itself. */
 export function totalsOf(running: Running, { finishReason, usage, timings }: GenerationResult) {
   return {
     done: true,
@@ -40,7 +40,7 @@ function toNanoseconds(ms: number): number {
   return Math.max(0, Math.round(ms * 1e6));
 }
 
-/** An empty object where none were requested. */
+/** An empty object if none were requested. */
 export function logprobsOf(tokens: readonly TokenLogprobs[] | undefined): { logprobs?: OllamaLogprob[] } {
   if (tokens === undefined) return {};
   const plain = ({ token, logprob, bytes }: { token: string; logprob: number; bytes: number[] | null }) => ({
@@ -56,7 +56,7 @@ export function logprobsOf(tokens: readonly TokenLogprobs[] | undefined): { logp
   };
 }
 
-/** A call that a limit has cut has no complete arguments and is left out: nobody should run it. */
+/** A call that a limit has cut off lacks complete arguments and is omitted: nobody should run it. */
 export function toToolCalls(calls: readonly ToolCall[]): OllamaToolCall[] {
   return calls.flatMap(({ id, name, arguments: text }, index) => {
     const args = parseJsonObject(text);

@@ -1,4 +1,4 @@
-// A response that is generated in the background: its state, and its events for everybody who reads along.
+// A response that is generated in the background: its state, and its events for any number of readers.
 //
 //   queued ──▶ in_progress ──▶ completed, incomplete
 //      └─────────────┴───────▶ failed, cancelled
@@ -14,7 +14,7 @@ const next: Readonly<Record<ResponseStatus, readonly ResponseStatus[]>> = {
   cancelled: [],
 };
 
-/** Whether a response of this status changes no more. */
+/** Whether a response with this status no longer changes. */
 export function isFinal(status: ResponseStatus): boolean {
   return next[status].length === 0;
 }
@@ -27,7 +27,7 @@ export class BackgroundResponse {
   readonly ended: Promise<void>;
   #resolveEnded!: () => void;
   #response: ResponseObject;
-  /** In their text form; the index is the sequence number. */
+  /** The events as text; the index is the sequence number. */
   readonly #events: string[] = [];
   #isEnded = false;
   /** Resolves with the next event or the end. */
@@ -42,17 +42,17 @@ export class BackgroundResponse {
     this.#awaitNews();
   }
 
-  /** As of its last event that has it. */
+  /** The response in its latest event that has one. */
   get response(): ResponseObject {
     return this.#response;
   }
 
-  /** Those so far. */
+  /** The events so far. */
   get events(): readonly string[] {
     return this.#events;
   }
 
-  /** Adds the next event. Throws for a state that cannot follow, which is a bug. */
+  /** Adds the next event. Throws for an impossible next state, which is a bug. */
   add(event: ResponsesEvent): void {
     if ("response" in event) this.#move(event.response);
     this.#events.push(toText(event));
@@ -66,7 +66,7 @@ export class BackgroundResponse {
     this.#announce();
   }
 
-  /** The events from this one on: those that are there, and the next ones as they come. */
+  /** The events from this one on: existing ones, and later ones as they arrive. */
   async *from(index: number): AsyncGenerator<string, void, undefined> {
     for (let at = index; ; at += 1) {
       while (at >= this.#events.length) {

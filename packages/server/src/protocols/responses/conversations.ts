@@ -1,4 +1,4 @@
-// Stored conversations: items that requests continue and add to.
+// Stored conversations: lists of items that requests continue and extend.
 import { messagesMax, type Conversation, type StoredItem } from "@ingle/protocol";
 import type { RecordStore } from "../../stored/record-store.ts";
 import { WireError } from "../../wire-error.ts";

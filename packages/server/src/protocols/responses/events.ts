@@ -1,4 +1,4 @@
-// The events of a streamed response. A response in one piece is the one that the last event holds.
+// The events of a streamed response. A complete response is the one in the last event.
 import type { Generation } from "@ingle/engine";
 import type {
   ErrorBody,
@@ -13,21 +13,21 @@ import { OutputItems, type UnnumberedEvent } from "./output-items.ts";
 import { toFinished, toResponseError, toUnfinished, type ResponseBase } from "./response.ts";
 
 export interface ResponseStream {
-  /** In order; returns the whole response. Throws what the generation throws. */
+  /** The events in order; returns the complete response. Throws what the generation throws. */
   events: AsyncGenerator<ResponsesEvent, ResponseObject, undefined>;
-  /** The last events of a response that an error has ended. */
+  /** The last events of a response that ended with an error. */
   failure: (error: ErrorBody["error"]) => ResponsesEvent[];
 }
 
 export interface ResponseStreamOptions {
   now: () => Date;
   newId: () => string;
-  /** Gets the response when it is finished, before the last event. Default: nobody does. */
+  /** Called with the finished response, before the last event. Default: nothing is called. */
   keep?: ((response: ResponseObject) => void) | undefined;
 }
 
 /**
- * The first event comes with the first token: until then an error is an HTTP error. In the background it comes at once, and every
+ * The first event comes with the first token; before it, an error is an HTTP error. In the background, it comes at once and every
  * error is an event.
  */
 export function toEvents(
@@ -96,7 +96,7 @@ function asIncomplete(item: ResponsesOutputItem): ResponsesOutputItem {
   return item.status === "in_progress" ? { ...item, status: "incomplete" } : item;
 }
 
-/** The response once it is complete. Throws what the generation throws. */
+/** Resolves with the complete response. Throws what the generation throws. */
 export async function wholeResponse({ events }: ResponseStream): Promise<ResponseObject> {
   for (;;) {
     const step = await events.next();
@@ -104,12 +104,12 @@ export async function wholeResponse({ events }: ResponseStream): Promise<Respons
   }
 }
 
-/** The events in their text form. */
+/** The events as text. */
 export async function* written({ events }: ResponseStream): AsyncGenerator<string, void, undefined> {
   for await (const event of events) yield toText(event);
 }
 
-/** Its type is also the event's name. */
+/** The type is also the event's name. */
 export function toText(event: ResponsesEvent): string {
   return namedEvent(event.type, JSON.stringify(event));
 }

@@ -1,5 +1,5 @@
-// What becomes of a response that is kept: it is stored when it is finished, or from its beginning on if it is generated in the
-// background, where its request goes on after the reply.
+// Stores responses: when they are finished, or from the beginning if they are generated in the background, where the work
+// continues after the HTTP response.
 import type { ResponseObject } from "@ingle/protocol";
 import { shuttingDown } from "../../models/model-errors.ts";
 import type { ProtocolResponse, RunningRequest } from "../protocol.ts";
@@ -12,7 +12,7 @@ import { toStoredItems } from "./stored-items.ts";
 
 type Running = RunningRequest<ContinuedRequest>;
 
-/** Stores one response as it is now; once it is finished, it also becomes a part of its conversation. */
+/** Stores the current state of one response; once finished, it is also added to its conversation. */
 type Keep = (response: ResponseObject, events?: readonly string[]) => void;
 
 export function keeperOf({ body, request, newId }: Running, stored: StoredResponses): Keep {
@@ -29,7 +29,7 @@ export function keeperOf({ body, request, newId }: Running, stored: StoredRespon
   };
 }
 
-/** Answers at once, or with the events as they come; neither holds up the generation. */
+/** Responds at once, or with the events as they come; neither delays the generation. */
 export function respondInBackground(
   running: Running,
   { base, stored }: { base: ResponseBase; stored: StoredResponses },
@@ -47,7 +47,10 @@ export function respondInBackground(
   return { whole: async () => queued, events: () => background.from(0) };
 }
 
-/** Reads the stream to its end, whoever else does. Never rejects: an error is an event, and is in the request's log line. */
+/**
+ * Reads the stream to its end, whether or not others read it. Never rejects: an error is an event, and is in the request's log
+ * line.
+ */
 async function generate(
   background: BackgroundResponse,
   stream: ResponseStream,

@@ -1,5 +1,5 @@
-// The input items of a checked request to /v1/responses as the engine's messages. The reasoning, text and calls of one assistant
-// turn are separate items here, and one message there.
+// Converts the input items of a checked request to /v1/responses to the engine's messages. The reasoning, text and calls of one
+// assistant turn are separate items here, but one message there.
 import type { Message } from "@ingle/engine";
 import {
   isUnseenItem,
@@ -12,7 +12,7 @@ import { joinContents, toContent, type UnreadContent, type UnreadMessage } from 
 type Item<Type> = Extract<ResponsesInputItem, { type: Type }>;
 type Call = NonNullable<Message["toolCalls"]>[number];
 
-/** How far an assistant turn has come: its reasoning comes before its text, and its text before its calls. */
+/** The stages of an assistant turn: its reasoning comes before its text, and its text before its calls. */
 type Stage = "reasoning" | "text" | "calls";
 interface Turn {
   stage: Stage;
@@ -32,12 +32,12 @@ export function toMessages({
   const messages = messagesOf([...earlier, ...own], earlier.length);
   if (instructions === "") return messages;
   const [first, ...rest] = messages;
-  // Most chat templates take one system message only.
+  // Most chat templates accept only one system message.
   if (first?.role !== "system") return [{ role: "system", content: instructions }, ...messages];
   return [{ role: "system", content: joinContents(`${instructions}\n`, first.content) }, ...rest];
 }
 
-/** `storedCount`: how many of the items, from the first one on, are not the request's own. */
+/** `storedCount`: how many of the first items are stored ones. */
 function messagesOf(items: readonly ResponsesInputItem[], storedCount: number): UnreadMessage[] {
   const messages: UnreadMessage[] = [];
   let turn: Turn | undefined;
@@ -64,7 +64,7 @@ function messagesOf(items: readonly ResponsesInputItem[], storedCount: number): 
       messageFor("text").content = contentOf(item.content, `${param}.content`);
     else {
       turn = undefined;
-      // `developer` is the newer name of `system`; chat templates know the older one.
+      // `developer` is the newer name of `system`; chat templates only know the older one.
       const role = item.role === "developer" ? "system" : item.role;
       messages.push({ role, content: contentOf(item.content, `${param}.content`) });
     }

@@ -1,6 +1,6 @@
 // The output items of a response while it is generated, and their events: a state machine over the chunks of a generation.
 //
-//   nothing ──▶ reasoning ──▶ message ──▶ nothing      one text is open at a time; each move closes one and opens the next
+//   nothing ──▶ reasoning ──▶ message ──▶ nothing      one text is open at a time; each transition closes one and opens the next
 //                                  └────▶ call …       calls are open side by side until the response ends: parts of an
 //                                                      earlier one may come after a later one has begun
 import type { GenerationChunk, ToolCallDelta } from "@ingle/engine";
@@ -16,7 +16,7 @@ type Message = Item<"message">;
 type Reasoning = Item<"reasoning">;
 type Call = Item<"function_call">;
 
-/** A text that is being written. */
+/** A text that is being generated. */
 type OpenText =
   | { kind: "message"; item: Message; part: Message["content"][number]; place: Place }
   | { kind: "reasoning"; item: Reasoning; part: Reasoning["content"][number]; place: Place };
@@ -35,12 +35,12 @@ export class OutputItems {
   readonly #calls = new Map<number, { item: Call; place: Place }>();
   #open: Open = { kind: "nothing" };
 
-  /** `newId` gives letters and digits that nothing else is named. */
+  /** `newId` returns unique letters and digits. */
   constructor(newId: () => string) {
     this.#newId = newId;
   }
 
-  /** The items so far. A closed item does not change any more. */
+  /** The items so far. A closed item no longer changes. */
   get items(): readonly ResponsesOutputItem[] {
     return this.#items;
   }
@@ -59,7 +59,7 @@ export class OutputItems {
     for (const call of toolCalls) yield* this.#addCall(call);
   }
 
-  /** Ends the response. `isCut`: a limit has cut its last item. A response without output is an empty message. */
+  /** Ends the response. `isCut`: a limit has cut off its last item. A response without output is an empty message. */
   *finish(isCut: boolean): Events {
     if (this.#items.length === 0) yield* this.#move("message");
     const cutIndex = isCut ? this.#items.length - 1 : -1;
@@ -76,7 +76,7 @@ export class OutputItems {
     yield* this.#move("nothing", isCut);
   }
 
-  /** Closes the text that is open, and opens one of `kind`. */
+  /** Closes the open text, and opens one of `kind`. */
   *#move(kind: Open["kind"], isCut = false): Events {
     if (this.#open.kind === kind) return;
     if (this.#open.kind !== "nothing") yield* this.#close(this.#open, isCut ? "incomplete" : "completed");
@@ -114,7 +114,7 @@ export class OutputItems {
     return { kind: "reasoning", item, part, place: this.#put(item) };
   }
 
-  /** More of the text that is open. */
+  /** Appends to the open text. */
   *#write(delta: string, tokens: NonNullable<GenerationChunk["logprobs"]>): Events {
     const open = this.#open;
     if (open.kind === "nothing") return;

@@ -1,4 +1,4 @@
-// POST /v1/responses: a reply as a list of items, which later requests may continue; and a checked request in the engine's names.
+// POST /v1/responses: a reply as a list of items, which later requests may continue. Converts a checked request for the engine.
 import type { GenerationRequest } from "@ingle/engine";
 import {
   isFunctionTool,
@@ -24,7 +24,7 @@ import type { StoredResponses } from "./stored-responses.ts";
 /** A request with the stored items that come before its input. */
 export type ContinuedRequest = ResponsesRequest & { earlier: readonly StoredItem[] };
 
-/** The protocol over what is stored; without a store, requests that need one are refused. */
+/** The protocol with a store; without one, requests that need a store are refused. */
 export function responses(stored: StoredResponses): GenerationProtocol<ContinuedRequest, ResponsesRequest> {
   return {
     path: "/v1/responses",
@@ -63,12 +63,12 @@ export function responses(stored: StoredResponses): GenerationProtocol<Continued
 
 type ChatRequest = Extract<GenerationRequest, { messages: unknown }>;
 
-/** Fields that are absent stay absent: their defaults are the engine's. */
+/** Absent fields stay absent: their defaults are the engine's. */
 export function toResponsesRequest(
   body: ResponsesRequest & Partial<ContinuedRequest>,
   variant: VariantName,
 ): UnreadRequest {
-  // A chat's names for this limit are unknown fields here, and were not checked.
+  // A chat's names for this limit are unknown fields here, which were not checked.
   const limits = { max_tokens: undefined, max_completion_tokens: body.max_output_tokens };
   return {
     messages: toMessages(body),
@@ -83,7 +83,7 @@ export function toResponsesRequest(
   };
 }
 
-/** What the request sets inside of its fields and the response ignores. */
+/** Nested fields that the request sets and the response ignores. */
 export function ignoredParts({ input, tools = [], text }: ResponsesRequest): string[] {
   const unseen = new Set(typeof input === "string" ? [] : input.filter(isUnseenItem).map(({ type }) => type));
   const types = new Set(tools.flatMap((tool) => (isFunctionTool(tool) ? [] : [tool.type])));
@@ -106,7 +106,7 @@ function toResponseFormat(format: ResponsesTextFormat | undefined): GenerationRe
   return { type: "json_schema", schema: format.schema, strict: format.strict };
 }
 
-/** The prompt holds only the tools that are allowed. */
+/** The prompt contains only the allowed tools. */
 function toTools({
   tools: given,
   tool_choice: choice,

@@ -1,4 +1,4 @@
-// The Response object of /v1/responses: the settings of the request, and what came of it.
+// The Response object of /v1/responses: the settings of the request, and its result.
 import type { GenerationResult } from "@ingle/engine";
 import {
   isFunctionTool,
@@ -13,10 +13,10 @@ import { toUsage } from "../usage.ts";
 
 type Outcome = "status" | "output" | "usage" | "error" | "incomplete_details" | "completed_at";
 
-/** What is the same in every event of a response. */
+/** The data that all events of a response share. */
 export type ResponseBase = Omit<ResponseObject, Outcome>;
 
-/** Absent settings are the defaults that the response is generated with. */
+/** Absent settings get the defaults that the response is generated with. */
 export function toResponseBase(
   body: ResponsesRequest,
   fields: Pick<ResponseObject, "id" | "created_at" | "model" | "store">,
@@ -100,7 +100,7 @@ function toResponsesUsage(result: GenerationResult): ResponsesUsage {
   };
 }
 
-/** The protocol has few codes for a failed response; the stream's last event has ours. */
+/** The protocol has few error codes for a failed response; the stream's last event has ours. */
 export function toResponseError({ type, message }: ErrorBody["error"]): ResponseObject["error"] {
   return { code: codeOfType.get(type) ?? "server_error", message };
 }

@@ -1,9 +1,9 @@
-// Items as they are stored and listed: as they were sent or generated, with ids, and texts as parts.
+// Items in the form in which they are stored and listed: as sent or generated, with ids, and texts as parts.
 import type { ItemList, ItemsQuery, ResponsesInput, ResponsesInputItem, StoredItem } from "@ingle/protocol";
 import { itemsPageDefault } from "@ingle/protocol";
 import { WireError } from "../../wire-error.ts";
 
-/** What the ids of items begin with; those of tools that only another service has begin with `item_`. */
+/** The prefixes of item ids; items of tools that only another service has begin with `item_`. */
 const prefixes: Partial<Record<NonNullable<ResponsesInputItem["type"]>, string>> = {
   message: "msg_",
   function_call: "fc_",
@@ -13,10 +13,10 @@ const prefixes: Partial<Record<NonNullable<ResponsesInputItem["type"]>, string>>
   reasoning: "rs_",
 };
 
-/** Ids that clients may give, and that paths can have. */
+/** Ids that clients may choose and that work in paths. */
 const plainId = /^[\w-]{1,64}$/;
 
-/** The items of an input. An item keeps its id if it has one that none of `others` has. */
+/** The items of an input. An item keeps its id unless one of `others` has the same. */
 export function toStoredItems(
   input: ResponsesInput,
   { newId, others = [] }: { newId: () => string; others?: readonly StoredItem[] },
@@ -34,7 +34,7 @@ export function toStoredItems(
   });
 }
 
-/** A message's text becomes its only part: clients read messages by their parts. */
+/** A message's text becomes its only part, because clients read the parts of messages. */
 function withParts(item: ResponsesInputItem): ResponsesInputItem {
   if (item.type !== "message" && item.type !== undefined) return item;
   const { content, role } = item;
@@ -43,7 +43,7 @@ function withParts(item: ResponsesInputItem): ResponsesInputItem {
   return { ...item, type: "message", status: "completed", content: [{ type, text: content }] };
 }
 
-/** Throws `invalid_request` for an `after` that none of them has. */
+/** Throws `invalid_request` for an unknown `after`. */
 export function pageOf(
   items: readonly StoredItem[],
   { limit = itemsPageDefault, order = "desc", after }: ItemsQuery,

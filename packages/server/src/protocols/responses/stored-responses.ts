@@ -1,4 +1,4 @@
-// What /v1/responses keeps between requests: the responses that are stored, and those that are generated in the background.
+// The responses that /v1/responses keeps between requests: stored ones, and those being generated in the background.
 import { messagesMax, type ResponseObject, type ResponsesRequest, type StoredItem } from "@ingle/protocol";
 import type { FastifyRequest } from "fastify";
 import type { RecordStore } from "../../stored/record-store.ts";
@@ -6,12 +6,12 @@ import { WireError } from "../../wire-error.ts";
 import { Conversations } from "./conversations.ts";
 import { isFinal, type BackgroundResponse } from "./background-response.ts";
 
-/** A response with what it was generated from. */
+/** A response with its input. */
 export interface ResponseRecord {
   response: ResponseObject;
-  /** All of its input, with what came before the request's own. */
+  /** All of its input, including the items before the request's own. */
   input: StoredItem[];
-  /** In their text form, by sequence number; only of a response that was generated in the background. */
+  /** The events as text, by sequence number; only for a response that was generated in the background. */
   events?: readonly string[];
 }
 
@@ -33,7 +33,7 @@ export class StoredResponses {
     return store ?? this.isOn;
   }
 
-  /** Throws `invalid_request` for a request that needs a store where there is none. */
+  /** Throws `invalid_request` for a request that needs a store if there is none. */
   #assertCanServe({ store, background, previous_response_id, conversation }: ResponsesRequest): void {
     if (this.isOn) return;
     const asked = { store, background, previous_response_id, conversation };
@@ -45,7 +45,8 @@ export class StoredResponses {
 
   /**
    * The stored items that come before the request's input. Throws `invalid_request` for a response that cannot be continued, for
-   * a request that needs a store where there is none, and for more items than a request may have; `not_found` for a conversation.
+   * a request that needs a store if there is none, and for more items than a request may have; `not_found` for an unknown
+   * conversation.
    */
   earlier(body: ResponsesRequest, request: FastifyRequest): readonly StoredItem[] {
     this.#assertCanServe(body);
@@ -116,13 +117,13 @@ export class StoredResponses {
     if (!this.#records.delete(id, owner)) throw noSuchResponse(id);
   }
 
-  /** One that is generated in the background now. */
+  /** A response that is currently generated in the background. */
   running(id: string, owner: string): BackgroundResponse | undefined {
     const running = this.#running.get(id);
     return running?.owner === owner ? running : undefined;
   }
 
-  /** Adds a response that is generated in the background, until it ends. */
+  /** Adds a response that is generated in the background; it is removed when it ends. */
   async follow(run: BackgroundResponse): Promise<void> {
     const { id } = run.response;
     this.#running.set(id, run);
@@ -130,12 +131,12 @@ export class StoredResponses {
     this.#running.delete(id);
   }
 
-  /** Resolves when no response is generated in the background any more. */
+  /** Resolves when no response is being generated in the background. */
   async settled(): Promise<void> {
     await Promise.all([...this.#running.values()].map(({ ended }) => ended));
   }
 
-  /** Throws `not_found` where nothing is stored. */
+  /** Throws `not_found` without a store. */
   get conversations(): Conversations {
     return new Conversations(this.#records);
   }
@@ -158,7 +159,7 @@ function noSuchResponse(id: string): WireError {
   return new WireError("not_found", `No response has the id ${JSON.stringify(id)}: ${why}.`);
 }
 
-/** Of a server that stopped without ending it. */
+/** The error of a response whose server stopped without ending it. */
 function lost(response: ResponseObject): ResponseObject {
   const message = "The server stopped before the response was complete.";
   return { ...response, status: "failed", error: { code: "server_error", message } };

@@ -26,7 +26,7 @@ struct work_terms {
     bool         limited = false;
     uint64_t     units   = 0; // total allowance
     int64_t      end_ns  = 0;
-    const char * ended   = nullptr; // why the work was ended; null while it goes on
+    const char * ended   = nullptr; // why the work was ended; null while it continues
     const std::atomic<bool> * is_cancelled = nullptr;
 };
 static thread_local work_terms terms;

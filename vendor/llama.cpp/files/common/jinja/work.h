@@ -31,7 +31,7 @@ struct work_limit {
     work_limit(const work_limit &) = delete;
     work_limit & operator=(const work_limit &) = delete;
 
-    // why the work was ended; null while it goes on
+    // why the work was ended; null while it continues
     const char * ended() const;
 
     uint64_t units_taken() const;

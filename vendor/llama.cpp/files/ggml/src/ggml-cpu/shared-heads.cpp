@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t tile_cells = 64;
 // Below this, the fixed cost of a part would show.
 constexpr int64_t part_cells_min = 512;
-// Several per thread, so that a slow thread does not hold up the others.
+// Several per thread, so that a slow thread does not delay the others.
 constexpr int64_t items_per_thread = 8;
 
 // How the work is divided. An item is one query with all heads that share one KV head, over one part of the cells.

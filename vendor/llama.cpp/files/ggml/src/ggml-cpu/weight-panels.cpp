@@ -31,10 +31,10 @@ const kernels * kernels_of(ggml_type type) {
     }
 }
 
-// So that threads have something left to take when others are slower.
+// Enough parts that fast threads still find work while slow ones finish.
 constexpr int64_t items_per_thread = 8;
 
-// What is computed, and where its parts lie in the working memory. Without experts, all rows belong to the first one.
+// What is computed, and the layout of the working memory. Without experts, all rows belong to expert 0.
 struct plan {
     const ggml_tensor * dst;
     const ggml_tensor * weights;
@@ -87,7 +87,7 @@ void round_inputs(const plan & p, char * memory, int ith, int nth) {
     }
 }
 
-// Lists the rows, those of an expert after those of the one before.
+// Lists the rows by expert.
 void list_rows(const plan & p, char * memory) {
     auto * rows   = (row *) (memory + p.rows_at);
     auto * starts = (int64_t *) (memory + p.starts_at);
@@ -112,7 +112,7 @@ void list_rows(const plan & p, char * memory) {
     for (int64_t expert = 0; expert < p.experts; ++expert) {
         starts[expert + 1] += starts[expert];
     }
-    // Each start moves to its end, which is the next one's start, and then back.
+    // Filling moves each start to its end, which is the next one's start; afterwards they are moved back.
     for (int64_t i = 0; i < p.rows; ++i) {
         const int64_t use = i%p.ids->ne[0], token = i/p.ids->ne[0];
         const int64_t input_row = token*p.inputs->ne[1] + use%p.inputs->ne[1];

@@ -1,8 +1,8 @@
 // Products with quantized weights: panels of rows are decoded into a cache-sized buffer, in which one instruction serves as many rows
-// as a vector has lanes, and the inputs are rounded to 8 bits once per product. Nothing is kept beside the weights as they are stored.
+// as a vector has lanes, and the inputs are rounded to 8 bits once per product. No second copy of the weights is kept.
 //
-// The value of a product depends on its row of weights and its row of inputs alone, bit for bit: not on how many rows of inputs there
-// are, on which other ones, or on the number of threads. Sums within a block of weights are integers; blocks are added in their order.
+// Each product depends, bit for bit, only on its row of weights and its row of inputs: not on the other rows of inputs, their
+// number, or the number of threads. Sums within a block of weights are integers; blocks are added in their order.
 #pragma once
 
 #include "ggml-cpu-impl.h"
@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/// Whether products with these weights are computed here, so that another layout of them would be a loss.
+/// Whether products with these weights are computed here: repacking such weights would only slow them down.
 bool ggml_panels_hold(const struct ggml_tensor * weights);
 
 /// The working memory of this GGML_OP_MUL_MAT or GGML_OP_MUL_MAT_ID, in bytes; 0 if it is not computed here.

@@ -1,4 +1,4 @@
-// Rows of inputs, rounded to 8 bits, and decoded panels of weights.
+// The two operands of a product by panels: rows of inputs, rounded to 8 bits, and decoded panels of weights.
 #pragma once
 
 #include "types.h"
@@ -10,8 +10,8 @@ template <class T> constexpr bool is_signed_in_pairs  = T::largest > 127;
 template <class T> constexpr bool is_signed_in_panels = !has_vnni && is_signed_in_pairs<T>;
 template <class T> constexpr bool has_scales          = T::sub_blocks > 1;
 
-// Where a row of inputs, rounded to 8 bits, has what belongs to a block of weights. It lies in parts of 32 bytes; where a vector has two
-// blocks of weights, the parts of two neighbouring blocks alternate, so that one vector has both.
+// Where a row of inputs, rounded to 8 bits, holds the data for a block of weights. It is stored in parts of 32 bytes; where a
+// vector holds two blocks of weights, the parts of two neighbouring blocks alternate, so that one vector holds both.
 template <class T> struct input {
     static constexpr int part       = 32*blocks_together;
     static constexpr int sums_at    = T::columns/32*part;
@@ -20,11 +20,11 @@ template <class T> struct input {
 
     static int64_t of_block(int64_t at) { return at/blocks_together*size + at%blocks_together*32; }
 
-    // What follows is from there on. A value, of 8 bits:
+    // Offsets from there. A value, of 8 bits:
     static constexpr int value(int i) { return i/32*part + i%32; }
-    // The sum of a sub-block, of 16 bits, at the place that its scale or minimum has in `scales`:
+    // The sum of a sub-block, of 16 bits, at the index that its scale or minimum has in `scales`:
     static constexpr int sum(int i) { return sums_at + 2*i; }
-    // Times -1, what `offset` adds to the sum of a sub-block, of 32 bits:
+    // The negated amount that `offset` adds to the sum of a sub-block, of 32 bits:
     static constexpr int excess(int i) { return numbers_at + i/8*part + i%8*4; }
     // A float:
     static constexpr int scale = numbers_at + T::sub_blocks/8*part + T::sub_blocks%8*4;
@@ -32,7 +32,7 @@ template <class T> struct input {
 
 // One block of each row of a panel.
 template <class T> struct panel {
-    // Whether integers of the weights are multiplied with the sums of the inputs, in pairs.
+    // Whether integers of the weights are multiplied by the sums of the inputs, in pairs.
     static constexpr bool has_products =
         has_scales<T> && (T::has_minimums || (!has_vnni && T::offset != 0 && !is_signed_in_panels<T>));
 
@@ -130,7 +130,7 @@ template <class T> void decode(const char * const (&rows)[lanes], int64_t at, pa
         for (int r = 0; r < 8; ++r) {
             lines[r] = T::scales(blocks[r]);
         }
-        transpose(lines); // now each has a pair of integers of every row
+        transpose(lines); // each now has a pair of integers of every row
         for (int i = 0; i < T::sub_blocks/2; ++i) {
             // As 32 bits, or, where pairs are multiplied, twice in them.
             const ints low  = has_vnni ? sums_of_pairs(lines[i], all(1)) : pick_bytes(lines[i], pair_bytes<0>());

@@ -1,4 +1,4 @@
-// Products of weights with rows of inputs: by panels, and of a single row of inputs without them.
+// Multiplies weights by rows of inputs: with panels for several rows, without them for a single row.
 #pragma once
 
 #include "inputs.h"
@@ -8,7 +8,7 @@
 
 namespace {
 
-// A row of inputs, and where its products go.
+// A row of inputs, and the destination of its products.
 struct row {
     const char * input;
     float *      output;
@@ -159,7 +159,7 @@ void multiply_panel(const panel<T> * panels, int64_t blocks, int64_t first, int 
     }
 }
 
-// How far ahead of the weights that are read others are fetched, in bytes.
+// The prefetch distance ahead of the weights being read, in bytes.
 constexpr size_t prefetch_distance = 13824;
 
 // Each lane has the sum of four products.
@@ -176,7 +176,7 @@ template <class T> inline ints sums_of_four(ints weights, ints values) {
 #endif
 }
 
-// The sums of blocks in lanes, which are still to be added.
+// The sums of blocks in lanes, still to be added up.
 template <class T> inline ints sum_blocks(const together<typename T::block> & blocks, const char * in, ints scales) {
     ints sum = all(0);
     if constexpr (has_scales<T>) {
@@ -200,7 +200,7 @@ template <class T> inline ints sum_blocks(const together<typename T::block> & bl
     return sum;
 }
 
-// What 8 blocks of `lanes` rows give.
+// The results of 8 blocks of `lanes` rows.
 template <class T> struct eight_blocks {
     // With minimums, their lower halves are the scales and their upper halves are the minimums.
     using scales = std::conditional_t<T::has_minimums, uint32_t, ggml_half>;
@@ -210,10 +210,11 @@ template <class T> struct eight_blocks {
     scales scale[8][lanes];
 };
 
-// How many blocks of a row four vectors have.
+// The number of blocks of a row in four vectors.
 constexpr int blocks_in_four = 4*blocks_together;
 
-// Computes that many neighbouring blocks, or `count` of them if they are not whole. The first one is `at` of the eight.
+// Computes that many neighbouring blocks, or `count` of them if they are not whole. The first one has the index `at` among the
+// eight.
 template <class T, bool whole> void sum_four(const typename T::block * blocks, const char * in, int64_t count, eight_blocks<T> & to, int at, int row) {
     using block = typename T::block;
     ints sums[4];
@@ -233,7 +234,7 @@ template <class T, bool whole> void sum_four(const typename T::block * blocks, c
         }
         together<block> each;
         for (int k = 0; k < blocks_together; ++k) {
-            // The one that is missing at the end is computed and thrown away.
+            // A missing one at the end is computed and discarded.
             const int next = i*blocks_together + (whole || i*blocks_together + k < count ? k : 0);
             each.each[k] = blocks + next;
             memcpy(&to.scale[at + next][row], (const char *) each.each[k] + T::scale_at, sizeof(to.scale[0][0]));
@@ -255,8 +256,8 @@ template <class T, bool whole> void sum_four(const typename T::block * blocks, c
     }
 }
 
-// The products of `lanes` rows of weights with one row of inputs, without panels: the same sums in the same order. Row after row is read
-// to its end, because memory is read fastest in its order.
+// The products of `lanes` rows of weights with one row of inputs, without panels: the same sums in the same order. Each row is
+// read to its end before the next, because sequential reads of memory are fastest.
 template <class T> floats multiply_rows(const char * const (&weights)[lanes], int64_t blocks, const char * in, eight_blocks<T> * found) {
     for (int row = 0; row < lanes; ++row) {
         const auto * from = (const typename T::block *) weights[row];
@@ -298,16 +299,16 @@ template <class T> floats multiply_rows(const char * const (&weights)[lanes], in
     return result;
 }
 
-// The bytes of memory that `multiply` needs for rows of so many blocks.
+// The bytes of memory that `multiply` needs for rows of this many blocks.
 template <class T> size_t buffer_size(int64_t blocks) {
     return std::max(blocks*sizeof(panel<T>), (blocks + 7)/8*sizeof(eight_blocks<T>));
 }
 
-// The products of up to `lanes` rows of weights from the first one on with all rows of inputs.
+// The products of up to `lanes` rows of weights, starting with the first one, with all rows of inputs.
 template <class T>
 void multiply(const char * weights, size_t stride, int64_t first, int used, int64_t blocks, const row * rows, int64_t count, void * buffer) {
     const char * each[lanes];
-    for (int r = 0; r < lanes; ++r) { // what is missing at the end is computed and thrown away
+    for (int r = 0; r < lanes; ++r) { // missing rows at the end are computed and discarded
         each[r] = weights + (first + std::min(r, used - 1))*stride;
     }
     if (count == 1) {
@@ -316,7 +317,7 @@ void multiply(const char * weights, size_t stride, int64_t first, int used, int6
     }
     auto * panels = (panel<T> *) buffer;
     for (int64_t at = 0; at < blocks; ++at) {
-        // Processors do not see this many rows coming: the next ones, in their order in memory.
+        // Hardware prefetchers do not follow this many rows, so fetch the next ones, in memory order.
         const char * ahead = each[0] + lanes*(blocks + at)*sizeof(typename T::block);
         for (size_t line = 0; line < lanes*sizeof(typename T::block); line += line_size) {
             _mm_prefetch(ahead + line, _MM_HINT_T1);

@@ -1,4 +1,4 @@
-// The types of weights that are multiplied by panels.
+// The weight types that products by panels support.
 #pragma once
 
 #include "vectors.h"
@@ -87,7 +87,7 @@ struct q3_K : super_block<16> {
     }
     static constexpr size_t scale_at = offsetof(block, d);
     static ints scales(const together<block> & b) {
-        // With the 4 bytes before them, because a block has fewer behind them.
+        // Loaded with the 4 bytes before them, because fewer bytes of the block follow them.
         const half_ints bytes = load_16(b, offsetof(block, scales) - 4);
         const half_ints none  = each_16(0, 0, 0, 0);
         const half_ints low   = both(shift_fours(pick_fours<0x99>(bytes), none, each_16(0, 0, 4, 4)), each_16(low_4, low_4, low_4, low_4));

@@ -1,4 +1,4 @@
-// Vectors of the processor's widest useful kind, for products with panels of weights. A lane of 32 bits belongs to a row of a panel:
+// Wraps the processor's widest useful vectors, for products by panels. A lane of 32 bits belongs to a row of a panel:
 // 16 with AVX-512 and VNNI, else 8. Before they are transposed, a vector has 32 bytes of each of two rows of weights, or of one.
 // Needs AVX2, FMA and F16C.
 #pragma once
@@ -153,7 +153,7 @@ inline float to_float(const void * from) {
 
 constexpr int blocks_together = lanes/8;
 
-// Blocks of weights, of different rows or one after the other, of which a vector has 32 bytes each.
+// Blocks of weights, of different rows or consecutive ones, of which a vector holds 32 bytes each.
 template <class B> struct together {
     const B * each[blocks_together];
 };
@@ -233,8 +233,8 @@ inline ints sums_of_lanes(const ints (&from)[4]) {
     return add(unpack_low_8(pairs[0], pairs[1]), unpack_high_8(pairs[0], pairs[1]));
 }
 
-// The sums of 8 blocks, in each lane of another row. `fours` are what `sums_of_lanes` gave: of a row's 8 blocks where a vector has two
-// of them, else of blocks 0 to 3 of 8 rows and then of blocks 4 to 7.
+// The sums of 8 blocks, each lane for a different row. `fours` are what `sums_of_lanes` gave: of a row's 8 blocks where a vector
+// has two of them, else of blocks 0 to 3 of 8 rows and then of blocks 4 to 7.
 inline void sums_of_blocks(const ints (&fours)[16], ints (&blocks)[8]) {
     for (int i = 0; i < 8; ++i) {
         blocks[i] = add(lower_halves(fours[i], fours[i + 8]), upper_halves(fours[i], fours[i + 8]));

@@ -1,4 +1,4 @@
-// Names of jobs, and toasts for jobs that end while the user looks at another page.
+// Shows toasts for jobs that end while the user looks at another page; and names jobs.
 import type { Job } from "@ingle/protocol";
 import { effect } from "@preact/signals";
 
@@ -8,7 +8,7 @@ import { libraryText } from "../strings/library.ts";
 import { endedJobs } from "./job-view.ts";
 
 /** Shows a toast for each job that ends from now on. */
-export function startJobNews(): void {
+export function startJobToasts(): void {
   let before: readonly Job[] | undefined;
   effect(() => {
     const jobs = live.value?.jobs;

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { contextSizes, largerSizes, type ContextSize } from "./context-size.ts";
 import { addMemory, fitsInto, hostMemory, type MemoryBudget, type MemoryBytes } from "./memory.ts";
-import { planBeside, planModel, summaryOf, type Choice, type PlanRequest, type Taken } from "./plan.ts";
+import { planBeside, planModel, summaryOf, type Choice, type PlanRequest, type Taken } from "./load-plan.ts";
 
 interface MadeUp {
   layers: number;

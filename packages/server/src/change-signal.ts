@@ -1,4 +1,4 @@
-// Wakes those who wait for the next change of something.
+// Lets code wait for the next change of something.
 import { EventEmitter, once } from "node:events";
 
 export class Changes {
@@ -9,12 +9,12 @@ export class Changes {
     this.#events.setMaxListeners(0); // one for each request that waits
   }
 
-  /** Grows with every change: who looked at the count before does not miss one while it is busy. */
+  /** Grows with every change. A reader that remembers the count does not miss a change while it is busy. */
   get count(): number {
     return this.#count;
   }
 
-  /** Wakes everybody who waits in `next()`. */
+  /** Resolves all pending calls of `next()`. */
   note(): void {
     this.#count += 1;
     this.#events.emit("change");

@@ -1,5 +1,5 @@
-// Chooses how a model is loaded into the memory that there is: how long its context is, how many of its layers are on GPUs and how
-// many of their experts on the processor. It only asks what a choice would take, so that tests can make up devices.
+// Chooses how a model is loaded into the available memory: the length of its context, the number of layers on GPUs, and the
+// number of layers whose experts are on the CPU. It only asks what a choice would take, so that tests can make up devices.
 import type { ContextSize } from "./context-size.ts";
 import { fitsInto, hostMemory, inWords, totalOf, type MemoryBudget, type MemoryBytes } from "./memory.ts";
 import { spreadLayers, type LayerCounts } from "./spread-layers.ts";
@@ -8,7 +8,7 @@ export interface Choice {
   size: ContextSize;
   /** Undefined for all, or as requested. */
   gpuLayers?: number | undefined;
-  /** Layers whose experts are on the processor; undefined for none, or as requested. */
+  /** Layers whose experts are on the CPU; undefined for none, or as requested. */
   cpuMoeLayers?: number | undefined;
   /** Layers of each GPU, the output included; undefined for llama.cpp's shares, or as requested. */
   tensorSplit?: LayerCounts | undefined;
@@ -29,12 +29,12 @@ export type Takes = (choice: Choice) => Promise<Taken>;
 export interface PlanRequest {
   /** From the preferred size to the smallest acceptable one. */
   sizes: readonly [ContextSize, ...ContextSize[]];
-  /** Larger ones than the preferred size, smallest first. */
+  /** Sizes above the preferred one, smallest first. */
   grown: readonly ContextSize[];
   layers: number;
-  /** GPUs that the plan spreads the layers over, in their order; empty if there is only one, or if their shares were requested. */
+  /** The GPUs that the plan spreads the layers over, in order; empty if there is only one, or if their shares were requested. */
   gpus: readonly string[];
-  /** Whether its layers have experts, and their place was not requested. */
+  /** Whether its layers have experts whose placement was not requested. */
   movesExperts: () => Promise<boolean>;
   /** Whether the number of layers on GPUs was not requested. */
   movesLayers: boolean;
@@ -42,17 +42,20 @@ export interface PlanRequest {
 }
 
 export interface Plan extends Choice, Taken {
-  /** Undefined: the preferred size and place. */
+  /** Undefined: the preferred size and placement. */
   reason?: "grown" | "shorter" | "experts" | "layers";
 }
 
-/** The shortest context that all layers on GPUs are worth: a shorter one only if fewer layers do not help either. */
+/**
+ * The shortest context for which it is worth keeping all layers on GPUs: a shorter one is used only if fewer layers do not help
+ * either.
+ */
 const contextLengthWorth = 4096;
 
 /**
- * The fastest choice that fits: all layers on their devices, with a shorter context down to a point; then as few layers as possible
- * without their experts, which are most of such a model and little of its work; then as many layers as fit. Where memory is left,
- * the context grows. Undefined if nothing fits.
+ * The fastest choice that fits: all layers on their devices, with a shorter context down to a point; then as few layers as
+ * possible without their experts, which take most of such a model's memory but little of its work; then as many layers as fit. If
+ * memory is left, the context grows. Undefined if nothing fits.
  */
 export async function planModel(measure: Takes, request: PlanRequest): Promise<Plan | undefined> {
   const { sizes, budget } = request;
@@ -75,7 +78,7 @@ export async function planModel(measure: Takes, request: PlanRequest): Promise<P
     const isShort = size.contextLength <= contextLengthWorth && size.cells <= contextLengthWorth;
     if (!isOnDevices || !(isShort || isLast)) continue;
     const moved = await moveToProcessor(tried, size, request);
-    // With layers on the processor, some memory of the devices is left over.
+    // With layers on the CPU, some memory of the devices is left over.
     if (moved !== undefined) {
       const larger = sizes.slice(0, sizes.indexOf(size)).toReversed();
       return await grow(moved, larger, takes, budget);
@@ -85,8 +88,8 @@ export async function planModel(measure: Takes, request: PlanRequest): Promise<P
 }
 
 /**
- * The same beside other models: what they leave is enough if all of it is as it would be without a limit, with the default context or a
- * longer one. Otherwise the model gets the best that the whole budget allows, and others make way.
+ * The same beside other models: the memory that they leave is enough if the model is placed there as without a limit, with the
+ * default context or a longer one. Otherwise the model gets the best that the whole budget allows, and others are evicted.
  */
 export async function planBeside(
   takes: Takes,
@@ -133,7 +136,7 @@ async function moveToProcessor(
   return found === undefined ? undefined : { ...found, reason: "layers" };
 }
 
-/** The plan and its reason, for people. */
+/** The plan and its reason, in words. */
 export function summaryOf({ size, cpuMoeLayers, reason, byMemory, layersIn }: Plan, layers: number): string {
   const { contextLength, cells } = size;
   const experts = cpuMoeLayers === undefined ? "" : `, the experts of ${cpuMoeLayers} on the processor`;
@@ -166,7 +169,7 @@ const reasons = {
   layers: "the GPUs have no memory for all layers",
 } as const;
 
-/** What the smallest number from `low` to `high` gives for which there is something: there is for every larger one, too. */
+/** The result for the smallest number from `low` to `high` that has one; every larger number has one too. */
 async function least<T>(
   low: number,
   high: number,
@@ -186,7 +189,7 @@ async function least<T>(
   return found;
 }
 
-/** The plan with the largest size that leaves enough. */
+/** The plan with the largest size that leaves enough memory. */
 async function grow(
   plan: Plan,
   larger: readonly ContextSize[],
@@ -194,7 +197,7 @@ async function grow(
   budget: MemoryBudget,
 ): Promise<Plan> {
   const { gpuLayers, cpuMoeLayers, reason } = plan;
-  // Without a limit, nobody knows what is free.
+  // Without a limit, the free memory is unknown.
   if (Object.keys(plan.byMemory).some((memory) => budget.byMemory[memory] === undefined)) return plan;
   const tried = async (index: number): Promise<Plan | undefined> => {
     const size = larger[index];
@@ -203,15 +206,15 @@ async function grow(
     const isEnough = leavesEnough(plan, taken, budget);
     return isEnough ? { size, gpuLayers, cpuMoeLayers, ...taken, reason: reason ?? "grown" } : undefined;
   };
-  // Mostly there is memory for the longest one, and each try takes a while.
+  // Usually there is memory for the longest one, and each attempt takes a while.
   const last = larger.length - 1;
   const longest = await tried(last);
   return longest ?? (await least(1, last, (shorter) => tried(last - shorter))) ?? plan;
 }
 
 /**
- * A longer context may take half of what is left of each memory, and of the machine's own at most as much as the weights take: other
- * programs and models need memory, too, and a cache that is never filled takes it all the same.
+ * A longer context may take half of what is left in each memory, and in host memory at most as much as the weights: other
+ * programs and models need memory too, and a cache takes memory even if it is never filled.
  */
 function leavesEnough(plan: Taken, grown: Taken, budget: MemoryBudget): boolean {
   const enough = Object.entries(grown.byMemory).every(([memory, bytes]) => {

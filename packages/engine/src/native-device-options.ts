@@ -1,10 +1,10 @@
-// The options of device-options.ts in the addon's terms.
+// Converts the options of device-options.ts for the addon.
 import { cpusOf } from "./device-options.ts";
 import { invalidRequest } from "./errors.ts";
 import type { CheckedLoadOptions } from "./load.ts";
 import type { NativeContextOptions, NativeLoadOptions } from "./native.ts";
 
-/** How a model's weights are loaded, but for its projector and its workers. */
+/** How a model's weights are loaded, except for its projector and its workers. */
 export function weightsOptions(
   path: string,
   options: CheckedLoadOptions,
@@ -29,7 +29,7 @@ export function weightsOptions(
   };
 }
 
-/** The same for a draft model: on the same devices, but all of it, as itself. */
+/** The same for a draft model: on the same devices, but with all layers placed normally and its header unchanged. */
 export function draftWeightsOptions(
   path: string,
   options: CheckedLoadOptions,
@@ -43,7 +43,7 @@ export function draftWeightsOptions(
   });
 }
 
-/** What of a context's options is about devices, processors and positions. */
+/** The part of a context's options that concerns devices, processors and positions. */
 export function computeOptions(
   options: CheckedLoadOptions & { batchTokens: number },
 ): Pick<
@@ -57,7 +57,7 @@ export function computeOptions(
   return { ubatchTokens, kvOffload, cpus, cpuStrict, priority, ...ropeOptions(options) };
 }
 
-/** Zero, -1 and the empty text stand for the values of the model's file. */
+/** Zero, -1 and the empty string stand for the values in the model's file. */
 function ropeOptions(options: CheckedLoadOptions) {
   const { ropeScale, ropeFreqScale } = options;
   if (ropeScale !== undefined && ropeFreqScale !== undefined)
@@ -81,7 +81,7 @@ export function stretched(contextLengthTrain: number, options: CheckedLoadOption
   return Math.min(Math.trunc(contextLengthTrain / ropeFreqScale), 1e9);
 }
 
-/** What makes a saved state useless for a model that is loaded otherwise. */
+/** Settings with which a saved state is only valid for models loaded with the same values. */
 export function stateOptions(options: CheckedLoadOptions): string {
   return JSON.stringify([ropeOptions(options), options.overrideKv ?? []]);
 }

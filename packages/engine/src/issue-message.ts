@@ -6,7 +6,7 @@ import { EngineError } from "./errors.ts";
 const zodsOwn = /^(Invalid|Too) /;
 
 /** The rule's own message; zod's default messages are replaced by plainer ones. */
-export function issueWords(issue: z.core.$ZodIssue | undefined): string {
+export function issueMessage(issue: z.core.$ZodIssue | undefined): string {
   if (issue !== undefined && !zodsOwn.test(issue.message)) return issue.message;
   if (issue?.code === "too_small")
     return bound(issue.origin, issue.minimum, issue.inclusive, "at least", "above");
@@ -21,7 +21,7 @@ export function issueWords(issue: z.core.$ZodIssue | undefined): string {
 /** The `invalid_request` error for an option, with its path in `details.param`. */
 export function invalidOption(cause: z.ZodError, issue: z.core.$ZodIssue | undefined): EngineError {
   const param = issue?.path.join(".") ?? "";
-  const words = issueWords(issue);
+  const words = issueMessage(issue);
   return new EngineError("invalid_request", param === "" ? words : `${param}: ${words}`, {
     cause,
     details: { param },

@@ -1,4 +1,4 @@
-#include "napi/check.h"
+#include "napi/raw_calls.h"
 
 #include "napi/write.h"
 

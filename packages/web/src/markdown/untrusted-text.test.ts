@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { decodeEntities, embeddedImage, safeLink } from "./texts.ts";
+import { decodeEntities, embeddedImage, safeLink } from "./untrusted-text.ts";
 import { isMath, lexer } from "./lexer.ts";
 
 describe("decodeEntities", () => {

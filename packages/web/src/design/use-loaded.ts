@@ -1,4 +1,4 @@
-// What a component loads, such as from the server, and shows once it is there.
+// useLoaded(): data that a component loads, such as from the server, and shows once it is available.
 import { useEffect, useState } from "preact/hooks";
 
 /**

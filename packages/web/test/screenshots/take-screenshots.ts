@@ -1,4 +1,5 @@
-// `pnpm --filter @ingle/web pictures` takes the screenshots of docs/app.md and the README: every page in both themes at both widths.
+// `pnpm --filter @ingle/web screenshots` takes the screenshots of docs/app.md and the README: every page in both themes and at
+// both widths.
 // Requires a build. `--language de --out FOLDER` takes them in German, to check that nothing is cut off.
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";

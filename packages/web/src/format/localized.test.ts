@@ -8,7 +8,7 @@ import {
   rateText,
   roundCountText,
   shareText,
-} from "./in-language.ts";
+} from "./localized.ts";
 
 describe("sizes", () => {
   it.each([

@@ -1,7 +1,7 @@
 // Measures what KV-cache events cost a server: the same load without subscribers, with one, and with two scrapers in addition
 // that fetch /metrics every 50 ms. A standalone program:
 //
-//   npx --yes pnpm@12 exec tsx bench/src/followed.ts --model FILE [--rounds 5] [--out bench/results] [--force]
+//   npx --yes pnpm@12 exec tsx bench/src/kv-events-cost.ts --model FILE [--rounds 5] [--out bench/results] [--force]
 import { Agent, get } from "node:http";
 import { connect, type Socket } from "node:net";
 import path from "node:path";

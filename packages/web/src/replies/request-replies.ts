@@ -1,4 +1,4 @@
-// Requests replies: to a new message, an edited one, again, or as a continuation.
+// Requests replies: to a new or an edited message, once more, or as a continuation.
 import { imageUrl } from "@ingle/client";
 import { batch } from "@preact/signals";
 

@@ -1,5 +1,5 @@
-// The files of a folder's model, and whether they changed: exactly, by a digest of all bytes, and quickly, by what the file
-// system says about them.
+// The files of a folder's model, and whether they changed: exactly, by a digest of all bytes, or quickly, by what the file system
+// reports.
 import { createHash, type Hash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readdir, stat } from "node:fs/promises";

@@ -1,4 +1,4 @@
-#include "llama/sampling/adjustments.h"
+#include "llama/sampling/logit_adjustments.h"
 
 #include "base/result.h"
 #include "base/types.h"

@@ -1,5 +1,5 @@
-// Errors and calls in JavaScript by raw Node-API calls: an environment that is being torn down answers every call with an error,
-// which must not abort the process.
+// Throws errors and calls functions in JavaScript through raw Node-API calls: in an environment that is being torn down, every
+// call fails, which must not abort the process.
 #pragma once
 
 #include "base/result.h"
@@ -16,7 +16,7 @@ napi_value make_error(napi_env env, const base::Error& error);
 /// Throws it in JavaScript, once the caller returns.
 void throw_error(napi_env env, const base::Error& error);
 
-/// The same, and returns what such a call returns.
+/// Throws it in JavaScript, and returns the empty value that a throwing function must return.
 Napi::Value thrown(Napi::Env env, const base::Error& error);
 
 /// Calls a JavaScript function from native code, unless an argument is null. What it throws becomes an uncaught exception, as from a

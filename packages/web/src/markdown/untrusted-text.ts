@@ -1,4 +1,4 @@
-// What untrusted text may contain: addresses that become links or images, and HTML character references. Pure.
+// Checks and decodes parts of untrusted text: addresses that become links or images, and HTML character references. Pure.
 
 /** The address if it is safe as a link; undefined for everything else, such as `javascript:`. */
 export function safeLink(address: string): string | undefined {
