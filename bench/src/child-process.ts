@@ -62,6 +62,10 @@ export class RunningProgram implements AsyncDisposable {
     return this.#output.stdout;
   }
 
+  get stderr(): string {
+    return this.#output.stderr;
+  }
+
   /** An error about this program: `sentence`, then the end of its output. */
   failure(sentence: string): BenchError {
     const { stdout, stderr } = this.#output;
@@ -108,6 +112,15 @@ export async function runProgram(
   args: readonly string[],
   options: ProgramOptions & { limitMs: number },
 ): Promise<string> {
+  return (await runToEnd(program, args, options)).stdout;
+}
+
+/** The same for programs of which some print results to stderr: returns all that was printed. */
+export async function runToEnd(
+  program: string,
+  args: readonly string[],
+  options: ProgramOptions & { limitMs: number },
+): Promise<{ stdout: string; stderr: string }> {
   options.signal?.throwIfAborted();
   await using running = startProgram(program, args, options);
   const limit = AbortSignal.timeout(options.limitMs);
@@ -118,7 +131,7 @@ export async function runProgram(
     throw running.failure(`${program} was still running after ${options.limitMs / 1000} seconds.`);
   }
   if ((await running.ended) !== 0) throw running.failure(`${program} ${args[0] ?? ""} failed.`);
-  return running.stdout;
+  return { stdout: running.stdout, stderr: running.stderr };
 }
 
 /** Ignores a group that has already ended. */

@@ -18,6 +18,8 @@ import { everyone, type Scenario } from "./scenario.ts";
 import { scenarios } from "./scenarios/all.ts";
 import { runSimulate } from "./simulation/command.ts";
 import { measureServiceTimes } from "./simulation/measure-service-times.ts";
+import { runSpeed } from "./speed/command.ts";
+import { ensureSpeedPrograms } from "./speed/programs.ts";
 import { contextLength, type SubjectName, type SubjectOptions } from "./subject.ts";
 
 const exitInterrupted = 130;
@@ -32,7 +34,14 @@ async function main(args: readonly string[], signal: AbortSignal): Promise<numbe
     case "peers":
       await preparePeers(everyone, signal);
       await ensureLlamaPrograms({ say, signal }, ["llama-bench", "llama-mtmd-cli"]);
+      await ensureSpeedPrograms(options.ik, { say, signal });
       return 0;
+    case "speed": {
+      const { report, files, isComplete } = await runSpeed(options, { say, signal });
+      process.stdout.write(`\n${report}\n\n`);
+      for (const file of files) say(path.relative(process.cwd(), file));
+      return isComplete ? 0 : 1;
+    }
     case "images":
       return await compareImagesOf(options, signal);
     case "decode":

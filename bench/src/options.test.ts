@@ -36,6 +36,17 @@ describe("parseOptions", () => {
     expect(parse("kv").headSize).toBeUndefined();
   });
 
+  it("takes levels to measure the speed of, and a checkout of ik_llama.cpp", () => {
+    expect(parse("speed", "Q4_K_M", "Q8_0", "--ik", ".")).toMatchObject({
+      kinds: ["Q4_K_M", "Q8_0"],
+      ik: import.meta.dirname,
+      rounds: 5,
+    });
+    expect(parse("peers").ik).toBeUndefined();
+    expect(parse("speed").shape).toBe("llama");
+    expect(parse("speed", "--shape", "lfm2moe").shape).toBe("lfm2moe");
+  });
+
   it("takes a file to simulate", () => {
     const file = import.meta.filename;
     expect(parse("simulate", file)).toMatchObject({ command: "simulate", plan: file });
@@ -60,6 +71,8 @@ describe("parseOptions", () => {
     ["pieces that are too short", ["quant", "--piece-tokens", "8"]],
     ["nothing to simulate", ["simulate"]],
     ["two files to simulate", ["simulate", import.meta.filename, import.meta.filename]],
+    ["a shape that no model is made in", ["speed", "--shape", "toString"]],
+    ["a checkout that is not there", ["speed", "--ik", "nowhere"]],
     ["a model that is not there", ["http", "--model", "nowhere.gguf"]],
   ])("refuses %s", (_, args) => {
     expect(() => parse(...args)).toThrow(BenchError);

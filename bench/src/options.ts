@@ -8,6 +8,7 @@ import { BenchError, messageOf } from "./bench-error.ts";
 import { scenarios } from "./scenarios/all.ts";
 import type { PeerOptions } from "./peers.ts";
 import type { EnginePlace } from "./subject.ts";
+import { isShapeName, shapeNames, type ShapeName } from "./speed/models.ts";
 import { resultsFolder } from "./workspace.ts";
 
 export type CommandName =
@@ -17,6 +18,7 @@ export type CommandName =
   | "quant"
   | "images"
   | "peers"
+  | "speed"
   | "service-times"
   | "simulate"
   | "help";
@@ -25,7 +27,7 @@ export interface BenchOptions {
   command: CommandName;
   /** Names of scenarios, each once, in their own order. */
   scenarios: readonly string[];
-  /** Names of KV cache types (kv) or quantization levels (quant). */
+  /** Names of KV cache types (kv) or quantization levels (quant, speed). */
   kinds: readonly string[];
   /** The plan for simulate; empty for other commands. */
   plan: string;
@@ -37,6 +39,10 @@ export interface BenchOptions {
   /** Instead of a model file: a model of random weights with this head size (kv). */
   headSize: number | undefined;
   tinyModel: string | undefined;
+  /** The random model that is measured where no file is given (speed). */
+  shape: ShapeName;
+  /** A checkout of ik_llama.cpp; undefined fetches the pinned commit (peers, speed). */
+  ik: string | undefined;
   threads: number;
   /** Requests computed at the same time (http, service-times). */
   slots: number;
@@ -63,6 +69,7 @@ const roundsDefault: Record<CommandName, number> = {
   quant: 1,
   images: 0,
   peers: 0,
+  speed: 5,
   "service-times": 3,
   simulate: 0,
   help: 0,
@@ -92,13 +99,15 @@ export const usageText = `pnpm bench <command> [options]
                         ${scenarios.map(({ name }) => name).join(", ")}
   kv [type …]           what each kind of KV cache costs and saves
   quant [level …]       the same for each level of quantization; --model is a model that is not quantized
+  speed [level …]       prompts, replies and 8 replies together, in the builds of Ingle, llama.cpp and ik_llama.cpp
   images                whether replies about generated images are equal to those of llama-mtmd-cli
   peers                 only build and install the programs that Ingle is compared with
   service-times         how long a replica takes for prompts and for concurrent replies, for simulate
   simulate PLAN         simulates days of requests to a cluster of replicas; bench/simulations has plans
 
   --peers               compare with llama-server and node-llama-cpp (http)
-  --model FILE          a .gguf file; default: the starter model, for images tiny models; required for quant
+  --model FILE          a .gguf file; default: the starter model, for images tiny models; required for quant;
+                        default for speed: one of random weights
   --mmproj FILE         its projector (images, http vision)
   --text FILE           measure quality on this text instead of a book (kv, quant)
   --sampled             measure it on text that the model itself generates, if it knows no English prose (kv, quant)
@@ -107,12 +116,14 @@ export const usageText = `pnpm bench <command> [options]
   --depth N             tokens in the context while the speed is measured; default: 8192; 0 skips it (kv)
   --needles N           texts in which five facts are searched for, one at a time; default: 4; 0 skips it (kv)
   --head N              instead of --model: a model of random weights with heads of this size (kv)
+  --shape NAME          instead of --model: random weights in the shape of llama (default), lfm2 or lfm2moe (speed)
+  --ik FOLDER           a checkout of ik_llama.cpp; default: a pinned commit is fetched (peers, speed)
   --tiny-model FILE     a model for the scenario bridge; default: one is generated
   --threads N           threads that compute; default: one per core
   --slots N             requests computed at the same time (http, service-times); default: 8; with 64, parallel has
                         64 clients too
   --in-process          Ingle computes in the server's own process instead of one of the model's own (http)
-  --rounds N            default: 3 for http and service-times, 5 for decode
+  --rounds N            default: 3 for http and service-times, 5 for decode and speed
   --seed N              reproduces the prompts of a run; default: a random one, which the report shows
   --out DIR             the folder for the results; default: bench/results
   --force               measure even if the machine is busy; the report says so
@@ -124,7 +135,7 @@ export function parseOptions(args: readonly string[], cwd: string): BenchOptions
   const [command = "help", ...names] = positionals;
   if (!isCommand(command))
     throw new BenchError(`There is no command "${command}"; bench help lists what there is.`);
-  if (!["http", "kv", "quant", "simulate"].includes(command) && names.length > 0)
+  if (!["http", "kv", "quant", "speed", "simulate"].includes(command) && names.length > 0)
     throw new BenchError(`${command} takes no names: ${names.join(" ")}`);
   const file = (given: string | undefined): string | undefined => {
     if (given === undefined) return undefined;
@@ -142,6 +153,8 @@ export function parseOptions(args: readonly string[], cwd: string): BenchOptions
     mmproj: file(values.mmproj),
     headSize: chooseHead(command, values),
     tinyModel: file(values["tiny-model"]),
+    shape: chooseShape(values.shape),
+    ik: file(values.ik),
     threads: number("threads", values) ?? availableParallelism(),
     slots: number("slots", values) ?? 8,
     engine: values["in-process"] === true ? "in-process" : undefined,
@@ -182,6 +195,11 @@ function chooseHead(command: string, values: { head?: string; model?: string }):
   return size;
 }
 
+function chooseShape(name = "llama"): ShapeName {
+  if (isShapeName(name)) return name;
+  throw new BenchError(`There is no shape ${name}; there are ${shapeNames.join(", ")}.`);
+}
+
 function split(args: readonly string[]) {
   const text = { type: "string" } as const;
   const flag = { type: "boolean" } as const;
@@ -204,6 +222,8 @@ function split(args: readonly string[]) {
         mmproj: text,
         head: text,
         "tiny-model": text,
+        shape: text,
+        ik: text,
         threads: text,
         slots: text,
         rounds: text,

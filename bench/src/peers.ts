@@ -13,9 +13,11 @@ export const nodeLlamaCppVersion = "3.22.1";
 const sourceFolder = path.join(peersFolder, "llama.cpp");
 /** INGLE_GPU, as for our own build: the peers are built for the same GPU. Metal is upstream's default on macOS. */
 const gpu = ["cuda", "vulkan"].find((name) => name === process.env["INGLE_GPU"]);
-/** Suffix of a folder with programs: one folder per GPU. */
-export const gpuSuffix = gpu === undefined ? "" : `-${gpu}`;
-const buildFolder = path.join(peersFolder, `build${gpuSuffix}`);
+/** INGLE_CPU, as for our own build: programs for every processor with AVX2, also where this one could do more. */
+export const cpu = ["x86-64-v3"].find((name) => name === process.env["INGLE_CPU"]);
+/** Suffix of a folder with programs: one folder per GPU and kind of processor. */
+export const buildSuffix = [gpu, cpu].map((name) => (name === undefined ? "" : `-${name}`)).join("");
+const buildFolder = path.join(peersFolder, `build${buildSuffix}`);
 const nodeLlamaCppFolder = path.join(peersFolder, "node-llama-cpp");
 
 /** Compiling all of llama.cpp takes half an hour on two old cores. */
@@ -44,7 +46,7 @@ export interface PeerOptions {
   signal: AbortSignal;
 }
 
-export type LlamaProgram = "llama-server" | "llama-bench" | "llama-mtmd-cli";
+export type LlamaProgram = "llama-server" | "llama-bench" | "llama-batched-bench" | "llama-mtmd-cli";
 
 export function llamaProgram(name: LlamaProgram): string {
   return path.join(buildFolder, "bin", name);
@@ -78,7 +80,9 @@ export async function buildPrograms(
   const isConfigured = existsSync(path.join(folder, "CMakeCache.txt"));
   const generator = !isConfigured && (await hasNinja(signal)) ? ["-G", "Ninja"] : [];
   const gpuOptions = gpu === undefined ? [] : [`-DGGML_${gpu.toUpperCase()}=ON`];
-  const all = [...generator, ...cmakeOptions, ...gpuOptions, ...settings];
+  // Without this machine's own features, llama.cpp's default is AVX2.
+  const cpuOptions = cpu === undefined ? [] : [off("GGML_NATIVE")];
+  const all = [...generator, ...cmakeOptions, ...gpuOptions, ...cpuOptions, ...settings];
   await runProgram("cmake", ["-S", source, "-B", folder, ...all], limits);
   const jobs = String(availableParallelism());
   await runProgram("cmake", ["--build", folder, "--target", ...programs, "--parallel", jobs], limits);

@@ -14,7 +14,7 @@ import { measureLevels, quantColumns } from "./quant.ts";
 import { randomModelNote, writeRandomModel } from "./random-model.ts";
 import { terminalQuality, writeQuality, type QualityRun } from "./table.ts";
 
-type Command = QualityRun["command"];
+type Command = "kv" | "quant";
 
 const titles: Record<Command, Pick<QualityRun, "title" | "meaning">> = {
   kv: {

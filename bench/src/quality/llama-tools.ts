@@ -4,10 +4,10 @@ import { cp, readFile, rm } from "node:fs/promises";
 import path from "node:path";
 import { BenchError } from "../bench-error.ts";
 import { plainEnvironment, runProgram } from "../child-process.ts";
-import { buildPrograms, gpuSuffix, type PeerOptions } from "../peers.ts";
+import { buildPrograms, buildSuffix, type PeerOptions } from "../peers.ts";
 import { packageFolder, peersFolder, workspaceFolder } from "../workspace.ts";
 
-const tools = ["llama-perplexity", "llama-bench"] as const;
+const tools = ["llama-perplexity", "llama-bench", "llama-batched-bench"] as const;
 export type LlamaTool = (typeof tools)[number];
 
 /**
@@ -26,7 +26,7 @@ const benchLimitMs = 3_600_000;
 export async function ensureLlamaTools(build: ToolBuild, options: PeerOptions): Promise<void> {
   if (!existsSync(patchedSource))
     throw new BenchError("llama.cpp's source is not there yet; run `npx --yes pnpm@12 build` first.");
-  options.say(`Building llama-perplexity and llama-bench (${build}); the first time takes minutes …`);
+  options.say(`Building llama.cpp's measuring programs (${build}); the first time takes minutes …`);
   const source = build === "patched" ? patchedSource : await uniformSource();
   await buildPrograms(tools, { source, folder: folderOf(build), settings }, options);
 }
@@ -36,7 +36,7 @@ export function llamaTool(name: LlamaTool, build: ToolBuild): string {
 }
 
 function folderOf(build: ToolBuild): string {
-  return path.join(peersFolder, `build-${build}${gpuSuffix}`);
+  return path.join(peersFolder, `build-${build}${buildSuffix}`);
 }
 
 /** A copy of the patched source with the files of bench/uniform-3-bit over it. */
@@ -99,7 +99,7 @@ export async function measureSpeed({ signal, ...test }: SpeedTest): Promise<Spee
 /** Reads llama-bench's JSON: a prompt test, a generation test, or both. Throws BenchError. */
 export function parseSpeeds(output: string): Speeds {
   const speeds: Speeds = {};
-  for (const { n_prompt, n_gen, avg_ts } of testsIn(output)) {
+  for (const { n_prompt, n_gen, avg_ts } of parseTests(output)) {
     if (n_prompt > 0 && n_gen === 0) speeds.promptTokensPerSecond = avg_ts;
     if (n_gen > 0 && n_prompt === 0) speeds.tokensPerSecond = avg_ts;
   }
@@ -108,7 +108,8 @@ export function parseSpeeds(output: string): Speeds {
   return speeds;
 }
 
-function testsIn(output: string): { n_prompt: number; n_gen: number; avg_ts: number }[] {
+/** The tests in llama-bench's JSON. Throws BenchError. */
+export function parseTests(output: string): { n_prompt: number; n_gen: number; avg_ts: number }[] {
   try {
     return JSON.parse(output);
   } catch (error) {

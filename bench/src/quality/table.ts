@@ -1,4 +1,4 @@
-// The report of the commands kv and quant: a row for the original and for each type or level, as a table, markdown, JSON and a
+// The report of the commands kv, quant and speed: a row for each type, level or program, as a table, markdown, JSON and a
 // chart.
 import path from "node:path";
 import { drawBars, type BarGroup } from "../bar-chart.ts";
@@ -26,7 +26,9 @@ export interface Row {
   name: string;
   /** Text after the name. */
   note: string;
-  /** Whether Ingle offers this type or level; the others are only for comparison. */
+  /** Its name in the chart; the name by default. */
+  bar?: string;
+  /** Whether Ingle offers this type or level, or computes it; the others are only for comparison. */
   isOurs: boolean;
   /** By column key; missing if not measured. */
   values: Record<string, number>;
@@ -35,7 +37,7 @@ export interface Row {
 }
 
 export interface QualityRun extends Conditions {
-  command: "kv" | "quant";
+  command: "kv" | "quant" | "speed";
   title: string;
   meaning: string;
   /** What was measured and how, one sentence each. */
@@ -96,10 +98,10 @@ export async function writeQuality(run: QualityRun, folder: string): Promise<str
 export function drawQuality(run: QualityRun): string {
   const groups = run.columns.flatMap((column): BarGroup[] => {
     if (column.isDrawn !== true) return [];
-    const bars = run.rows.flatMap(({ name, isOurs, values }) => {
+    const bars = run.rows.flatMap(({ name, bar = name, isOurs, values }) => {
       const value = values[column.key];
       if (value === undefined) return [];
-      return [{ name, value, label: figure(value, column.digits), isOurs }];
+      return [{ name: bar, value, label: figure(value, column.digits), isOurs }];
     });
     const note = [column.unit, `${column.better} is better`].filter((word) => word !== "").join(", ");
     return bars.length === 0 ? [] : [{ title: column.title, note, bars }];

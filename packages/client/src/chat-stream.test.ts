@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 
 import {
   beginEvents,
@@ -10,8 +10,7 @@ import {
   pause,
   startServer,
 } from "../test/misbehaving-server.ts";
-import type { Script } from "../test/misbehaving-server.ts";
-import { serverAndClient } from "../test/server-and-client.ts";
+import type { MisbehavingServer, Script } from "../test/misbehaving-server.ts";
 import { Ingle } from "./client.ts";
 import { ConnectionError, IngleError, StreamError, TimeoutError } from "./errors.ts";
 
@@ -22,7 +21,14 @@ const body = {
 };
 const done = "data: [DONE]\n\n";
 
-const { server, client } = await serverAndClient();
+let server: MisbehavingServer;
+let client: Ingle;
+
+beforeAll(async () => {
+  server = await startServer();
+  client = new Ingle({ baseUrl: server.url, maxRetries: 0, timeoutMs: 5_000 });
+});
+afterAll(() => server[Symbol.asyncDispose]());
 
 /** Streams and collects the texts; `failure` is the error that the loop threw. */
 async function collect(script: Script, options = {}): Promise<{ texts: string[]; failure: unknown }> {

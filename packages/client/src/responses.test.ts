@@ -1,8 +1,9 @@
 import type { ResponseObject } from "@ingle/protocol";
-import { expect, expectTypeOf, test } from "vitest";
+import { afterAll, beforeAll, expect, expectTypeOf, test } from "vitest";
 
-import { events, json } from "../test/misbehaving-server.ts";
-import { serverAndClient } from "../test/server-and-client.ts";
+import { events, json, startServer } from "../test/misbehaving-server.ts";
+import type { MisbehavingServer } from "../test/misbehaving-server.ts";
+import { Ingle } from "./client.ts";
 import { outputText, ResponseStream } from "./responses.ts";
 
 const body = { model: "tiny", input: "Hello" };
@@ -25,7 +26,14 @@ const created = event("response.created", { response: { ...sent, status: "in_pro
 const completed = event("response.completed", { response: sent });
 const whole = [created, delta("Hel"), delta("lo"), completed];
 
-const { server, client } = await serverAndClient();
+let server: MisbehavingServer;
+let client: Ingle;
+
+beforeAll(async () => {
+  server = await startServer();
+  client = new Ingle({ baseUrl: server.url, maxRetries: 0, timeoutMs: 5_000 });
+});
+afterAll(() => server[Symbol.asyncDispose]());
 
 async function streamOf(...parts: string[]): Promise<ResponseStream> {
   server.respond(events(...parts));

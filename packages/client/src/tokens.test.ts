@@ -1,10 +1,18 @@
 import type { TokenPiece } from "@ingle/protocol";
-import { expect, expectTypeOf, test } from "vitest";
+import { afterAll, beforeAll, expect, expectTypeOf, test } from "vitest";
 
-import { json } from "../test/misbehaving-server.ts";
-import { serverAndClient } from "../test/server-and-client.ts";
+import { json, startServer } from "../test/misbehaving-server.ts";
+import type { MisbehavingServer } from "../test/misbehaving-server.ts";
+import { Ingle } from "./client.ts";
 
-const { server, client } = await serverAndClient();
+let server: MisbehavingServer;
+let client: Ingle;
+
+beforeAll(async () => {
+  server = await startServer();
+  client = new Ingle({ baseUrl: server.url, maxRetries: 0, timeoutMs: 5_000 });
+});
+afterAll(() => server[Symbol.asyncDispose]());
 
 test("tokens are ids, or have their texts if requested", async () => {
   server.respond(

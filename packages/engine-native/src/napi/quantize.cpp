@@ -1,9 +1,8 @@
-// planQuantization(), quantizeModel() and computeImatrix() of quantize.d.ts: work on model files, on a libuv thread.
-#include "llama/quantize/quantize.h"
+#include "napi/quantize.h"
 
 #include "llama/quantize/imatrix.h"
+#include "llama/quantize/quantize.h"
 #include "napi/async_work.h"
-#include "napi/functions.h"
 #include "napi/js_function.h"
 #include "napi/raw_calls.h"
 #include "napi/read.h"

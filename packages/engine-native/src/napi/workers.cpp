@@ -1,8 +1,7 @@
-// connectWorker() and servePeer() of index.d.ts: connections to workers on other machines, and serving as one.
-#include "llama/backend/workers.h"
+#include "napi/workers.h"
 
+#include "llama/backend/workers.h"
 #include "napi/async_work.h"
-#include "napi/functions.h"
 #include "napi/raw_calls.h"
 #include "napi/read.h"
 #include "napi/write.h"

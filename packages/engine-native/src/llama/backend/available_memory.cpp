@@ -1,4 +1,3 @@
-// available_memory() of backend.h: the memory that is free on the host, within a container's limit, and on devices.
 #include "llama/backend/backend.h"
 
 #include <algorithm>
