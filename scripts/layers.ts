@@ -24,7 +24,7 @@ const layers: Readonly<Record<string, Floor>> = {
   "@ingle/client": { ours: ["@ingle/protocol"], others: ["eventsource-parser"] },
   "@ingle/ai-provider": {
     ours: ["@ingle/protocol"],
-    others: ["@ai-sdk/openai-compatible", "@ai-sdk/provider", "zod"],
+    others: ["@ai-sdk/openai-compatible", "@ai-sdk/provider", "zod", "@types/json-schema"],
   },
   "@ingle/web": { ours: ["@ingle/client", "@ingle/protocol"], isBundled: true },
   "@ingle/server": { ours: ["@ingle/engine", "@ingle/protocol", "@ingle/web"] },

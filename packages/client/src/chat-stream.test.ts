@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 
 import {
   beginEvents,
@@ -10,7 +10,8 @@ import {
   pause,
   startServer,
 } from "../test/misbehaving-server.ts";
-import type { MisbehavingServer, Script } from "../test/misbehaving-server.ts";
+import type { Script } from "../test/misbehaving-server.ts";
+import { serverAndClient } from "../test/server-and-client.ts";
 import { Ingle } from "./client.ts";
 import { ConnectionError, IngleError, StreamError, TimeoutError } from "./errors.ts";
 
@@ -21,14 +22,7 @@ const body = {
 };
 const done = "data: [DONE]\n\n";
 
-let server: MisbehavingServer;
-let client: Ingle;
-
-beforeAll(async () => {
-  server = await startServer();
-  client = new Ingle({ baseUrl: server.url, maxRetries: 0, timeoutMs: 5_000 });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const { server, client } = await serverAndClient();
 
 /** Streams and collects the texts; `failure` is the error that the loop threw. */
 async function collect(script: Script, options = {}): Promise<{ texts: string[]; failure: unknown }> {

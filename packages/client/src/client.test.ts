@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, expectTypeOf, test } from "vitest";
+import { expect, expectTypeOf, test } from "vitest";
 import type { ChatCompletion } from "@ingle/protocol";
 
 import {
@@ -9,7 +9,8 @@ import {
   pause,
   startServer,
 } from "../test/misbehaving-server.ts";
-import type { MisbehavingServer, Script } from "../test/misbehaving-server.ts";
+import type { Script } from "../test/misbehaving-server.ts";
+import { serverAndClient } from "../test/server-and-client.ts";
 import type { ChatStream } from "./chat-stream.ts";
 import { Ingle } from "./client.ts";
 import { ApiError, ConnectionError, IngleError, TimeoutError } from "./errors.ts";
@@ -24,15 +25,9 @@ const failure = (code: string, type: string) => ({
   error: { message: `it is ${code}`, type, param: null, code },
 });
 
-let server: MisbehavingServer;
-let client: Ingle;
 let delays: number[] = [];
-
-beforeAll(async () => {
-  server = await startServer();
-  client = clientWith({});
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const { server } = await serverAndClient();
+const client = clientWith({});
 
 /** A client whose waits are recorded instead of waited for, and whose chance is always one half. */
 function clientWith(options: object): Ingle {

@@ -1,9 +1,8 @@
 import type { Completion, CompletionChunk } from "@ingle/protocol";
-import { afterAll, beforeAll, expect, expectTypeOf, test } from "vitest";
+import { expect, expectTypeOf, test } from "vitest";
 
-import { events, json, startServer } from "../test/misbehaving-server.ts";
-import type { MisbehavingServer } from "../test/misbehaving-server.ts";
-import { Ingle } from "./client.ts";
+import { events, json } from "../test/misbehaving-server.ts";
+import { serverAndClient } from "../test/server-and-client.ts";
 import { CompletionStream } from "./completion-stream.ts";
 
 type Choice = CompletionChunk["choices"][number];
@@ -12,14 +11,7 @@ const body = { model: "tiny", prompt: "Once upon" };
 const head = { id: "cmpl-1", object: "text_completion" as const, created: 7, model: "tiny" };
 const done = "data: [DONE]\n\n";
 
-let server: MisbehavingServer;
-let client: Ingle;
-
-beforeAll(async () => {
-  server = await startServer();
-  client = new Ingle({ baseUrl: server.url, maxRetries: 0, timeoutMs: 5_000 });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const { server, client } = await serverAndClient();
 
 function chunk(text: string, rest: Partial<Choice> = {}, more: object = {}): string {
   const choice = { index: 0, text, logprobs: null, finish_reason: null, ...rest };

@@ -1,21 +1,13 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, expectTypeOf, test } from "vitest";
+import { expect, expectTypeOf, test } from "vitest";
 
-import { json, startServer } from "../test/misbehaving-server.ts";
-import type { MisbehavingServer } from "../test/misbehaving-server.ts";
-import { Ingle } from "./client.ts";
+import { json } from "../test/misbehaving-server.ts";
+import { serverAndClient } from "../test/server-and-client.ts";
 import { IngleError } from "./errors.ts";
 
 const body = { model: "tiny", input: ["Hello", "world"] };
 
-let server: MisbehavingServer;
-let client: Ingle;
-
-beforeAll(async () => {
-  server = await startServer();
-  client = new Ingle({ baseUrl: server.url, maxRetries: 0, timeoutMs: 5_000 });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const { server, client } = await serverAndClient();
 
 function respond(...vectors: unknown[]): void {
   const data = vectors.map((embedding, index) => ({ object: "embedding", index, embedding }));

@@ -1,17 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 
-import { events, json, startServer } from "../test/misbehaving-server.ts";
-import type { MisbehavingServer } from "../test/misbehaving-server.ts";
-import { Ingle } from "./client.ts";
+import { events, json } from "../test/misbehaving-server.ts";
+import { serverAndClient } from "../test/server-and-client.ts";
 
-let server: MisbehavingServer;
-let client: Ingle;
-
-beforeAll(async () => {
-  server = await startServer();
-  client = new Ingle({ baseUrl: `${server.url}/proxy/v1`, maxRetries: 0, timeoutMs: 5_000 });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const { server, client } = await serverAndClient("/proxy/v1");
 
 const data = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
 const half = { status: "download", model: "acme/tiny:Q4_0", bytes: 5, total_bytes: 10 };

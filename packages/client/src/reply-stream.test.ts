@@ -1,16 +1,10 @@
 // Streams: their events, and forwarding them as bytes that are read back.
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 
-import {
-  beginEvents,
-  chunkEvent,
-  closedByClient,
-  events,
-  pause,
-  startServer,
-} from "../test/misbehaving-server.ts";
-import type { MisbehavingServer, Script } from "../test/misbehaving-server.ts";
+import { beginEvents, chunkEvent, closedByClient, events, pause } from "../test/misbehaving-server.ts";
+import type { Script } from "../test/misbehaving-server.ts";
+import { serverAndClient } from "../test/server-and-client.ts";
 import { ChatStream } from "./chat-stream.ts";
 import { Ingle } from "./client.ts";
 import { ConnectionError } from "./errors.ts";
@@ -20,14 +14,7 @@ const body = { model: "tiny", messages: [{ role: "user" as const, content: "Hell
 const done = "data: [DONE]\n\n";
 const hello = [chunkEvent(null), chunkEvent("Hel"), chunkEvent("lo"), done];
 
-let server: MisbehavingServer;
-let client: Ingle;
-
-beforeAll(async () => {
-  server = await startServer();
-  client = new Ingle({ baseUrl: server.url, maxRetries: 0, timeoutMs: 5_000 });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const { server, client } = await serverAndClient();
 
 async function streamOf(script: Script): Promise<ChatStream> {
   server.respond(script);

@@ -1,9 +1,8 @@
 import type { ResponseObject } from "@ingle/protocol";
-import { afterAll, beforeAll, expect, expectTypeOf, test } from "vitest";
+import { expect, expectTypeOf, test } from "vitest";
 
-import { events, json, startServer } from "../test/misbehaving-server.ts";
-import type { MisbehavingServer } from "../test/misbehaving-server.ts";
-import { Ingle } from "./client.ts";
+import { events, json } from "../test/misbehaving-server.ts";
+import { serverAndClient } from "../test/server-and-client.ts";
 import { outputText, ResponseStream } from "./responses.ts";
 
 const body = { model: "tiny", input: "Hello" };
@@ -26,14 +25,7 @@ const created = event("response.created", { response: { ...sent, status: "in_pro
 const completed = event("response.completed", { response: sent });
 const whole = [created, delta("Hel"), delta("lo"), completed];
 
-let server: MisbehavingServer;
-let client: Ingle;
-
-beforeAll(async () => {
-  server = await startServer();
-  client = new Ingle({ baseUrl: server.url, maxRetries: 0, timeoutMs: 5_000 });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const { server, client } = await serverAndClient();
 
 async function streamOf(...parts: string[]): Promise<ResponseStream> {
   server.respond(events(...parts));

@@ -1,23 +1,16 @@
-import { afterAll, beforeAll, expect, expectTypeOf, test } from "vitest";
+import { expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 
-import { events, startServer } from "../test/misbehaving-server.ts";
-import type { MisbehavingServer, Script } from "../test/misbehaving-server.ts";
-import { Ingle } from "./client.ts";
+import { events } from "../test/misbehaving-server.ts";
+import type { Script } from "../test/misbehaving-server.ts";
+import { serverAndClient } from "../test/server-and-client.ts";
 import { ToolRoundsError } from "./errors.ts";
 import { runTools, tool } from "./run-tools.ts";
 import type { RunnableTool, RunToolsOptions } from "./run-tools.ts";
 
 const body = { model: "tiny", messages: [{ role: "user" as const, content: "Weather?" }] };
 
-let server: MisbehavingServer;
-let client: Ingle;
-
-beforeAll(async () => {
-  server = await startServer();
-  client = new Ingle({ baseUrl: server.url, maxRetries: 0, timeoutMs: 5_000 });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const { server, client } = await serverAndClient();
 
 const run = (tools: RunnableTool[], options?: RunToolsOptions) =>
   runTools(client.chat.completions, body, tools, options);

@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 
 import { json, startServer } from "../test/misbehaving-server.ts";
-import type { MisbehavingServer } from "../test/misbehaving-server.ts";
+import { serverAndClient } from "../test/server-and-client.ts";
 import { Ingle } from "./client.ts";
 import { ConnectionError } from "./errors.ts";
 
-let server: MisbehavingServer;
-let client: Ingle;
-
-beforeAll(async () => {
-  server = await startServer();
-  client = new Ingle({ baseUrl: `${server.url}/proxy/v1`, timeoutMs: 5_000 });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const { server, client } = await serverAndClient("/proxy/v1", { maxRetries: 2 });
 
 test("requests routes beside /v1, not below it", async () => {
   server.respond(json({ status: "ok" }));

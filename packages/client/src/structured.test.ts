@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, expect, expectTypeOf, test } from "vitest";
+import { expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import * as mini from "zod/mini";
 
-import { events, json, startServer } from "../test/misbehaving-server.ts";
-import type { MisbehavingServer } from "../test/misbehaving-server.ts";
-import { Ingle } from "./client.ts";
+import { events, json } from "../test/misbehaving-server.ts";
+import { serverAndClient } from "../test/server-and-client.ts";
 import { IngleError, ParseError } from "./errors.ts";
 import { withJsonSchema } from "./schema.ts";
 import type { ValueSchema } from "./schema.ts";
@@ -17,14 +16,7 @@ const Person = z.object({
   address: z.object({ city: z.string() }).optional(),
 });
 
-let server: MisbehavingServer;
-let client: Ingle;
-
-beforeAll(async () => {
-  server = await startServer();
-  client = new Ingle({ baseUrl: server.url, maxRetries: 0, timeoutMs: 5_000 });
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const { server, client } = await serverAndClient();
 
 function respond(content: string | null, finish_reason = "stop"): void {
   server.respond(

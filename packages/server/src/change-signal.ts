@@ -1,7 +1,7 @@
 // Lets code wait for the next change of something.
 import { EventEmitter, once } from "node:events";
 
-export class Changes {
+export class ChangeSignal {
   readonly #events = new EventEmitter();
   #count = 0;
 

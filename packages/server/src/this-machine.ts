@@ -3,7 +3,7 @@ import { availableParallelism, cpus } from "node:os";
 import path from "node:path";
 import { buildInfo, freeBytesOn, hostMemoryBytes, libraryPaths, type DeviceInfo } from "@ingle/engine";
 import type { Machine, MachineDevice } from "@ingle/protocol";
-import { ingleVersion } from "./version.ts";
+import { ingleVersion } from "./this-package.ts";
 
 /** Throws `native_missing`. */
 export async function thisMachine(env: NodeJS.ProcessEnv): Promise<Machine> {

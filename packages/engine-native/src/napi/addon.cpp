@@ -3,12 +3,8 @@
 #include "llama/backend/confinement.h"
 #include "napi/addon_data.h"
 #include "napi/engine_object.h"
-#include "napi/load.h"
-#include "napi/log_bridge.h"
-#include "napi/measure.h"
+#include "napi/functions.h"
 #include "napi/model_object.h"
-#include "napi/quantize.h"
-#include "napi/workers.h"
 #include "napi/write.h"
 
 #include <memory>

@@ -1,8 +1,8 @@
-#include "napi/load.h"
-
+// loadModel() of index.d.ts: loads on a libuv thread, with progress and abort.
 #include "llama/model/model.h"
 #include "napi/async_work.h"
 #include "napi/cleanup_hook.h"
+#include "napi/functions.h"
 #include "napi/js_function.h"
 #include "napi/model_object.h"
 #include "napi/raw_calls.h"

@@ -1,7 +1,7 @@
-#include "napi/log_bridge.h"
-
+// setLogSink() of index.d.ts: sends llama.cpp's log lines to a JavaScript function.
 #include "llama/backend/backend.h"
 #include "napi/addon_data.h"
+#include "napi/functions.h"
 #include "napi/raw_calls.h"
 #include "napi/write.h"
 

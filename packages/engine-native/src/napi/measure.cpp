@@ -1,10 +1,11 @@
-#include "napi/measure.h"
+// measureModel() of index.d.ts: computes the memory that a model file needs, on a libuv thread.
+#include "llama/context/measure.h"
 
 #include "engine/embedding_memory.h"
 #include "engine/limits.h"
 #include "llama/backend/backend.h"
-#include "llama/context/measure.h"
 #include "napi/async_work.h"
+#include "napi/functions.h"
 #include "napi/raw_calls.h"
 #include "napi/read.h"
 #include "napi/write.h"

@@ -1,8 +1,9 @@
-#include "napi/quantize.h"
+// planQuantization(), quantizeModel() and computeImatrix() of quantize.d.ts: work on model files, on a libuv thread.
+#include "llama/quantize/quantize.h"
 
 #include "llama/quantize/imatrix.h"
-#include "llama/quantize/quantize.h"
 #include "napi/async_work.h"
+#include "napi/functions.h"
 #include "napi/js_function.h"
 #include "napi/raw_calls.h"
 #include "napi/read.h"

@@ -1,7 +1,8 @@
-#include "napi/workers.h"
-
+// connectWorker() and servePeer() of index.d.ts: connections to workers on other machines, and serving as one.
 #include "llama/backend/workers.h"
+
 #include "napi/async_work.h"
+#include "napi/functions.h"
 #include "napi/raw_calls.h"
 #include "napi/read.h"
 #include "napi/write.h"

@@ -2,7 +2,7 @@
 import path from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
-import { packageFolder } from "../package-folder.ts";
+import { packageFolder } from "../this-package.ts";
 import { WireError } from "../wire-error.ts";
 import type { CheckedBody } from "./check-body.ts";
 

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { ingleVersion } from "../version.ts";
+import { ingleVersion } from "../this-package.ts";
 
 const packageFolder = fileURLToPath(new URL("../..", import.meta.url));
 const ingle = path.join(packageFolder, "bin/ingle.js");

@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { appSettings } from "../settings/server-settings.ts";
 import { settingsIn, type Flag, type FlagsOf, type Setting, type SettingsIn } from "../settings/setting.ts";
 import type { ServerFlags } from "../settings/settings.ts";
-import { ingleVersion } from "../version.ts";
+import { ingleVersion } from "../this-package.ts";
 import {
   aliasFlags,
   imatrixFlags,

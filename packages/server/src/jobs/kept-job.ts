@@ -6,7 +6,7 @@
 //     │            └─┴─▶ cancelled    │
 //     └──────────────── resume ───────┘   (downloads)
 import type { Job, JobKind, JobRequest } from "@ingle/protocol";
-import { Changes } from "../change-signal.ts";
+import { ChangeSignal } from "../change-signal.ts";
 import { sentenceOf } from "../models/managed-model.ts";
 import { toUnixSeconds } from "../unix-seconds.ts";
 import { TransferRate } from "./transfer-rate.ts";
@@ -32,7 +32,7 @@ export interface KeptJobOptions {
 export class KeptJob {
   readonly id: string;
   readonly request: JobRequest;
-  readonly changes = new Changes();
+  readonly changes = new ChangeSignal();
   readonly #createdAt: Date;
   readonly #wallClock: () => Date;
   readonly #now: () => number;

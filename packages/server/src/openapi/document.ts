@@ -1,7 +1,7 @@
 // Describes the server's API in OpenAPI 3.1, from the registered routes and their schemas.
 import { STATUS_CODES } from "node:http";
 import { ErrorBody, wireErrors, type WireErrorCode } from "@ingle/protocol";
-import { ingleVersion } from "../version.ts";
+import { ingleVersion } from "../this-package.ts";
 import type { ListedRoute, Operation } from "./operation.ts";
 import { schemaComponents, type JsonSchema, type SchemaComponents } from "./schema-components.ts";
 

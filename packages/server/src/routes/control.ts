@@ -14,7 +14,7 @@ import { settingsOf } from "../models/slot/load-settings.ts";
 import { modelMemory, toManagedModel } from "../models/managed-model.ts";
 import { MemoryEstimates } from "../models/eviction/memory-estimate.ts";
 import { isInMemory } from "../models/slot/model-state.ts";
-import { ingleVersion } from "../version.ts";
+import { ingleVersion } from "../this-package.ts";
 import { WireError } from "../wire-error.ts";
 import { addRoute, type Route } from "./add-route.ts";
 import { loadFieldNames } from "./managed-models.ts";

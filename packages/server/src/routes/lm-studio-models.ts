@@ -17,7 +17,7 @@ import { toManagedModel } from "../models/managed-model.ts";
 import { noLibrary } from "../models/model-errors.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import { downloadOf, startDownload, toPullName } from "../protocols/lm-studio/download.ts";
-import { toLmStudioError } from "../protocols/lm-studio/error-shape.ts";
+import { toLmStudioError } from "../protocols/lm-studio/conventions.ts";
 import { loadConfigOf, toListedModel, typeOf } from "../protocols/lm-studio/model-entry.ts";
 import { addRoute, type Route } from "./add-route.ts";
 import {

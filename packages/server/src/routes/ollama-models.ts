@@ -17,9 +17,13 @@ import type { JobRunner } from "../jobs/job-runner.ts";
 import { noLibrary } from "../models/model-errors.ts";
 import { isInMemory, takesMemory } from "../models/slot/model-state.ts";
 import type { ModelLibrary } from "../models/library/model-library.ts";
-import { ollamaConventions, ollamaErrorLine, ollamaStreaming } from "../protocols/ollama/conventions.ts";
+import {
+  ollamaConventions,
+  ollamaErrorLine,
+  ollamaStreaming,
+  toModelName,
+} from "../protocols/ollama/conventions.ts";
 import { toModelInfo, toOllamaModel, toRunningModel } from "../protocols/ollama/model-entry.ts";
-import { toModelName } from "../protocols/ollama/model-name.ts";
 import { progressLines, progressOfJob } from "../protocols/ollama/pull.ts";
 import type { InferenceOptions } from "../protocols/inference.ts";
 import { addRoute, type Route } from "./add-route.ts";

@@ -1,3 +1,4 @@
+// available_memory() of backend.h: the memory that is free on the host, within a container's limit, and on devices.
 #include "llama/backend/backend.h"
 
 #include <algorithm>

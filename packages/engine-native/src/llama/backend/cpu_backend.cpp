@@ -1,5 +1,5 @@
-// The CPU backend's own functions are called through ggml's registry: a build for all processors loads that backend at run time and
-// is not linked to it.
+// The part of backend.h that calls functions of ggml's CPU backend. It gets them from ggml's registry, because a build for all
+// processors loads that backend at run time and is not linked to it.
 #include "base/result.h"
 #include "llama/backend/backend.h"
 

@@ -1,3 +1,4 @@
+// The part of gbnf.h that works on rules after they are read: checks for left recursion, normal form, and combining grammars.
 #include "llama/grammar/gbnf.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The part of model.h that asks where a model's layers are.
 #include "../src/llama-model.h" // no public header has the devices of layers
 #include "llama/model/model.h"
 

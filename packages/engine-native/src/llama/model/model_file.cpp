@@ -1,3 +1,4 @@
+// The part of model.h that checks a file's GGUF header before llama.cpp reads it, and explains why it cannot be loaded.
 #include "llama/backend/backend.h"
 #include "llama/model/model.h"
 

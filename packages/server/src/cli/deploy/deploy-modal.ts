@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { whyNotTaken } from "../../api-key.ts";
-import { packageFolder } from "../../package-folder.ts";
+import { packageFolder } from "../../this-package.ts";
 import { time } from "../../settings/rules.ts";
 import { flagName, longFlag, type Flag } from "../../settings/setting.ts";
 import { exitCodes, CliError, usageError } from "../errors.ts";

@@ -8,7 +8,7 @@ import type { doctorFlags, FlagsIn } from "../command-flags.ts";
 import { exitCodes } from "../errors.ts";
 import type { CommandContext, Engine } from "../context.ts";
 import { formatBytes, formatColumns, formatTable } from "../text.ts";
-import { ingleVersion } from "../../version.ts";
+import { ingleVersion } from "../../this-package.ts";
 import { modelShares, type ModelShare } from "./model-shares.ts";
 
 type Row = readonly [name: string, value: string];

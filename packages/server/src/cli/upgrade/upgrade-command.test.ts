@@ -4,7 +4,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { testWorld } from "../../../test/cli-context.ts";
-import { ingleVersion } from "../../version.ts";
+import { ingleVersion } from "../../this-package.ts";
 import { installationOf, type Files } from "./installation.ts";
 import { upgradeCommand } from "./upgrade-command.ts";
 

@@ -1,7 +1,7 @@
 // `ingle upgrade`: prints the command that upgrades this Ingle. Only with --check, it asks the npm registry, through npm.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { ingleVersion } from "../../version.ts";
+import { ingleVersion } from "../../this-package.ts";
 import type { CommandContext } from "../context.ts";
 import { CliError, exitCodes } from "../errors.ts";
 import type { UpgradeFlags } from "../installation-program.ts";

@@ -1,6 +1,6 @@
 // Grants memory to one model at a time: evicts others for it, and waits until they are freed.
 import type { MemoryBytes } from "@ingle/engine";
-import { Changes } from "../../change-signal.ts";
+import { ChangeSignal } from "../../change-signal.ts";
 import { orAborted } from "../../or-aborted.ts";
 import { takesMemory } from "../slot/model-state.ts";
 import type { ModelSlot } from "../slot/model-slot.ts";
@@ -13,7 +13,7 @@ export interface ResidentSlot extends Resident {
 
 export class MemoryPlanner {
   readonly #limits: MemoryLimits;
-  readonly #changes = new Changes();
+  readonly #changes = new ChangeSignal();
   /** Resolves when the last one in the queue is done. */
   #queue: Promise<void> = Promise.resolve();
 

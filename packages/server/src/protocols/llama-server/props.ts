@@ -2,7 +2,7 @@
 import type { Model } from "@ingle/engine";
 import type { LlamaServerProps } from "@ingle/protocol";
 import type { VariantName } from "../../variants.ts";
-import { ingleVersion } from "../../version.ts";
+import { ingleVersion } from "../../this-package.ts";
 import { settingsOf } from "./engine-request.ts";
 
 export async function toProps(

@@ -13,7 +13,6 @@ import type { ProtocolResponse, RunningRequest } from "../protocol.ts";
 import { toTimings, toTokenLogprobs } from "../usage.ts";
 import { llamaServerErrorEvent } from "./conventions.ts";
 import { isPromptOnly, probabilitiesOf, settingsOf } from "./engine-request.ts";
-import { selected } from "./response-fields.ts";
 
 type Running = Omit<RunningRequest<LlamaServerGeneration>, "generation">;
 /** The text of the prompt that a generation replies to. */
@@ -142,4 +141,21 @@ function timingsOf(result: GenerationResult): LlamaServerTimings {
 
 function perToken(ms: number, tokens: number): number {
   return tokens > 0 ? ms / tokens : 0;
+}
+
+/** Selects the fields of a reply that `response_fields` names. Without names, returns all fields. A slash selects a field inside an object; unknown names are ignored. */
+function selected(reply: object, names: readonly string[] | undefined): object {
+  if (names === undefined || names.length === 0) return reply;
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const path = name.split("/");
+      const value = path.reduce<unknown>(fieldOf, reply);
+      return value === undefined ? [] : [[path.at(-1) ?? name, value]];
+    }),
+  );
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  const isObject = typeof value === "object" && value !== null && Object.hasOwn(value, name);
+  return isObject ? Reflect.get(value, name) : undefined;
 }

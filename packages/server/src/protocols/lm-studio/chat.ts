@@ -16,7 +16,7 @@ import type { GenerationProtocol, ProtocolResponse, RunningRequest } from "../pr
 import { ChatEvents, toText } from "./chat-events.ts";
 import { cutResponse } from "./chat-response.ts";
 import { ChatTurns, type ChatTurn } from "./chat-turns.ts";
-import { toLmStudioError } from "./error-shape.ts";
+import { toLmStudioError } from "./conventions.ts";
 import { loadEvents } from "./load-events.ts";
 
 /** The protocol with its own store of chats. */

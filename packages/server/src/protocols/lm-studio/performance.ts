@@ -1,7 +1,7 @@
 // The fields that LM Studio's API v0 adds to a completion: speed, model, program, and the reason for its end.
 import type { GenerationResult, Model } from "@ingle/engine";
 import type { LmStudioPerformance, LmStudioStopReason } from "@ingle/protocol";
-import { ingleVersion } from "../../version.ts";
+import { ingleVersion } from "../../this-package.ts";
 import { toTimings } from "../usage.ts";
 
 export interface PerformanceOptions {

@@ -1,4 +1,4 @@
-// The conventions of all routes of Ollama's API: the form of errors and of streams.
+// The conventions of all routes of Ollama's API: the names of models, and the form of errors and of streams.
 import type { ErrorBody, OllamaError } from "@ingle/protocol";
 import { jsonLine } from "../../http/event-stream.ts";
 import type { Streaming, WireConventions } from "../protocol.ts";
@@ -17,4 +17,15 @@ export function toOllamaError({ error }: ErrorBody): OllamaError {
 
 export function ollamaErrorLine(error: ErrorBody): string {
   return jsonLine(toOllamaError(error));
+}
+
+/** Prefixes by which Ollama's clients name a repository of the hub. */
+const hubPrefix = /^(?:hf\.co|huggingface\.co)\//;
+
+/**
+ * Converts a model name of Ollama, `name:tag`, to ours: drops the tag `latest` and a prefix of the hub. The rest is an id or an
+ * alias or, for a pull, a name for `ingle pull`: `hf.co/org/repo:Q4_K_M` becomes `org/repo:Q4_K_M`.
+ */
+export function toModelName(name: string): string {
+  return name.replace(hubPrefix, "").replace(/:latest$/, "");
 }

@@ -3,9 +3,8 @@ import type { FastifyRequest } from "fastify";
 import { includes } from "../../access/rights.ts";
 import { WireError } from "../../wire-error.ts";
 import type { InferenceOptions } from "../inference.ts";
-import { keepAliveMs } from "./keep-alive.ts";
-import { leaseOllamaModel, type OllamaModelFields } from "./lease.ts";
-import { toModelName } from "./model-name.ts";
+import { keepAliveMs, leaseOllamaModel, type OllamaModelFields } from "./lease.ts";
+import { toModelName } from "./conventions.ts";
 
 /** The reply's fields. Throws what leasing and unloading throw. */
 export async function loadedOrUnloaded(

@@ -1,8 +1,8 @@
 // Ollama's names of models and its durations, in ours.
 import { describe, expect, it } from "vitest";
 import { timeMsMax } from "../../settings/rules.ts";
-import { keepAliveMs } from "./keep-alive.ts";
-import { toModelName } from "./model-name.ts";
+import { keepAliveMs } from "./lease.ts";
+import { toModelName } from "./conventions.ts";
 
 describe("a model's name", () => {
   it.each([

@@ -1,4 +1,4 @@
-// The form of errors in LM Studio's API v1.
+// The conventions of all routes of LM Studio's API v1: the form of errors.
 import type { ErrorBody, LmStudioError } from "@ingle/protocol";
 
 /** The `code` is ours; `param` is omitted if unknown. */
