@@ -26,8 +26,9 @@ const layers: Readonly<Record<string, Floor>> = {
     ours: ["@ingle/protocol"],
     others: ["@ai-sdk/openai-compatible", "@ai-sdk/provider", "zod", "@types/json-schema"],
   },
+  "@ingle/mcp": { ours: ["@ingle/engine"], others: ["@modelcontextprotocol/client", "zod"] },
   "@ingle/web": { ours: ["@ingle/client", "@ingle/protocol"], isBundled: true },
-  "@ingle/server": { ours: ["@ingle/engine", "@ingle/protocol", "@ingle/web"] },
+  "@ingle/server": { ours: ["@ingle/engine", "@ingle/mcp", "@ingle/protocol", "@ingle/web"] },
   ingle: {
     ours: ["@ingle/engine", "@ingle/engine-native", "@ingle/mlx", "@ingle/server", "@ingle/web"],
     others: ["libsql", "rolldown", "sharp"],

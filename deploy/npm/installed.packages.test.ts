@@ -199,7 +199,7 @@ describe("a TypeScript project", () => {
   }
 
   it("compiles the examples and every package, in Node and for a bundler", async () => {
-    const packages = ["ai-provider", "client", "engine", "gguf", "mlx", "protocol", "server"].map(
+    const packages = ["ai-provider", "client", "engine", "gguf", "mcp", "mlx", "protocol", "server"].map(
       (name) => `@ingle/${name}`,
     );
     await user.write("package.json", `{ "type": "module" }`);

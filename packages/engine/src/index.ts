@@ -1,6 +1,7 @@
 // The public names of @ingle/engine.
 export type { ConversionReport, ConversionStep } from "@ingle/mlx";
 export { ChatSession, type ChatSessionOptions } from "./chat-session.ts";
+export { checkTool } from "./check-tool.ts";
 export type { EmbeddingInput, EmbeddingResult, EmbedOptions } from "./embeddings.ts";
 export type { RerankOptions, RerankResult } from "./rerank.ts";
 export type { EngineCrash, ModelProcess } from "./engine-process/supervisor.ts";
@@ -110,6 +111,7 @@ export {
 export type { ToolCallDelta } from "./reply-reader.ts";
 export { ResponseFormat } from "./response-format.ts";
 export { Limits, Sampling } from "./sampling.ts";
+export type { SessionTool, SessionToolContext } from "./session-tools.ts";
 export { ChatTemplateOptions, Tokenizer, type EncodeOptions } from "./tokenizer.ts";
 export { Tool } from "./tools.ts";
 export { isReadableByOthers } from "./workers/worker-key.ts";

@@ -16,8 +16,8 @@ import type {
 import { usualContext, usualEngine } from "./native-options.ts";
 
 export interface Script {
-  /** The pieces of every reply, in order; each is one token. */
-  pieces?: readonly string[];
+  /** The pieces of every reply, in order, or of the reply with this number, from 1; each is one token. */
+  pieces?: readonly string[] | ((reply: number) => readonly string[]);
   /** Milliseconds before each piece. 0 (the default) sends each piece in its own iteration of the event loop. */
   delayMs?: number;
   finishReason?: "stop" | "length";
@@ -248,7 +248,8 @@ async function play(
   log: ScriptLog,
   onEvents: (events: NativeEvent[]) => void,
 ): Promise<void> {
-  const pieces = script.pieces ?? ["Hello", ", ", "world", "!"];
+  const { pieces: written = ["Hello", ", ", "world", "!"] } = script;
+  const pieces = typeof written === "function" ? written(id) : written;
   const most = request.maxTokens < 0 ? pieces.length : Math.min(request.maxTokens, pieces.length);
   for (const text of pieces.slice(0, most)) {
     await pause(script.delayMs ?? 0);

@@ -1,0 +1,22 @@
+// fetch for the connection to an MCP server: a response has at most so many bytes.
+
+/** Reading more of a body than `bytesMax` fails with an error that says so. */
+export function boundedFetch(bytesMax: number): typeof fetch {
+  return async (input, init) => {
+    const response = await fetch(input, init);
+    if (response.body === null) return response;
+    const { status, statusText, headers } = response;
+    return new Response(response.body.pipeThrough(limited(bytesMax)), { status, statusText, headers });
+  };
+}
+
+function limited(bytesMax: number): TransformStream<Uint8Array, Uint8Array> {
+  let bytes = 0;
+  return new TransformStream({
+    transform: (chunk, controller) => {
+      bytes += chunk.length;
+      if (bytes > bytesMax) controller.error(new Error(`the response has more than ${bytesMax} bytes`));
+      else controller.enqueue(chunk);
+    },
+  });
+}

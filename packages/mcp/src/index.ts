@@ -1,0 +1,21 @@
+// The public names of @ingle/mcp.
+export { CallRefusedError, type Approval, type Ask, type CallRequest } from "./approvals.ts";
+export { chatTools, type ChatToolsOptions } from "./chat-tools.ts";
+export {
+  McpConfigError,
+  parseMcpConfig,
+  readMcpConfig,
+  type HttpServer,
+  type McpConfig,
+  type ServerConfig,
+  type StdioServer,
+} from "./mcp-config.ts";
+export { McpLimits } from "./mcp-limits.ts";
+export {
+  McpServers,
+  type CallOptions,
+  type McpServerState,
+  type McpServerView,
+  type McpTool,
+} from "./mcp-servers.ts";
+export type { ToolOutput, ToolOutputPart } from "./tool-output.ts";

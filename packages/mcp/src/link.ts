@@ -1,0 +1,161 @@
+// The way to an MCP server: a process with pipes, or streamable HTTP. It finds the protocol's version and why the server fails.
+import {
+  Client,
+  ProtocolError,
+  StreamableHTTPClientTransport,
+  type ClientOptions,
+} from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { boundedFetch } from "./bounded-fetch.ts";
+import type { HttpServer, StdioServer } from "./mcp-config.ts";
+import { messageBytesMax } from "./mcp-limits.ts";
+
+/** The last part of a process's stderr, kept for the reason why it ended. */
+const stderrTailMax = 2_000;
+
+/** It is declared without capabilities, so a server can ask nothing of the user or of the model. */
+const clientInfo = { name: "ingle", version: "1" };
+
+/** Results go to a model, which reads what is there: checking them against the server's own schema would help nobody. */
+const noValidation: NonNullable<ClientOptions["jsonSchemaValidator"]> = {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing relies on its type
+  getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
+};
+
+export interface LinkOptions {
+  signal: AbortSignal;
+  /** Milliseconds of each message. */
+  timeout: number;
+}
+
+export class Link {
+  readonly #target: StdioServer | HttpServer;
+  readonly #ended = new AbortController();
+  #client: Client | undefined;
+  #isConnected = false;
+  #stderrTail = "";
+
+  constructor(target: StdioServer | HttpServer) {
+    this.#target = target;
+  }
+
+  /** Only after `connect()`. */
+  get client(): Client {
+    if (this.#client === undefined) throw new Error("The link is not connected.");
+    return this.#client;
+  }
+
+  /** Aborted when the connection has been lost. */
+  get ended(): AbortSignal {
+    return this.#ended.signal;
+  }
+
+  /** Why the connection has been lost, as the end of a sentence about the server. Undefined while it stands. */
+  get endedBecause(): string | undefined {
+    return this.ended.aborted ? String(this.ended.reason) : undefined;
+  }
+
+  /**
+   * Agrees on the protocol's version. To ask a process first whether it knows the newest one, the SDK would start it twice, so a
+   * process is asked only if it refuses the usual handshake.
+   */
+  async connect(options: LinkOptions): Promise<void> {
+    if (this.#target.kind === "http") return this.#attempt("auto", options);
+    try {
+      await this.#attempt("legacy", options);
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+      await this.close();
+      await this.#attempt("auto", options);
+    }
+  }
+
+  /** Ends the server's process, at first by closing its stdin. */
+  async close(): Promise<void> {
+    if (this.#client === undefined) return;
+    this.#client.onclose = undefined; // oxlint-disable-line prefer-add-event-listener -- the SDK's client is no event target
+    await this.#client.close();
+  }
+
+  /** The reason of an error, as the end of a sentence about the server. */
+  whyFailed(error: unknown): string {
+    if (this.#target.kind === "stdio" && isMissingFile(error)) {
+      const folder = this.#target.cwd === undefined ? "" : `, or there is no folder ${this.#target.cwd}`;
+      return `cannot be started: there is no program ${this.#target.command}${folder}`;
+    }
+    // An attempt over HTTP ends because of the error; a process may have said on stderr why it ended.
+    const because = this.#target.kind === "http" && !this.#isConnected ? undefined : this.endedBecause;
+    return because ?? `failed: ${reasonOf(error)}`;
+  }
+
+  async #attempt(mode: "legacy" | "auto", options: LinkOptions): Promise<void> {
+    const client = new Client(clientInfo, {
+      versionNegotiation: { mode, probe: { timeoutMs: options.timeout } },
+      jsonSchemaValidator: noValidation,
+    });
+    // oxlint-disable prefer-add-event-listener -- the SDK's client is no event target
+    client.onclose = () => this.#ended.abort(this.#whyClosed());
+    client.onerror = ({ message }) => {
+      if (!overflow.test(message)) return;
+      this.#ended.abort(`was stopped: it sent a message of more than ${messageBytesMax} bytes`);
+    };
+    // oxlint-enable prefer-add-event-listener
+    this.#client = client;
+    await client.connect(this.#transport(), options);
+    this.#isConnected = true;
+  }
+
+  #transport(): StdioClientTransport | StreamableHTTPClientTransport {
+    const target = this.#target;
+    if (target.kind === "http") {
+      return new StreamableHTTPClientTransport(new URL(target.url), {
+        requestInit: { headers: target.headers },
+        fetch: boundedFetch(messageBytesMax),
+      });
+    }
+    const { command, args, env, cwd } = target;
+    const transport = new StdioClientTransport({
+      command,
+      args: [...args],
+      env: { ...env },
+      ...(cwd === undefined ? {} : { cwd }),
+      stderr: "pipe",
+      maxBufferSize: messageBytesMax,
+    });
+    transport.stderr?.on("data", (chunk: Buffer) => {
+      this.#stderrTail = (this.#stderrTail + String(chunk)).slice(-stderrTailMax);
+    });
+    return transport;
+  }
+
+  #whyClosed(): string {
+    const line = errorLine(this.#stderrTail, { orLast: !this.#isConnected });
+    return line === "" ? "has ended" : `has ended: ${line}`;
+  }
+}
+
+/** The SDK's error for a message that is too long. It then ends the server's process. */
+const overflow = /exceeded maximum size/;
+
+/** The system's error for a program or folder that is not there. */
+function isMissingFile(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
+}
+
+/** fetch() says only that it failed; its cause says why. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? reasonOf(error.cause) : printable(error.message);
+}
+
+/** The first line that speaks of an error. A program that has only just started may mean its last line as one. */
+function errorLine(text: string, { orLast }: { orLast: boolean }): string {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  const found = lines.find((line) => /error|exception|fatal|panic/i.test(line));
+  return printable((found ?? (orLast ? lines.at(-1) : undefined) ?? "").trim());
+}
+
+/** Without what could move a terminal's cursor, and without a full stop, because the text ends a sentence. */
+function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}]+/gu, " ").replace(/\.$/, "");
+}
