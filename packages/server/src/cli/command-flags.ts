@@ -44,6 +44,13 @@ export const samplingFlags = [
 ] as const;
 export type GenerationFlags = FlagsIn<typeof loadingSettings> & FlagsIn<typeof samplingFlags>;
 
+export const mcpFlag = text("--mcp <file>", "File of MCP servers whose tools the model may call, or none", {
+  variables: ["INGLE_MCP"],
+  defaultText: "`mcp.json` in the config folder, if there is one",
+  details: "See [tools](mcp.md).",
+});
+export type ChatFlags = GenerationFlags & FlagsOf<typeof mcpFlag>;
+
 const json = toggle("--json", "Print JSON");
 const exact = toggle(
   "--exact",

@@ -11,6 +11,7 @@ import {
   listFlags,
   loadFlags,
   loadingSettings,
+  mcpFlag,
   modalFlags,
   pairFlag,
   pruneFlags,
@@ -21,6 +22,7 @@ import {
   samplingFlags,
   searchFlags,
   workerSettings,
+  type ChatFlags,
   type GenerationFlags,
   type WorkerFlags,
 } from "./command-flags.ts";
@@ -139,9 +141,8 @@ function addGenerate(add: AddCommand, context: CommandContext): void {
   });
   add("chat", "Chat in the terminal", {
     settings: loadingSettings,
-    flags: samplingFlags,
-    run: async (flags: GenerationFlags) =>
-      (await import("./generate/chat-command.ts")).chatCommand(flags, context),
+    flags: [...samplingFlags, mcpFlag],
+    run: async (flags: ChatFlags) => (await import("./generate/chat-command.ts")).chatCommand(flags, context),
   });
 }
 
