@@ -350,6 +350,8 @@ export function servePeer(options: NativeServeOptions): Promise<void>;
 export function setLogSink(sink: ((level: number, text: string) => void) | null): void;
 /** Makes the process return freed memory to the system early. Only for processes that run nothing but Ingle. */
 export function keepMemoryTight(): void;
+/** From now on, a lost GPU ends the process: only a new one gets the device back. For a process that is started again. */
+export function endWhenDeviceIsLost(): void;
 /**
  * Permanently drops rights of this process that an engine does not need once its model is loaded: starting programs, using the
  * network, signalling or inspecting other processes, mounting. Returns whether they were dropped; only Linux supports it.

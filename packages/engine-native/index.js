@@ -9,6 +9,7 @@ export const {
   buildInfo,
   computeImatrix,
   confineProcess,
+  endWhenDeviceIsLost,
   connectWorker,
   isWorkerLost,
   keepMemoryTight,

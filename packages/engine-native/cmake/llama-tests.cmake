@@ -23,6 +23,9 @@ add_executable(
     test/weight_products_test.cpp
     $<TARGET_OBJECTS:ingle_llama>
 )
+if(UNIX)
+    target_sources(ingle_llama_tests PRIVATE test/lost_device_test.cpp) # it forks
+endif()
 target_compile_features(ingle_llama_tests PRIVATE cxx_std_23)
 target_compile_options(ingle_llama_tests PRIVATE ${INGLE_WARNINGS})
 target_compile_definitions(

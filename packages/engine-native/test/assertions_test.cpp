@@ -1,17 +1,14 @@
-// Misuse that must abort: each case runs in a forked child. POSIX only.
+// Misuse that must abort. POSIX only.
+#include "aborts.h"
 #include "base/threads.h"
 #include "check.h"
 #include "prompts.h"
 #include "sched/scheduler.h"
 
-#include <csignal>
 #include <thread>
 
-#include <fcntl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 using sched::Outcome;
+using test::aborts;
 
 namespace {
 
@@ -22,26 +19,6 @@ constexpr sched::Limits kLimits{.cells = 16,
                                 .batch_tokens = 8,
                                 .checkpoints = 0,
                                 .reserve_ahead = 2};
-
-constexpr int kSurvived = 7;
-
-/// True if the action ends its process by abort().
-template <class Action>
-bool aborts(Action action) {
-    const pid_t child = fork();
-    if (child == 0) {
-        // The child's assertion is expected: hide its message, and skip the handler of main.cpp.
-        std::signal(SIGABRT, SIG_DFL);
-        const int nowhere = open("/dev/null", O_WRONLY);
-        dup2(nowhere, STDOUT_FILENO);
-        dup2(nowhere, STDERR_FILENO);
-        action();
-        _exit(kSurvived);
-    }
-    int status = 0;
-    REQUIRE(waitpid(child, &status, 0) == child);
-    return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
-}
 
 sched::Request request(base::RequestId id, int32_t prompt_tokens = 4, int32_t generate_max = 4) {
     return {.id = id,

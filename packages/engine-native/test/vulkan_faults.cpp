@@ -2,7 +2,7 @@
 // INGLE_VULKAN_FAULTS says what happens, and may change at any time:
 //   memory   holds a number: the device has so many bytes, and fails allocations beyond them
 //   lost     holds a number, 0 if it is empty: after so many more submissions the device is lost. Every submission to a queue, and
-//            every wait, then fails as it does after a driver's reset
+//            every wait, then fails as it does after a driver's reset. A second number is that of the only process that loses it
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
@@ -15,6 +15,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include <unistd.h>
 #include <vulkan/vk_layer.h>
 #include <vulkan/vulkan.h>
 
@@ -67,7 +68,9 @@ bool is_lost(bool is_submission = false) {
         return false;
     }
     uint64_t computed = 0;
+    pid_t process = 0;
     file >> computed;
+    if (file >> process && process != getpid()) return false;
     if ((is_submission ? submissions++ : submissions.load()) < computed) return false;
     // Nothing runs on a lost device, and what it used may be freed.
     next<PFN_vkDeviceWaitIdle>("vkDeviceWaitIdle")(the_device);

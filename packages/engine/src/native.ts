@@ -127,6 +127,11 @@ export async function confineProcess(): Promise<boolean> {
   return (await addon()).confineProcess();
 }
 
+/** From now on, a lost GPU ends the process, instead of failing its requests: only a new process gets the device back. */
+export async function endWhenDeviceIsLost(): Promise<void> {
+  (await addon()).endWhenDeviceIsLost();
+}
+
 type LogSink = (level: number, text: string) => void;
 
 let logSink: LogSink | null = null;

@@ -1,4 +1,5 @@
-// `ingle serve` on a GPU that is lost: requests end with an error, and the server still ends when it is told to.
+// `ingle serve --engine in-process` on a GPU that is lost: requests end with an error, and the server still ends when it is told to.
+// Models with processes of their own get the GPU back: engine-crash.gpu.test.ts.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, writeFile } from "node:fs/promises";
@@ -12,11 +13,11 @@ const faults = process.env["INGLE_VULKAN_FAULTS"];
 
 /** The server, with a device that is its own to lose (engine-native/test/vulkan_faults.cpp). */
 async function startServer(folder: string) {
-  const child = spawn(
-    process.execPath,
-    [program, "serve", "--model", await tinyModel(), "--threads", "1", "--ctx", "2048", "--port", "0"],
-    { env: { ...process.env, INGLE_VULKAN_FAULTS: folder }, stdio: ["ignore", "pipe", "pipe"] },
-  );
+  const flags = ["--engine", "in-process", "--threads", "1", "--ctx", "2048", "--port", "0"];
+  const child = spawn(process.execPath, [program, "serve", "--model", await tinyModel(), ...flags], {
+    env: { ...process.env, INGLE_VULKAN_FAULTS: folder },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let output = "";
   child.stdout.on("data", (data: Buffer) => (output += data.toString()));
   child.stderr.on("data", (data: Buffer) => (output += data.toString()));

@@ -1,83 +1,8 @@
-// Two models under sixteen streams, and the ways in which the process of one model's engine can end: only its running replies notice.
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { load, type Model } from "@ingle/engine";
-import { isRunning, pidOf, tinyModel, until } from "@ingle/fixtures";
-import { ModelRegistry, resolveConfig, serve, type RunningServer } from "@ingle/server";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { user } from "./real-server.ts";
-
-let home = "";
-beforeEach(async () => {
-  home = await mkdtemp(path.join(tmpdir(), "ingle-crash-"));
-  vi.stubEnv("INGLE_HOME", home);
-});
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  await rm(home, { recursive: true });
-});
-
-/** Requests of one model that run at the same time; as many again wait in these tests. */
-const parallel = 4;
-
-interface TwoModels extends AsyncDisposable {
-  server: RunningServer;
-  a: Model;
-  b: Model;
-}
-
-async function twoModels(): Promise<TwoModels> {
-  const config = resolveConfig({ flags: { port: 0 }, env: {} });
-  const registry = new ModelRegistry({ ...config.models, waitingMax: config.engine.waitingMax });
-  const server = await serve(config, { logger: false, registry });
-  const file = await tinyModel();
-  const model = async (id: string): Promise<Model> =>
-    await registry.load(id, () =>
-      load(file, { engine: "process", threads: 1, parallel, contextLength: 2048, stepTimeoutMs: 1_500 }),
-    );
-  const [a, b] = [await model("a"), await model("b")];
-  return { server, a, b, [Symbol.asyncDispose]: () => server.close({ deadlineMs: 0 }) };
-}
-
-interface Stream {
-  /** Everything that has arrived. */
-  text: string;
-  /** Resolves at the end. */
-  ended: Promise<void>;
-}
-
-function stream({ server }: TwoModels, model: string, maxTokens: number): Stream {
-  const read = async (): Promise<void> => {
-    const response = await fetch(`${server.url}/v1/chat/completions`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({
-        model,
-        messages: user("On and on."),
-        max_tokens: maxTokens,
-        ignore_eos: true,
-        stream: true,
-      }),
-    });
-    const decoder = new TextDecoder();
-    for await (const chunk of response.body ?? []) started.text += decoder.decode(chunk, { stream: true });
-  };
-  const started: Stream = { text: "", ended: Promise.resolve() };
-  started.ended = read();
-  return started;
-}
-
-const streams = (on: TwoModels, model: string, maxTokens: number): Stream[] =>
-  Array.from({ length: parallel }, () => stream(on, model, maxTokens));
-
-const isWhole = ({ text }: Stream): boolean => text.includes("[DONE]") && !text.includes('"error":{');
-const hasCrashed = ({ text }: Stream): boolean =>
-  text.includes('"code":"engine_crashed"') && !text.includes("[DONE]");
-
-async function metrics({ server }: TwoModels): Promise<string> {
-  return await (await fetch(`${server.url}/metrics`)).text();
-}
+// The ways in which the process of one model's engine can end under sixteen streams over two models: only its running replies notice.
+// A GPU that is lost is one more: engine-crash.gpu.test.ts.
+import { isRunning, pidOf, until } from "@ingle/fixtures";
+import { describe, expect, it } from "vitest";
+import { isWhole, expectOnlyItsStreamsToNotice, stream, twoModels } from "./two-models.ts";
 
 describe("under sixteen streams over two models", () => {
   it.each([
@@ -90,29 +15,7 @@ describe("under sixteen streams over two models", () => {
     { timeout: 90_000 },
     async (_, signal) => {
       await using models = await twoModels();
-      const { a, b } = models;
-      const seen = streams(models, "a", 1_900);
-      await until(() => seen.every(({ text }) => text.includes("content")));
-      const waiting = streams(models, "a", 6);
-      const others = [...streams(models, "b", 400), ...streams(models, "b", 400)];
-      await until(() => a.stats().waiting === parallel && b.stats().waiting === parallel);
-      process.kill(pidOf(a), signal);
-      await until(() => a.process?.isRestarting === true);
-      expect(await metrics(models)).toContain('ingle_model_loaded{model="a"} 0');
-      await Promise.all([...seen, ...waiting, ...others].map(({ ended }) => ended));
-
-      expect(seen.filter(hasCrashed)).toHaveLength(parallel);
-      expect(waiting.filter(isWhole)).toHaveLength(parallel);
-      expect(others.filter(isWhole)).toHaveLength(2 * parallel);
-      const next = stream(models, "a", 5);
-      await next.ended;
-      expect(isWhole(next)).toBe(true);
-      const text = await metrics(models);
-      expect(text).toContain('ingle_engine_crashes_total{model="a"} 1');
-      expect(text).toContain('ingle_engine_crashes_total{model="b"} 0');
-      expect(text).toContain('ingle_model_loaded{model="a"} 1');
-      expect(text).toMatch(/ingle_engine_memory_bytes\{model="b"\} \d{8}/);
-      expect(await readdir(path.join(home, "crash-reports"))).toHaveLength(1);
+      await expectOnlyItsStreamsToNotice(models, () => void process.kill(pidOf(models.a), signal));
     },
   );
 });

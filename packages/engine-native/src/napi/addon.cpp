@@ -37,6 +37,10 @@ Napi::Value confine_process(const Napi::CallbackInfo& info) {
     return Napi::Boolean::New(info.Env(), llama_rt::confine_process());
 }
 
+void end_when_device_is_lost(const Napi::CallbackInfo&) {
+    llama_rt::end_when_device_is_lost();
+}
+
 void keep_memory_tight(const Napi::CallbackInfo&) {
     llama_rt::keep_memory_tight();
 }
@@ -50,6 +54,8 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
     exports.Set("computeImatrix", Napi::Function::New<compute_imatrix>(env, "computeImatrix"));
     exports.Set("confineProcess", Napi::Function::New<confine_process>(env, "confineProcess"));
     exports.Set("connectWorker", Napi::Function::New<connect_worker>(env, "connectWorker"));
+    exports.Set("endWhenDeviceIsLost",
+                Napi::Function::New<end_when_device_is_lost>(env, "endWhenDeviceIsLost"));
     exports.Set("isWorkerLost", Napi::Function::New<is_worker_lost>(env, "isWorkerLost"));
     exports.Set("keepMemoryTight", Napi::Function::New<keep_memory_tight>(env, "keepMemoryTight"));
     exports.Set("loadModel", Napi::Function::New<load_model>(env, "loadModel"));

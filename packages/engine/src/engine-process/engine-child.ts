@@ -3,6 +3,7 @@
 import { writeSync } from "node:fs";
 import {
   confineProcess,
+  endWhenDeviceIsLost,
   keepMemoryTight,
   loadNative,
   setLogSink,
@@ -256,5 +257,6 @@ process.on("SIGTERM", () => {});
 // Ends with the parent. Only SIGKILL ends a running computation.
 process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
 await keepMemoryTight();
+await endWhenDeviceIsLost(); // the parent starts another process
 await setLogSink((level, text) => outbox.add({ kind: "log", level, text }));
 process.on("message", handle); // the parent's first messages wait until now

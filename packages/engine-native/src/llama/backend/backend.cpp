@@ -6,6 +6,10 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -31,6 +35,8 @@ thread_local LogListener* log_listener = nullptr;
 
 std::mutex sink_mutex;
 std::shared_ptr<LogSink> sink_current; // guarded by sink_mutex
+
+std::atomic<bool> lost_device_ends_process = false;
 
 void on_log(ggml_log_level level, const char* text, void*) {
     if (log_listener != nullptr) log_listener->tell(level, text);
@@ -145,6 +151,19 @@ bool is_out_of_memory(std::string_view error) {
         "unable to allocate", "failed to allocate", "out of memory", "OutOfDeviceMemory", "OutOfHostMemory"};
     return std::ranges::any_of(
         kWords, [&](std::string_view words) { return error.find(words) != std::string::npos; });
+}
+
+void end_when_device_is_lost() {
+    lost_device_ends_process = true;
+}
+
+void check_device(const std::exception& error) {
+    // Vulkan's word.
+    constexpr std::string_view kLost = "ErrorDeviceLost";
+    if (!lost_device_ends_process || std::string_view(error.what()).find(kLost) == std::string_view::npos)
+        return;
+    std::fprintf(stderr, "The GPU was lost: %s\n", error.what());
+    std::abort();
 }
 
 void log_debug(const std::string& line) {

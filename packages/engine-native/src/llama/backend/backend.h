@@ -5,6 +5,7 @@
 #include "llama/backend/thread_placement.h"
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
@@ -84,6 +85,12 @@ void set_log_sink(LogSink sink);
 
 /// Whether an error of llama.cpp or of a GPU's driver means that the machine or a device is out of memory.
 bool is_out_of_memory(std::string_view error);
+
+/// From now on, a lost GPU, as after its driver's reset, ends the process: only a new process gets the device back. For a process that
+/// is started again.
+void end_when_device_is_lost();
+/// Ends the process if the error is of a lost GPU and end_when_device_is_lost() was called. Any thread.
+void check_device(const std::exception& error);
 
 /// Sends a line of our own to the sink, at level 1. Any thread.
 void log_debug(const std::string& line);

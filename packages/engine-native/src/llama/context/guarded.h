@@ -27,7 +27,8 @@ template <class T>
 T guarded(T otherwise, const auto& call) {
     try {
         return call();
-    } catch (const std::exception&) {
+    } catch (const std::exception& error) {
+        check_device(error);
         return otherwise;
     }
 }
@@ -107,6 +108,7 @@ Decoded guarded_compute(const Model& model, const std::atomic<bool>& is_aborted,
         } catch (const std::bad_alloc&) {
             return Decoded::out_of_memory;
         } catch (const std::exception& error) {
+            check_device(error);
             return is_out_of_memory(error.what()) ? Decoded::out_of_memory : Decoded::failed;
         }
     };
