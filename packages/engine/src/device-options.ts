@@ -1,18 +1,16 @@
 // The options for devices and processors, for reading the model's file, and for replacing values of its header. This file has its
 // own export: the command line checks its flags with it before it loads the engine.
 import { z } from "zod";
+import { deviceBounds, deviceChoices, devicesMax, threadsMax, type Bounds } from "./device-bounds.ts";
 
-/** ggml's limit. */
-const devicesMax = 16;
 /** The addon's limit: each pattern is compared with every tensor, each key with every value of the header. */
 const overridesMax = 64;
-const threadsMax = 512;
 
-/** More layers than any model has: llama.cpp's limit is 512. */
-const layersMax = 65_536;
+const integer = ({ min, max }: Bounds) => z.int().min(min).max(max).optional();
+const number = ({ min, max }: Bounds) => z.number().min(min).max(max).optional();
 
 export const GpuLayers = z.union(
-  [z.literal(["auto", "all"]), z.int().min(0).max(layersMax)],
+  [z.literal(["auto", "all"]), integer(deviceBounds.gpuLayers).unwrap()],
   'must be a number of layers, "auto" or "all"',
 );
 
@@ -59,8 +57,6 @@ export const CpuRange = z.string().refine((text) => {
   return low !== "" && Number(low) <= Number(high) && Number(high) < threadsMax;
 }, "must be such as 0-3");
 
-const factor = z.number().min(0).max(1e6).optional();
-
 export const deviceOptions = {
   /**
    * The devices that may hold layers, by the names of `buildInfo()`; `["none"]` computes on the processor. Default: all GPUs, but
@@ -76,23 +72,19 @@ export const deviceOptions = {
    * The experts of this many layers, counted from the first, stay in host memory: they take most of a model's memory but little
    * of its work.
    */
-  cpuMoeLayers: z.int().min(0).max(layersMax).optional(),
+  cpuMoeLayers: integer(deviceBounds.cpuMoeLayers),
   /** `pattern=device` puts the tensors whose names match the regular expression on that device, or on `CPU`. The first match counts. */
   overrideTensor: TensorOverrides.optional(),
   /** How several GPUs share a model: whole layers, rows of tensors (CUDA), or not at all. Default `layer`. */
-  splitMode: z.enum(["layer", "row", "none"]).optional(),
+  splitMode: z.enum(deviceChoices.splitMode).optional(),
   /** Each device's share of the layers, in the order of `devices`. Default: by their free memory. */
   tensorSplit: TensorSplit.optional(),
   /** With `splitMode: "none"`, the number of the device that holds the model, counted from 0. */
-  mainGpu: z
-    .int()
-    .min(0)
-    .max(devicesMax - 1)
-    .optional(),
+  mainGpu: integer(deviceBounds.mainGpu),
   /** The maximum number of tokens that are computed at once: a step with more is computed in parts. Default `batchTokens`. */
-  ubatchTokens: z.int().min(1).max(16_384).optional(),
+  ubatchTokens: integer(deviceBounds.ubatchTokens),
   /** Threads for steps of many tokens. Default `threads`. */
-  threadsBatch: z.int().min(1).max(threadsMax).optional(),
+  threadsBatch: integer(deviceBounds.threadsBatch),
   /** Whether the model's file is mapped into memory instead of being read. Default true. */
   mmap: z.boolean().default(true),
   /**
@@ -100,30 +92,26 @@ export const deviceOptions = {
    */
   mlock: z.boolean().default(false),
   /** How threads are placed on a machine with several NUMA nodes; holds for all models of the process. Default: not at all. */
-  numa: z.enum(["distribute", "isolate", "numactl"]).optional(),
+  numa: z.enum(deviceChoices.numa).optional(),
   /** The processors that compute, as a hexadecimal bit mask or as a range such as `0-3`. Default: all. */
   cpuMask: CpuMask.optional(),
   cpuRange: CpuRange.optional(),
   /** Pins each thread to one of these processors. Default false. */
   cpuStrict: z.boolean().default(false),
   /** How the system schedules the threads: -1 low, 0 normal, 1 medium, 2 high, 3 realtime; above 0 needs a privilege. Default 0. */
-  priority: z.int().min(-1).max(3).optional(),
+  priority: integer(deviceBounds.priority),
   /** How positions are stretched for texts longer than those the model was trained for. Default: as in the model's file. */
-  ropeScaling: z.enum(["none", "linear", "yarn"]).optional(),
+  ropeScaling: z.enum(deviceChoices.ropeScaling).optional(),
   /** The factor of the stretching: 2 doubles the length. The same as `1 / ropeFreqScale`. */
-  ropeScale: z.number().min(1e-6).max(1e6).optional(),
-  ropeFreqBase: z.number().min(0).max(1e12).optional(),
-  ropeFreqScale: z.number().min(1e-6).max(1e6).optional(),
+  ropeScale: number(deviceBounds.ropeScale),
+  ropeFreqBase: number(deviceBounds.ropeFreqBase),
+  ropeFreqScale: number(deviceBounds.ropeFreqScale),
   /** YaRN: the length that the model was trained for, and its factors. Default: as in the model's file. */
-  yarnOriginalLength: z
-    .int()
-    .min(0)
-    .max(2 ** 28)
-    .optional(),
-  yarnExtFactor: factor,
-  yarnAttnFactor: factor,
-  yarnBetaFast: factor,
-  yarnBetaSlow: factor,
+  yarnOriginalLength: integer(deviceBounds.yarnOriginalLength),
+  yarnExtFactor: number(deviceBounds.yarnExtFactor),
+  yarnAttnFactor: number(deviceBounds.yarnAttnFactor),
+  yarnBetaFast: number(deviceBounds.yarnBetaFast),
+  yarnBetaSlow: number(deviceBounds.yarnBetaSlow),
   /** Whether the KV cache and attention are on the GPUs of their layers. Default true. */
   kvOffload: z.boolean().default(true),
   /** Values of the file's header to replace, as `key=type:value` with the type `int`, `float`, `bool` or `str`. */
@@ -134,7 +122,7 @@ export const deviceOptions = {
    * The memory limit, in MiB, for saved states of hybrid and recurrent models, which share a prefix only where one was saved.
    * Other models need none. Default 256.
    */
-  checkpointRamMiB: z.int().min(0).max(1_048_576).optional(),
+  checkpointRamMiB: integer(deviceBounds.checkpointRamMiB),
 };
 
 /** The processors of a mask, a range or both; empty for all. */

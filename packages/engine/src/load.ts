@@ -15,6 +15,7 @@ import { checkContextLength, contextSize, parallelDefault, type ContextSize } fr
 import { sizesByDevice } from "./device-sizes.ts";
 import { loadRemote } from "./engine-process/remote-model.ts";
 import { Supervisor } from "./engine-process/supervisor.ts";
+import { deviceBounds, deviceChoices } from "./device-bounds.ts";
 import { cpusOf, deviceOptions } from "./device-options.ts";
 import { EngineError, invalidRequest } from "./errors.ts";
 import { invalidOption } from "./issue-message.ts";
@@ -70,7 +71,7 @@ export const LoadOptions = z
     kvTypeK: z.string().optional(),
     kvTypeV: z.string().optional(),
     /** Flash attention needs less memory and is nearly always faster; `auto` lets the backend choose. */
-    flashAttention: z.enum(["auto", "on", "off"]).default("auto"),
+    flashAttention: z.enum(deviceChoices.flashAttention).default("auto"),
     /**
      * Whether all requests share one pool of KV cells. False gives each `contextLength` cells of its own: a GPU then computes many
      * requests without reading the cells of the others, but copies shared prefixes, and the host KV tier is not used. `cells` must hold
@@ -82,7 +83,7 @@ export const LoadOptions = z
      * The maximum number of tokens in one step of the engine. Default: 512; where GPUs compute everything, 1,024 with 12 GiB of their
      * memory and 2,048 with 40 GiB.
      */
-    batchTokens: z.int().min(8).max(16_384).optional(),
+    batchTokens: z.int().min(deviceBounds.batchTokens.min).max(deviceBounds.batchTokens.max).optional(),
     /**
      * The step budget: the maximum number of prompt tokens that a step computes beside decoding sequences. A small budget keeps running
      * replies smooth; a large one computes prompts faster. Default: the engine measures its steps and adapts the budget.

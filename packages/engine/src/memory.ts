@@ -2,6 +2,7 @@
 import { availableParallelism, totalmem } from "node:os";
 import prettyBytes from "pretty-bytes";
 import { z } from "zod";
+import { deviceBounds } from "./device-bounds.ts";
 import { invalidRequest } from "./errors.ts";
 import { issueMessage } from "./issue-message.ts";
 import type { DeviceInfo, NativeMemoryBytes, NativeMemoryLimits } from "./native.ts";
@@ -96,10 +97,9 @@ export function inWords(bytes: number): string {
   return prettyBytes(bytes, { binary: true });
 }
 
-/** ggml's limit. */
-const threadsMax = 512;
+const { min: threadsMin, max: threadsMax } = deviceBounds.threads;
 
-export const ThreadCount = z.int().min(1).max(threadsMax);
+export const ThreadCount = z.int().min(threadsMin).max(threadsMax);
 
 /** One per core. */
 export function threadsDefault(): number {

@@ -1,4 +1,5 @@
 // The flags of every command but `serve` and `app`, whose flags are settings (../settings).
+import { ownSettings } from "../settings/own-settings.ts";
 import { flagKinds, type Flag, type FlagsOf, type SettingsIn } from "../settings/setting.ts";
 import { settings } from "../settings/settings.ts";
 
@@ -169,51 +170,14 @@ const ofServer = <F extends Flag>({ flag, kind, help }: F): Pick<F, "flag" | "ki
   defaultText: "the server's setting",
 });
 
-/** By the names of their fields in a request to load a model. */
-export const deviceLoadSettings = {
-  device: settings.engine.devices,
-  gpu_layers: settings.engine.gpuLayers,
-  n_cpu_moe: settings.engine.cpuMoeLayers,
-  override_tensor: settings.engine.overrideTensor,
-  split_mode: settings.engine.splitMode,
-  tensor_split: settings.engine.tensorSplit,
-  main_gpu: settings.engine.mainGpu,
-  batch_size: settings.engine.batchTokens,
-  ubatch_size: settings.engine.ubatchTokens,
-  threads: settings.engine.threads,
-  threads_batch: settings.engine.threadsBatch,
-  flash_attn: settings.engine.flashAttention,
-  mlock: settings.engine.mlock,
-  numa: settings.engine.numa,
-  cpu_mask: settings.engine.cpuMask,
-  cpu_range: settings.engine.cpuRange,
-  cpu_strict: settings.engine.cpuStrict,
-  prio: settings.engine.priority,
-  rope_scaling: settings.engine.ropeScaling,
-  rope_scale: settings.engine.ropeScale,
-  rope_freq_base: settings.engine.ropeFreqBase,
-  rope_freq_scale: settings.engine.ropeFreqScale,
-  yarn_orig_ctx: settings.engine.yarnOriginalLength,
-  yarn_ext_factor: settings.engine.yarnExtFactor,
-  yarn_attn_factor: settings.engine.yarnAttnFactor,
-  yarn_beta_fast: settings.engine.yarnBetaFast,
-  yarn_beta_slow: settings.engine.yarnBetaSlow,
-  override_kv: settings.engine.overrideKv,
-  check_tensors: settings.engine.checkTensors,
-  checkpoint_ram: settings.engine.checkpointRamMiB,
-  // Their request fields are the opposites: mmap, kv_offload and kv_unified.
-  no_mmap: settings.engine.noMmap,
-  no_kv_offload: settings.engine.noKvOffload,
-  no_kv_unified: settings.engine.noKvUnified,
-} as const;
-const deviceLoadFlags: readonly Flag[] = Object.values(deviceLoadSettings).map(ofServer);
+const ownFlags: readonly Flag[] = ownSettings.map(({ setting }) => ofServer(setting));
 
 export const loadFlags = [
   ofServer(contextLength),
   ofServer(kvBits),
   ofServer(kvBitsK),
   ofServer(kvBitsV),
-  ...deviceLoadFlags,
+  ...ownFlags,
   ...remoteFlags,
 ] as const;
 

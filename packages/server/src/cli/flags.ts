@@ -57,12 +57,10 @@ function withParser(option: Option, flag: Flag): Option {
 
 function parseNumber(text: string, { kind, min, max }: Flag): number {
   const value = readText(kind, text);
-  if (typeof value !== "number")
-    throw new InvalidArgumentError(
-      kind === "integer" ? "It must be a whole number." : "It must be a number.",
-    );
+  const number = kind === "integer" ? "a whole number" : "a number";
+  if (typeof value !== "number") throw new InvalidArgumentError(`It must be ${number}.`);
   if (min !== undefined && value < min)
-    throw new InvalidArgumentError(`It must be a whole number of at least ${min}.`);
+    throw new InvalidArgumentError(`It must be ${number} of at least ${min}.`);
   if (max !== undefined && value > max) throw new InvalidArgumentError(`It must be at most ${max}.`);
   return value;
 }

@@ -1,9 +1,9 @@
 import { EngineError, LoadOptions } from "@ingle/engine";
 import { KvBits, LoadRequest } from "@ingle/protocol";
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import { gate, scriptedKnown, type ScriptedKnown } from "../testing/scripted-models.ts";
-import { deviceLoadSettings } from "../cli/command-flags.ts";
-import { deviceSettingsOf } from "./slot/device-settings.ts";
+import { ownSettings } from "../settings/own-settings.ts";
 import { agree, settingsOf, settingsOver, usualSettings, type LoadSettings } from "./slot/load-settings.ts";
 import { ModelRegistry, type RegistryOptions } from "./registry.ts";
 
@@ -17,6 +17,18 @@ function registryWith(
   const registry = new ModelRegistry({ waitingMax: 9, onLoading: "wait", ...options });
   for (const each of models) registry.add(each);
   return registry;
+}
+
+/** The bounds of numbers, the choices and the lengths of lists that a schema names, in order. */
+function boundsOf(schema: z.ZodType): string[] {
+  const bounds: string[] = [];
+  const keep = (key: string, value: unknown): unknown => {
+    if (["minimum", "maximum", "enum", "maxItems"].includes(key))
+      bounds.push(`${key} ${JSON.stringify(value)}`);
+    return value;
+  };
+  JSON.stringify(z.toJSONSchema(schema, { io: "input" }), keep);
+  return bounds;
 }
 
 async function request(registry: ModelRegistry, id: string): Promise<void> {
@@ -60,16 +72,21 @@ describe("the settings of a request", () => {
     expect(agree({ devices: { tensorSplit: [1, 2] } }, { devices: { tensorSplit: [1, 2] } })).toBe(true);
   });
 
-  it("have a flag, a field and an option of the engine for each setting of devices", () => {
+  it("have a flag, a field and an option of the engine for each setting of devices, with the same bounds", () => {
     const others = new Set(["model", "wait", "context_length", "kv_bits", "kv_bits_k", "kv_bits_v"]);
-    const fields = Object.keys(LoadRequest.shape).filter((field) => !others.has(field));
-    for (const field of fields) {
-      const options = Object.keys(deviceSettingsOf({ model, [field]: 1 }) ?? {});
-      expect(options, field).toHaveLength(1);
-      expect(LoadOptions.shape, field).toHaveProperty(options[0] ?? "");
-      const isOpposite = ["mmap", "kv_offload", "kv_unified"].includes(field);
-      expect(deviceLoadSettings, field).toHaveProperty(isOpposite ? `no_${field}` : field);
+    const fields = Object.entries(LoadRequest.shape).filter(([field]) => !others.has(field));
+    expect(ownSettings.map(({ field }) => field).toSorted()).toEqual(
+      fields.map(([field]) => field).toSorted(),
+    );
+    for (const { field, option } of ownSettings) {
+      const [inRequest, inEngine] = [
+        Reflect.get(LoadRequest.shape, field),
+        Reflect.get(LoadOptions.shape, option),
+      ];
+      expect(boundsOf(inRequest), field).toEqual(boundsOf(inEngine));
     }
+    expect(boundsOf(LoadRequest.shape.prio)).toEqual(["minimum -1", "maximum 3"]);
+    expect(boundsOf(LoadRequest.shape.gpu_layers)).toContain('enum ["auto","all"]');
   });
 
   it("have the numbers of bits that the engine takes", () => {

@@ -1,4 +1,5 @@
 // Settings of the engine that each model is loaded into, and of the models in memory together.
+import { deviceBounds, deviceChoices } from "@ingle/engine/device-bounds";
 import { flagKinds } from "./setting.ts";
 
 const { text, list, integer, decimal, time, toggle } = flagKinds("INGLE_");
@@ -37,7 +38,7 @@ export const engineSettings = {
     },
   ),
   threads: integer("--threads <number>", "CPU threads to compute with", {
-    min: 1,
+    ...deviceBounds.threads,
     defaultText: "one per core",
   }),
   kvBits: integer(
@@ -226,7 +227,7 @@ export const deviceSettings = {
     "--n-cpu-moe <layers>",
     "Number of layers, from the first, whose experts stay in host memory",
     {
-      max: 65_536,
+      ...deviceBounds.cpuMoeLayers,
       defaultText: "as few as [memory](operations.md#memory) requires",
     },
   ),
@@ -239,7 +240,7 @@ export const deviceSettings = {
     },
   ),
   splitMode: text("--split-mode <mode>", "How several GPUs share a model", {
-    choices: ["layer", "row", "none"],
+    choices: deviceChoices.splitMode,
     defaultText: "layer",
   }),
   tensorSplit: text("--tensor-split <shares>", "Each device's share of the layers, as 3,1", {
@@ -247,7 +248,7 @@ export const deviceSettings = {
     defaultText: "by free memory",
   }),
   mainGpu: integer("--main-gpu <number>", "Device that holds the model with --split-mode none", {
-    max: 15,
+    ...deviceBounds.mainGpu,
     defaultText: "0",
   }),
   noKvOffload: toggle("--no-kv-offload", "Keep the KV cache in host memory"),
@@ -258,22 +259,19 @@ export const deviceSettings = {
 
 export const computeSettings = {
   batchTokens: integer("--batch-size <tokens>", "Maximum tokens of one step", {
-    min: 8,
-    max: 16_384,
+    ...deviceBounds.batchTokens,
     defaultText: "512; more on [GPUs](gpu.md#devices) with 12 GiB or more",
   }),
   ubatchTokens: integer("--ubatch-size <tokens>", "Maximum tokens computed at once; larger steps are split", {
-    min: 1,
-    max: 16_384,
+    ...deviceBounds.ubatchTokens,
     defaultText: "as `--batch-size`",
   }),
   threadsBatch: integer("--threads-batch <number>", "CPU threads for steps of many tokens", {
-    min: 1,
-    max: 512,
+    ...deviceBounds.threadsBatch,
     defaultText: "as `--threads`",
   }),
   flashAttention: text("--flash-attn <mode>", "Flash attention", {
-    choices: ["auto", "on", "off"],
+    choices: deviceChoices.flashAttention,
     default: "auto",
   }),
   noMmap: toggle("--no-mmap", "Read the model's file instead of mapping it into memory"),
@@ -281,7 +279,7 @@ export const computeSettings = {
     details: "Fails where the system does not let the process lock so much.",
   }),
   numa: text("--numa <strategy>", "How to place threads on a machine with several NUMA nodes", {
-    choices: ["distribute", "isolate", "numactl"],
+    choices: deviceChoices.numa,
     defaultText: "not at all",
   }),
   cpuMask: text("--cpu-mask <mask>", "Processors to compute with, as a hexadecimal bit mask", {
@@ -297,8 +295,7 @@ export const computeSettings = {
     "--prio <number>",
     "Priority of the threads: -1 low, 0 normal, 1 medium, 2 high, 3 realtime",
     {
-      min: -1,
-      max: 3,
+      ...deviceBounds.priority,
       defaultText: "0",
       details: "Values above 0 need a privilege (`CAP_SYS_NICE` on Linux).",
     },
@@ -316,7 +313,7 @@ export const computeSettings = {
     "--checkpoint-ram <MiB>",
     "Memory for saved states of hybrid and recurrent models; 0 saves none",
     {
-      max: 1_048_576,
+      ...deviceBounds.checkpointRamMiB,
       defaultText: "256",
       details: "Their prefixes are shared only where a state was saved.",
     },
@@ -325,43 +322,43 @@ export const computeSettings = {
 
 export const positionSettings = {
   ropeScaling: text("--rope-scaling <method>", "How positions are stretched for longer texts", {
-    choices: ["none", "linear", "yarn"],
+    choices: deviceChoices.ropeScaling,
     defaultText: "the model's own",
   }),
   ropeScale: decimal(
     "--rope-scale <factor>",
     "Factor by which positions are stretched: 2 doubles the length",
     {
-      rule: (rules) => rules.positive,
+      ...deviceBounds.ropeScale,
       defaultText: "the model's own",
     },
   ),
   ropeFreqBase: decimal("--rope-freq-base <number>", "Base frequency of positions", {
-    rule: (rules) => rules.positive,
+    ...deviceBounds.ropeFreqBase,
     defaultText: "the model's own",
   }),
   ropeFreqScale: decimal("--rope-freq-scale <factor>", "1 / --rope-scale", {
-    rule: (rules) => rules.positive,
+    ...deviceBounds.ropeFreqScale,
     defaultText: "the model's own",
   }),
   yarnOriginalLength: integer("--yarn-orig-ctx <tokens>", "YaRN: the length that the model was trained for", {
-    max: 268_435_456,
+    ...deviceBounds.yarnOriginalLength,
     defaultText: "the model's own",
   }),
   yarnExtFactor: decimal("--yarn-ext-factor <factor>", "YaRN: share of extrapolation", {
-    rule: (rules) => rules.factor,
+    ...deviceBounds.yarnExtFactor,
     defaultText: "the model's own",
   }),
   yarnAttnFactor: decimal("--yarn-attn-factor <factor>", "YaRN: scale of attention", {
-    rule: (rules) => rules.factor,
+    ...deviceBounds.yarnAttnFactor,
     defaultText: "the model's own",
   }),
   yarnBetaFast: decimal("--yarn-beta-fast <number>", "YaRN: bound of low dimensions", {
-    rule: (rules) => rules.factor,
+    ...deviceBounds.yarnBetaFast,
     defaultText: "the model's own",
   }),
   yarnBetaSlow: decimal("--yarn-beta-slow <number>", "YaRN: bound of high dimensions", {
-    rule: (rules) => rules.factor,
+    ...deviceBounds.yarnBetaSlow,
     defaultText: "the model's own",
   }),
 };

@@ -121,7 +121,7 @@ export function ruleOf(setting: Setting): z.ZodType {
     case "time":
       return rules.time(setting);
     case "decimal":
-      return rules.decimal;
+      return rules.decimal(setting);
     case "toggle":
       return rules.toggle;
     case "list":

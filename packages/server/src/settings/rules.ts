@@ -49,7 +49,9 @@ export function integer({ min = 0, max = Number.MAX_SAFE_INTEGER }: { min?: numb
     .max(max, `must be at most ${max}`);
 }
 
-export const decimal = z.number("must be a number");
+export function decimal({ min = -Infinity, max = Infinity }: { min?: number; max?: number }) {
+  return z.number("must be a number").min(min, `must be at least ${min}`).max(max, `must be at most ${max}`);
+}
 
 export const toggle = z.boolean("must be true or false");
 
@@ -98,9 +100,6 @@ export const tensorSplit = commaSeparated
 export const gpuLayers = text
   .transform((layers) => (/^\d+$/.test(layers) ? Number(layers) : layers))
   .pipe(GpuLayers);
-
-export const positive = decimal.positive("must be above 0").max(1e12);
-export const factor = decimal.min(0, "must be at least 0").max(1e6);
 
 /** A variant may also have `reject-at-start`: requests wait, but are rejected until a first model has been loaded. */
 export const onLoading = z.enum(

@@ -14,7 +14,7 @@ export interface Flag {
   /** Sentences in Markdown that docs/cli.md adds. */
   readonly details?: string;
   readonly choices?: readonly string[];
-  /** Bounds of an integer; of a time, in milliseconds. */
+  /** Bounds of a number; of a time, in milliseconds. */
   readonly min?: number;
   readonly max?: number;
   /** Environment variables for the flag, in order of precedence; platforms set those without INGLE_. */

@@ -6,14 +6,9 @@ import type { CommandContext } from "../context.ts";
 import { formatBytes, formatTable } from "../text.ts";
 import { startProgress } from "../progress.ts";
 import { ruleOf } from "../../settings/resolve.ts";
+import { ownSettings } from "../../settings/own-settings.ts";
 import { flagName, longFlag } from "../../settings/setting.ts";
-import {
-  deviceLoadSettings,
-  type FlagsIn,
-  type loadFlags,
-  type psFlags,
-  type RemoteFlags,
-} from "../command-flags.ts";
+import type { FlagsIn, loadFlags, psFlags, RemoteFlags } from "../command-flags.ts";
 import { RemoteServer } from "./remote-server.ts";
 
 /** How often the server is polled. */
@@ -41,7 +36,7 @@ export async function loadCommand(
     kv_bits: kvBits,
     kv_bits_k: kvBitsK,
     kv_bits_v: kvBitsV,
-    ...deviceFieldsOf(flags),
+    ...ownFieldsOf(flags),
   };
   const { id } = await server.request("load", model, settings);
   using progress = startProgress(`Loading ${id}`, context);
@@ -56,16 +51,15 @@ export async function loadCommand(
 }
 
 /** Converts flags of devices and processors to fields of a load request. Throws CliError for an invalid value. */
-function deviceFieldsOf(flags: object): object {
+function ownFieldsOf(flags: object): object {
   const fields: Record<string, unknown> = {};
-  for (const [field, setting] of Object.entries(deviceLoadSettings)) {
+  for (const { setting, field, isOpposite } of ownSettings) {
     const value: unknown = Reflect.get(flags, flagName(setting));
     if (value === undefined) continue;
     const checked = ruleOf(setting).safeParse(value);
     if (!checked.success)
       throw new CliError(`${longFlag(setting)} ${checked.error.issues[0]?.message ?? "cannot be used"}.`);
-    if (field.startsWith("no_")) fields[field.slice("no_".length)] = checked.data !== true;
-    else fields[field] = checked.data;
+    fields[field] = isOpposite ? checked.data !== true : checked.data;
   }
   return fields;
 }

@@ -1,11 +1,7 @@
 // The settings for loading a model that a management request may choose. All others are the server's.
 import type { KvBits, LoadRequest } from "@ingle/protocol";
-import {
-  devicesAgree,
-  deviceSettingsOf,
-  usualDeviceSettings,
-  type DeviceSettings,
-} from "./device-settings.ts";
+import type { OwnOptions, StartedWith } from "../../settings/own-settings.ts";
+import { devicesAgree, deviceSettingsOf, usualDeviceSettings } from "./device-settings.ts";
 
 /** Absent settings are not specified, or not known. */
 export interface LoadSettings {
@@ -15,7 +11,7 @@ export interface LoadSettings {
   kvBitsK?: KvBits | undefined;
   kvBitsV?: KvBits | undefined;
   /** The settings for devices and processors. */
-  devices?: DeviceSettings | undefined;
+  devices?: OwnOptions | undefined;
 }
 
 /** The engine's default. */
@@ -35,8 +31,7 @@ export function settingsOf(request: LoadRequest): LoadSettings | undefined {
 
 /** The settings with which a server was started. */
 export function usualSettings(
-  engine: Omit<LoadSettings, "devices"> &
-    Parameters<typeof usualDeviceSettings>[0] & { kvBits?: KvBits | undefined },
+  engine: Omit<LoadSettings, "devices"> & StartedWith & { kvBits?: KvBits | undefined },
 ): LoadSettings {
   const { contextLength, kvBits = kvBitsDefault, kvBitsK = kvBits, kvBitsV = kvBits } = engine;
   return { contextLength, kvBitsK, kvBitsV, devices: usualDeviceSettings(engine) };
@@ -52,10 +47,7 @@ export function settingsOver(requested: LoadSettings | undefined, usual: LoadSet
   };
 }
 
-function bothOf(
-  usual: DeviceSettings | undefined,
-  requested: DeviceSettings | undefined,
-): DeviceSettings | undefined {
+function bothOf(usual: OwnOptions | undefined, requested: OwnOptions | undefined): OwnOptions | undefined {
   return requested === undefined ? usual : { ...usual, ...requested };
 }
 
