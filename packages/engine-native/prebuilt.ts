@@ -55,8 +55,8 @@ function readme(platform: Platform): string {
   const name = packageName(platform);
   const asked =
     platform.gpu === undefined
-      ? "It is installed with `@ingle/engine-native` on this platform; nothing has to be done."
-      : `Install it beside \`@ingle/engine\` or \`ingle\` to use it: \`npm install ${name}\`. It takes the place of the package for the CPU alone.`;
+      ? "It is installed with `@ingle/engine-native` on this platform; there is nothing to do."
+      : `Install it beside \`@ingle/engine\` or \`ingle\` to use it: \`npm install ${name}\`. It replaces the CPU-only package.`;
   return `# ${name}\n\n${describe(platform)}, built from llama.cpp and Ingle's own code.\n\n${asked}\n`;
 }
 

@@ -176,7 +176,7 @@ export abstract class ReplyStream<Event> implements AsyncIterable<Event>, AsyncD
     }
     const event = this.toEvent(value);
     if (event === undefined)
-      throw new StreamError("the stream has data that are not part of a reply", "stream_invalid", null);
+      throw new StreamError("the stream has data that is not part of a reply", "stream_invalid", null);
     this.keep(event);
     return event;
   }

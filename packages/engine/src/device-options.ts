@@ -50,12 +50,15 @@ export const TensorSplit = z
 
 export const CpuMask = z
   .string()
-  .regex(/^(?:0x)?[0-9a-f]{1,128}$/i, "must be a hexadecimal number, of which each bit is a processor");
+  .regex(
+    /^(?:0x)?[0-9a-f]{1,128}$/i,
+    "must be a hexadecimal number in which each bit stands for a processor",
+  );
 
 export const CpuRange = z.string().refine((text) => {
   const [, low = "", high = ""] = /^(\d{1,3})-(\d{1,3})$/.exec(text) ?? [];
   return low !== "" && Number(low) <= Number(high) && Number(high) < threadsMax;
-}, "must be such as 0-3");
+}, "must be a range such as 0-3");
 
 export const deviceOptions = {
   /**

@@ -17,7 +17,7 @@ export function countMarkers(text: string, marker: string): number {
 
 /** The error for images that a model cannot read; `param` is the field that has them. */
 export function imageNotSupported(param: string): EngineError {
-  const message = "This model reads no images. Use one that does, or load it with its projector (mmproj).";
+  const message = "This model cannot read images. Use one that does, or load it with its projector (mmproj).";
   return new EngineError("image_not_supported", message, { details: { param } });
 }
 

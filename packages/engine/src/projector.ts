@@ -38,7 +38,10 @@ export async function projectorOf(
   if (mmproj === undefined || mmproj === null) {
     if (imageMinTokens === 0 && imageMaxTokens === 0) return null;
     const param = imageMinTokens > 0 ? "imageMinTokens" : "imageMaxTokens";
-    throw invalidRequest(param, "a model without a projector reads no images; give its projector as mmproj.");
+    throw invalidRequest(
+      param,
+      "a model without a projector cannot read images; give its projector as mmproj.",
+    );
   }
   if (imageMaxTokens > 0 && imageMinTokens > imageMaxTokens)
     throw invalidRequest("imageMinTokens", "it is more than imageMaxTokens.");
@@ -64,7 +67,7 @@ async function headerOf(file: string): ReturnType<typeof readGguf> {
   }
   throw new EngineError(
     "model_unsupported",
-    `${file} is no projector for images. Use the mmproj file that came with the model.`,
+    `${file} is not a projector for images. Use the mmproj file that came with the model.`,
   );
 }
 
@@ -81,9 +84,9 @@ function wrongWith(metadata: GgufMetadata): string | undefined {
   const heads = valueOf(metadata, "clip.vision.attention.head_count");
   const width = valueOf(metadata, "clip.vision.embedding_length");
   if (typeof heads === "number" && typeof width === "number" && width % heads !== 0)
-    return "its heads do not share its width evenly";
+    return "its width is not a multiple of its number of heads";
   if (!numbersOf(metadata, "clip.vision.image_mean").every(Number.isFinite))
-    return "clip.vision.image_mean has a value that is no number";
+    return "clip.vision.image_mean has a value that is not a number";
   // Colors are divided by it.
   if (!numbersOf(metadata, "clip.vision.image_std").every((value) => Number.isFinite(value) && value > 0))
     return "clip.vision.image_std is not more than 0";

@@ -51,7 +51,7 @@ export function checkRerank(
 export function refuseReranker({ isReranker }: NativeModelInfo): void {
   if (!isReranker) return;
   const message =
-    "This model cannot make embeddings: it is a reranker, which scores pairs of texts. Choose an embedding model.";
+    "This model cannot compute embeddings: it is a reranker, which scores pairs of texts. Choose an embedding model.";
   throw new EngineError("embeddings_not_supported", message);
 }
 

@@ -85,7 +85,7 @@ export const CompletionRequest = z
       ...samplingFields,
       max_tokens: tokenLimit(
         "max_tokens",
-        `The most tokens of a reply, at least 1; -1 means no limit. Default ${completionTokensDefault}.`,
+        `Maximum number of tokens per reply, at least 1; -1 means no limit. Default ${completionTokensDefault}.`,
       ),
       n: choicesField,
       best_of: optionalField(integerField("best_of", { min: 1 }), "Must equal n: every reply is returned."),

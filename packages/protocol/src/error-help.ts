@@ -32,12 +32,12 @@ export const errorHelp = {
   },
   embeddings_not_supported: {
     means:
-      "The model makes no embeddings of texts: it is a reranker, or its file does not say how to pool tokens. The message says " +
+      "The model cannot compute embeddings: it is a reranker, or its file does not say how to pool tokens. The message says " +
       "which.",
     advice: "Use an embedding model, or one that generates.",
   },
   reranking_not_supported: {
-    means: "The model does not score pairs of texts: it is no reranker, or its file has no classifier.",
+    means: "The model does not score pairs of texts: it is not a reranker, or its file has no classifier.",
     advice: "Use a reranker.",
   },
   unauthorized: {

@@ -67,7 +67,10 @@ export const ErrorBody = responseObject("ErrorBody", {
     param: z.string().nullable().describe("The wrong field of the request, or null."),
     code: z.string().describe("What went wrong, for programs; docs/errors.md lists them."),
     n_prompt_tokens: z.int().optional().describe("With context_length_exceeded: tokens of the prompt."),
-    n_ctx: z.int().optional().describe("With context_length_exceeded: the most tokens of one request."),
+    n_ctx: z
+      .int()
+      .optional()
+      .describe("With context_length_exceeded: the maximum number of tokens per request."),
     progress: z.number().optional().describe("With model_loading: how much is loaded, 0 to 1."),
   }),
 });

@@ -19,7 +19,7 @@ export const ModelEntry = responseObject("ModelEntry", {
   object: z.literal("model"),
   created: z.int().describe("Unix seconds."),
   owned_by: z.string(),
-  context_length: z.int().nullable().describe("The most tokens of one request, prompt and reply."),
+  context_length: z.int().nullable().describe("Maximum number of tokens per request, prompt and reply."),
   max_model_len: z
     .int()
     .nullable()
@@ -27,9 +27,11 @@ export const ModelEntry = responseObject("ModelEntry", {
   context_length_train: z
     .int()
     .nullable()
-    .describe("The most tokens that the model was trained for; context_length may be less."),
+    .describe("Maximum number of tokens that the model was trained for; context_length may be less."),
   input_modalities: z.array(z.enum(["text", "image"])),
-  capabilities: z.array(ModelCapability).describe("As far as its file tells, also before it is loaded."),
+  capabilities: z
+    .array(ModelCapability)
+    .describe("From its file's header, so known even before it is loaded."),
   quantization: z.string().nullable().describe("For example Q4_K_M."),
   size_bytes: z.int().nullable().describe("Bytes of the weights."),
   n_params: z.int().nullable().describe("The number of parameters."),
@@ -51,7 +53,7 @@ export const modelsPageMax = 1_000;
 export const ModelsQuery = z.looseObject({
   limit: optionalField(
     integerParameter("limit", { min: 1, max: modelsPageMax }),
-    "The most models of the response. Like the other parameters, only read with the header anthropic-version.",
+    "Maximum number of models in the response. Like the other parameters, only read with the header anthropic-version.",
     modelsPageMax,
   ),
   after_id: optionalField(
@@ -71,7 +73,7 @@ export const AnthropicModel = responseObject("AnthropicModel", {
   id: z.string().describe("The value for a request's `model`."),
   display_name: z.string(),
   created_at: z.string().describe("In the format of RFC 3339."),
-  max_input_tokens: z.int().nullable().describe("The most tokens of one request."),
+  max_input_tokens: z.int().nullable().describe("Maximum number of tokens per request."),
   max_tokens: z.int().nullable().describe("The same: prompt and reply share them."),
 });
 export type AnthropicModel = z.infer<typeof AnthropicModel>;

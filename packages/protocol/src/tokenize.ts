@@ -87,7 +87,7 @@ export const Tokenization = responseObject("Tokenization", {
     .union([z.array(z.int()), z.array(TokenPiece)])
     .describe("Token ids in order; objects if with_pieces is true."),
   count: z.int().describe("The number of tokens."),
-  max_model_len: z.int().describe("The most tokens of one request."),
+  max_model_len: z.int().describe("Maximum number of tokens per request."),
 });
 export type Tokenization = z.infer<typeof Tokenization>;
 

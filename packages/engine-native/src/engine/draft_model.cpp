@@ -34,7 +34,7 @@ base::Result<std::unique_ptr<DraftModel>> DraftModel::create(std::shared_ptr<con
     if (model->info().is_recurrent) {
         return base::fail(Code::invalid_argument, "A " + model->info().architecture +
                                                       " model cannot draft for another model: its recurrent "
-                                                      "state cannot be taken back after a rejected "
+                                                      "state cannot be rolled back after a rejected "
                                                       "draft. Choose a draft model of another architecture.");
     }
     const base::Result<int32_t> common = llama_rt::common_vocabulary(target, *model);

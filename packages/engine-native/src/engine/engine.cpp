@@ -103,7 +103,7 @@ Engine::Engine(std::shared_ptr<const llama_rt::Model> model, std::unique_ptr<lla
 base::Result<base::RequestId> Engine::submit(Submission submission, base::RequestId id) {
     if (!can_generate_) {
         return base::fail(Code::generation_not_supported,
-                          "This model generates no text: it only computes embeddings of texts.");
+                          "This model cannot generate text: it only computes embeddings.");
     }
     const base::Result<void> is_known =
         check_prompt(*model_, options_.context.tokens_at_once(), submission.prompt, submission.images);

@@ -68,7 +68,7 @@ export const MessagesRequest = z
     {
       ...promptFields,
       max_tokens: integerField("max_tokens", { min: 1 }).describe(
-        "The most tokens of the reply, including its reasoning.",
+        "Maximum number of tokens in the reply, including its reasoning.",
       ),
       stop_sequences: optionalField(
         arrayOf(stopSequence, stopRule, { max: stopsMax }),

@@ -96,7 +96,7 @@ export const samplingFields = {
   ),
   max_tokens: tokenLimit(
     "max_tokens",
-    "The most tokens of a reply, at least 1; -1, the default, means no limit.",
+    "Maximum number of tokens per reply, at least 1; -1, the default, means no limit.",
   ),
   max_completion_tokens: tokenLimit(
     "max_completion_tokens",

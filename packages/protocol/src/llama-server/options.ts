@@ -66,7 +66,7 @@ const ofLoading = "the server's settings decide";
 
 export const llamaServerOptions = {
   n_predict: limitField(
-    "The most tokens of a reply; -1 means no limit, and 0 only computes the prompt, for later requests.",
+    "Maximum number of tokens per reply; -1 means no limit, and 0 only computes the prompt, for later requests.",
     -1,
   ),
   max_tokens: limitField("Another name for n_predict."),

@@ -35,13 +35,13 @@ export const LmStudioChatRequest = z
         .describe("The user's next message: a text, or texts and images in their order."),
       system_prompt: optionalField(
         textField("system_prompt"),
-        "The system message; in a chat that goes on, it replaces the one before.",
+        "The system message; in a continued chat, it replaces the earlier one.",
       ),
       previous_response_id: optionalField(
         nameField("previous_response_id"),
-        "The response that this message follows; its chat goes on.",
+        "The response that this message follows; its chat is continued.",
       ),
-      store: flag("store", "Keeps the chat, so that another request can go on with it.", true),
+      store: flag("store", "Keeps the chat, so that another request can continue it.", true),
       stream: flag("stream", "Sends the reply while it is generated, as named events.", false),
       temperature,
       top_p,
@@ -50,7 +50,7 @@ export const LmStudioChatRequest = z
       repeat_penalty,
       max_output_tokens: tokenLimit(
         "max_output_tokens",
-        "The most tokens of the reply, at least 1; -1, the default, means no limit.",
+        "Maximum number of tokens in the reply, at least 1; -1, the default, means no limit.",
       ),
       reasoning: optionalField(
         z.enum(
@@ -80,7 +80,7 @@ export const LmStudioChatResponse = responseObject("LmStudioChatResponse", {
   model_instance_id: z.string().describe("The model's id."),
   output: z.array(OutputItem),
   stats: z.object({
-    input_tokens: z.int().describe("With the chat before and the template."),
+    input_tokens: z.int().describe("Includes the earlier chat and the template."),
     total_output_tokens: z.int(),
     reasoning_output_tokens: z.int(),
     tokens_per_second: z.number().describe("Of the tokens after the first."),

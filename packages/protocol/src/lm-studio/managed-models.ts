@@ -10,7 +10,7 @@ const ModelType = z.enum(["llm", "embedding"]);
 
 const loadConfig = z.object({
   context_length: z.int().describe("Tokens of one request."),
-  parallel: z.int().optional().describe("The most requests that are computed at the same time."),
+  parallel: z.int().optional().describe("Maximum number of requests computed at the same time."),
   eval_batch_size: z.int().optional().describe("Absent unless it was set."),
   flash_attention: z.boolean().optional().describe("Absent unless it was set."),
   offload_kv_cache_to_gpu: z.boolean().optional().describe("Absent unless it was set."),

@@ -45,7 +45,7 @@ export const deviceFields = {
   ),
   n_cpu_moe: optionalField(
     integerField("n_cpu_moe", { min: 0, max: layersMax }),
-    "So many layers keep their experts in the machine's memory.",
+    "The number of layers whose experts stay in the machine's memory.",
   ),
   override_tensor: optionalField(
     texts("override_tensor"),
@@ -63,10 +63,13 @@ export const deviceFields = {
     integerField("main_gpu", { min: 0, max: 15 }),
     "With `split_mode` `none`: the number of the device that holds the model.",
   ),
-  batch_size: optionalField(integerField("batch_size", { min: 8, max: 16_384 }), "Most tokens of one step."),
+  batch_size: optionalField(
+    integerField("batch_size", { min: 8, max: 16_384 }),
+    "Maximum number of tokens per step.",
+  ),
   ubatch_size: optionalField(
     integerField("ubatch_size", { min: 1, max: 16_384 }),
-    "Most tokens that are computed at once.",
+    "Maximum number of tokens computed at once.",
   ),
   threads: optionalField(integerField("threads", { min: 1, max: 512 }), "Threads to compute with."),
   threads_batch: optionalField(
@@ -120,6 +123,6 @@ export const deviceFields = {
   check_tensors: optionalField(toggle("check_tensors"), "Checks all weights while loading."),
   checkpoint_ram: optionalField(
     integerField("checkpoint_ram", { min: 0, max: 1_048_576 }),
-    "Most memory in MiB for saved states of hybrid and recurrent models.",
+    "Maximum memory in MiB for saved states of hybrid and recurrent models.",
   ),
 };

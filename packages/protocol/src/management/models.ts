@@ -32,18 +32,20 @@ export const ManagedModel = responseObject("ManagedModel", {
   pinned: z.boolean().describe("It is neither evicted for other models nor unloaded when idle."),
   running: z.int().describe("Requests that use it now."),
   waiting: z.int().describe("Requests that wait until it is loaded."),
-  context_length: z.int().nullable().describe("The most tokens of one request."),
+  context_length: z.int().nullable().describe("Maximum number of tokens per request."),
   context_length_train: z
     .int()
     .nullable()
-    .describe("The most tokens that the model was trained for; context_length may be less."),
+    .describe("Maximum number of tokens that the model was trained for; context_length may be less."),
   quantization: z.string().nullable().describe("For example Q4_K_M."),
   format: z
     .enum(["gguf", "mlx"])
     .nullable()
     .describe("`mlx`: its GGUF file was converted from an MLX build."),
   architecture: z.string().nullable().describe("For example lfm2."),
-  capabilities: z.array(ModelCapability).describe("As far as its file tells, also before it is loaded."),
+  capabilities: z
+    .array(ModelCapability)
+    .describe("From its file's header, so known even before it is loaded."),
   size_bytes: z.int().nullable().describe("Bytes of the weights."),
   memory_bytes: z
     .int()
@@ -65,7 +67,7 @@ export type ManagedModel = z.infer<typeof ManagedModel>;
 /** The memory of all models together. */
 export const ModelMemory = responseObject("ModelMemory", {
   used_bytes: z.int(),
-  budget_bytes: z.int().nullable().describe("The most memory that they may use; null means no limit."),
+  budget_bytes: z.int().nullable().describe("Maximum memory that they may use; null means no limit."),
 });
 export type ModelMemory = z.infer<typeof ModelMemory>;
 
@@ -93,7 +95,7 @@ export const LoadRequest = requestObject("LoadRequest", {
   ...UnloadRequest.shape,
   context_length: optionalField(
     integerField("context_length", { min: contextLengthMin }),
-    "The most tokens of one request, prompt and reply.",
+    "Maximum number of tokens per request, prompt and reply.",
   ),
   kv_bits: kvBits("kv_bits", "Bits of a value in the KV cache: fewer take less memory and are less exact."),
   kv_bits_k: kvBits("kv_bits_k", "The same for keys only."),
@@ -122,9 +124,9 @@ export const MemoryEstimate = responseObject("MemoryEstimate", {
     ),
   reason: z.string().describe("Why, in a sentence for people."),
   memory_bytes: z.int().describe("Weights, KV cache and buffers."),
-  available_bytes: z.int().nullable().describe("The most memory that it may use now; null means no limit."),
-  context_length: z.int().describe("The most tokens of one request with these settings."),
-  context_length_max: z.int().describe("The most tokens that would fit."),
+  available_bytes: z.int().nullable().describe("Maximum memory that it may use now; null means no limit."),
+  context_length: z.int().describe("Maximum number of tokens per request with these settings."),
+  context_length_max: z.int().describe("Maximum number of tokens that would fit."),
   kv_bytes_per_token: z.int(),
   kv_bits_k: KvBits,
   kv_bits_v: KvBits,

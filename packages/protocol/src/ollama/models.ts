@@ -39,7 +39,7 @@ export const OllamaPullRequest = z
   .looseObject(
     {
       ...namedModel,
-      stream: flag("stream", "Sends progress, one JSON object a line.", true),
+      stream: flag("stream", "Sends progress, one JSON object per line.", true),
       insecure: ignoredField("downloads are always verified", [false]),
       username: ignoredField("set HF_TOKEN for the server", [""]),
       password: ignoredField("set HF_TOKEN for the server", [""]),

@@ -37,7 +37,7 @@ const fields = {
   ),
   num_predict: optionalField(
     integerField("options.num_predict", { min: -2 }),
-    "The most tokens of a reply; 0, -1 and -2 mean no limit.",
+    "Maximum number of tokens per reply; 0, -1 and -2 mean no limit.",
     -1,
   ),
   repeat_last_n: optionalField(

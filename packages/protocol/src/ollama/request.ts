@@ -43,7 +43,7 @@ const formatRule = 'format must be "json" or a JSON schema';
 
 const generationFields = {
   model: servedModelField,
-  stream: flag("stream", "Sends the reply while it is generated, one JSON object a line.", true),
+  stream: flag("stream", "Sends the reply while it is generated, one JSON object per line.", true),
   format: optionalField(
     z.union([z.enum(["json", ""], formatRule), jsonSchemaField("format")], formatRule),
     "The reply is JSON, or JSON of this schema; the empty string means text.",

@@ -122,7 +122,7 @@ export type OllamaModelInfo = z.infer<typeof OllamaModelInfo>;
 
 export const OllamaProgress = responseObject("OllamaProgress", {
   status: z.string().describe("success at the end."),
-  digest: z.string().optional().describe("Names the phase, for progress bars; it is no checksum."),
+  digest: z.string().optional().describe("Names the phase, for progress bars; it is not a checksum."),
   total: z.int().optional().describe("Bytes of this phase."),
   completed: z.int().optional().describe("Bytes done."),
 });

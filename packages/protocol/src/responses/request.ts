@@ -89,7 +89,7 @@ export const ResponsesRequest = z
       instructions: optionalField(textField("instructions"), "The system message."),
       max_output_tokens: tokenLimit(
         "max_output_tokens",
-        "The most tokens of the reply, at least 1; no limit if absent.",
+        "Maximum number of tokens in the reply, at least 1; no limit if absent.",
       ),
       ...responsesSampling,
       include: optionalField(

@@ -35,7 +35,7 @@ export const itemsPageDefault = 20;
 export const ItemsQuery = z.looseObject({
   limit: optionalField(
     integerParameter("limit", { min: 1, max: itemsPageMax }),
-    "The most items of the page.",
+    "Maximum number of items per page.",
     itemsPageDefault,
   ),
   order: optionalField(

@@ -95,7 +95,7 @@ export function refusalOf(origin: string): string {
     );
   const isNameable = origin.length <= originShownMax && AllowedOrigin.safeParse(origin).success;
   if (!isNameable)
-    return "This origin is not allowed, and --allow-origin does not take origins of this form.";
+    return "This origin is not allowed, and --allow-origin does not accept origins of this form.";
   return `The origin "${origin}" is not allowed. Start the server with --allow-origin ${origin} to add it.`;
 }
 

@@ -152,7 +152,7 @@ describe.runIf(process.platform === "linux")("ingle service as a process", () =>
         const { code, out } = await service("install", ...args);
         expect({ code, out }).toEqual({
           code: 0,
-          out: expect.stringContaining("does not run for this user"),
+          out: expect.stringContaining("is not running for this user"),
         });
         const unit = await readFile(path.join(home, ".config/systemd/user/ingle.service"), "utf8");
         expect(unit).toContain('"serve" "--log-format" "json" "--port" "0" "--model" "./a b.gguf"\n');

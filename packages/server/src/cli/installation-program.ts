@@ -32,7 +32,7 @@ export function addInstallation(program: Command, context: CommandContext, onExi
     .command("doctor")
     .argument("[model]", "a model on this machine; default: those that were used or added last")
     .description(
-      "Show build, devices and folders of this installation, and what models would get of its memory",
+      "Show build, devices and folders of this installation, and how models would be placed in its memory",
     );
   addFlags(doctor, doctorFlags).action(
     async (model: string | undefined, flags: FlagsIn<typeof doctorFlags>) => {

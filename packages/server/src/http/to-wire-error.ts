@@ -63,7 +63,7 @@ export function toWireError(thrown: unknown, fieldNames: FieldNames = {}): WireE
     if (known !== undefined) return new WireError(known.code, known.message, { cause: thrown });
     if (isClientError(thrown)) return new WireError("invalid_request", thrown.message, { cause: thrown });
   }
-  return new WireError("internal", "Something went wrong inside the server; its log tells what.", {
+  return new WireError("internal", "Something went wrong in the server; its log has the reason.", {
     cause: thrown,
   });
 }

@@ -245,7 +245,7 @@ class Connection<State> implements Peer {
     const [signature, major] = [bytes[0] === 0xff && bytes[9] === 0x7f, bytes[10] ?? 0];
     const asked = bytes.toString("latin1", 12, 32).replace(/\0+$/, "");
     this.#stage = "handshake";
-    if (!signature || major < 3) throw new ProtocolError("ZMTP 3 is spoken here");
+    if (!signature || major < 3) throw new ProtocolError("only ZMTP 3 is supported");
     if (asked !== mechanism) throw new ProtocolError(`the mechanism here is ${mechanism}`);
     this.#socket.write(ready(this.#type));
   }

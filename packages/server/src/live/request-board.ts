@@ -62,7 +62,9 @@ export class RequestBoard {
       const message = "No running request has this id. It may have ended already.";
       throw new WireError("not_found", message, { param: "id" });
     }
-    tracked.cancel(new WireError("cancelled", "The request was cancelled by a manager of this server."));
+    tracked.cancel(
+      new WireError("cancelled", "The request was cancelled by an administrator of this server."),
+    );
     return this.#withBodies(await tracked.ended);
   }
 

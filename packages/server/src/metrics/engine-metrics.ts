@@ -14,7 +14,7 @@ const gauges: readonly Figure[] = [
   ["cellsUsed", "kv_cells_used", "Cells that running requests hold or have reserved."],
   ["cellsCached", "kv_cells_cached", "Cells of the prefix cache: kept for requests with the same prefix."],
   ["cacheRamBytes", "cache_ram_bytes", "Host memory that holds evicted state."],
-  ["cacheRamPieces", "cache_ram_pieces", "Pieces of evicted state in host memory."],
+  ["cacheRamPieces", "cache_ram_pieces", "Segments of evicted state in host memory."],
 ];
 
 const totals: readonly Figure[] = [
@@ -27,14 +27,14 @@ const totals: readonly Figure[] = [
   [
     "generatedTokens",
     "generated_tokens_total",
-    "Generated tokens, those of clients that disconnected included.",
+    "Generated tokens, including those of clients that disconnected.",
   ],
   ["imagesEncoded", "images_encoded_total", "Images, or tiles of them, that were encoded."],
   ["preemptions", "preemptions_total", "Running requests that gave up their KV cells and waited again."],
   ["contextShifts", "context_shifts_total", "Times that the oldest turns of a chat were dropped."],
   ["draftedTokens", "draft_tokens_total", "Draft tokens that speculative decoding proposed."],
   ["acceptedTokens", "draft_tokens_accepted_total", "Draft tokens that were accepted."],
-  ["cacheRamHits", "cache_ram_hits_total", "Pieces of evicted state that were copied back."],
+  ["cacheRamHits", "cache_ram_hits_total", "Segments of evicted state that were copied back."],
 ];
 
 export function addEngineMetrics(register: Registry, models: ModelRegistry): void {
@@ -61,7 +61,7 @@ export function addEngineMetrics(register: Registry, models: ModelRegistry): voi
   addCollected(register, {
     kind: "counter",
     name: "ingle_model_loads_total",
-    help: "Loads of a model, by how they ended.",
+    help: "Loads of a model, by outcome.",
     labelNames: ["model", "outcome"],
     values: () =>
       models.slots.flatMap(({ id: model, counts: { loads, failures } }) => [
@@ -71,7 +71,7 @@ export function addEngineMetrics(register: Registry, models: ModelRegistry): voi
   });
   addCollected(register, {
     name: "ingle_engine_memory_bytes",
-    help: "Memory in RAM of the process of a model's engine, mapped weights included.",
+    help: "Memory in RAM of the process of a model's engine, including mapped weights.",
     labelNames: ["model"],
     values: () =>
       models.slots

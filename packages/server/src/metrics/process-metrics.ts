@@ -17,14 +17,14 @@ export function addProcessMetrics(register: Registry): Disposable {
   addCollected(register, {
     kind: "counter",
     name: "process_cpu_seconds_total",
-    help: "CPU time of this process, the engine's threads included.",
+    help: "CPU time of this process, including the engine's threads.",
     values: () => {
       const { user, system } = process.cpuUsage();
       return (user + system) / 1e6;
     },
   });
   gauge("process_start_time_seconds", "Unix time of the start.", () => startedAt);
-  gauge("process_resident_memory_bytes", "Memory in RAM, mapped weights included.", () =>
+  gauge("process_resident_memory_bytes", "Memory in RAM, including mapped weights.", () =>
     process.memoryUsage.rss(),
   );
   gauge("nodejs_heap_size_used_bytes", "JavaScript's heap in use.", () => process.memoryUsage().heapUsed);

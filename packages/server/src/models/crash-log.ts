@@ -6,7 +6,7 @@ export function crashLog(
   warn: (sentence: string, about: object) => void,
 ): (model: string, crash: EngineCrash) => void {
   const log = async (model: string, { error, report }: EngineCrash): Promise<void> => {
-    const sentence = `the engine of ${model} crashed and is started again; crash report: ${await report}`;
+    const sentence = `the engine of ${model} crashed and is being restarted; crash report: ${await report}`;
     warn(sentence, { model, reason: error.message });
   };
   return (model, crash) => void log(model, crash); // it never rejects

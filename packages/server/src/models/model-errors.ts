@@ -81,7 +81,7 @@ export function noMemory(byMemory: MemoryBytes, { budget, loadedMax }: MemoryLim
   const most = loadedMax === undefined ? "" : `, and at most ${loadedMax} may be loaded`;
   return new WireError(
     "out_of_memory",
-    `it needs ${prettyBytes(totalOf(byMemory), { binary: true })}${memory}${most}, and pinned models do not make room; unload one of them.`,
+    `it needs ${prettyBytes(totalOf(byMemory), { binary: true })}${memory}${most}, and pinned models are not evicted; unload one of them.`,
   );
 }
 

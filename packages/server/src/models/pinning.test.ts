@@ -34,7 +34,7 @@ it("a model that was to leave for another stays when it is pinned, and the other
   const loading = registry.load("b");
   await expect.poll(() => slot.state.kind).toBe("draining");
   slot.pin(true);
-  await expect(loading).rejects.toThrow(/pinned models do not make room/);
+  await expect(loading).rejects.toThrow(/pinned models are not evicted/);
   expect(slot.state.kind).toBe("loaded");
 });
 

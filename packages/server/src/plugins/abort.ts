@@ -49,7 +49,7 @@ export const abort = fp(
       // Not Fastify's request.signal: it fires on every POST as soon as the body is read.
       request.atEnd(() => {
         running.delete(controller);
-        if (!isComplete) controller.abort(new WireError("client_closed", "The client went away."));
+        if (!isComplete) controller.abort(new WireError("client_closed", "The client disconnected."));
       });
     });
   },

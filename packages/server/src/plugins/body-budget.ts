@@ -34,7 +34,7 @@ export const bodyBudget = fp(
         if (bytes > held && taken - held + bytes > bytesMax) {
           throw new WireError(
             "overloaded",
-            "The bodies of other requests take all memory for bodies; try again shortly.",
+            "The bodies of other requests use all the memory for bodies; try again shortly.",
           );
         }
         taken += bytes - held;

@@ -157,8 +157,8 @@ describe("Origin", () => {
     ["steam://games", "--allow-origin steam://games "],
     ["https://chat.example", "--allow-origin https://chat.example "],
     ["null", "--allow-origin null "],
-    ["http://evil.com/localhost", "--allow-origin does not take origins of this form"],
-    [`steam://${"x".repeat(300)}`, "--allow-origin does not take origins of this form"],
+    ["http://evil.com/localhost", "--allow-origin does not accept origins of this form"],
+    [`steam://${"x".repeat(300)}`, "--allow-origin does not accept origins of this form"],
   ])("%s that is refused is told with %s", async (origin, words) => {
     const { error } = (await ask({ host: "localhost", origin })).json();
     expect(error.message).toContain(words);

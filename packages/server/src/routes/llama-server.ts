@@ -53,7 +53,7 @@ const slots = {
   ...common,
   path: "GET /slots",
   query: SlotsQuery,
-  summary: "Tell how many requests a model computes, in llama-server's form",
+  summary: "Get the number of requests that a model computes, in llama-server's form",
   responses: { 200: LlamaServerSlots },
   errors: modelErrors,
 } satisfies Route;
@@ -113,7 +113,7 @@ export async function llamaServerRoutes(app: FastifyInstance, options: Inference
     const { model } = await modelOf(request, request.query.model);
     const list = slotsOf(model);
     if (request.query.fail_on_no_slot !== undefined && list.every((slot) => slot.is_processing))
-      throw new WireError("overloaded", "All places for requests are taken; a further request waits.");
+      throw new WireError("overloaded", "All slots are in use; another request would wait.");
     return list;
   });
   addRoute(app, slotAction, async () => {

@@ -5,15 +5,11 @@ import { flagKinds } from "./setting.ts";
 const { text, list, integer, decimal, time, toggle } = flagKinds("INGLE_");
 
 export const engineSettings = {
-  engine: text(
-    "--engine <place>",
-    "Where engines run: each in a process of its own, or all in the server's",
-    {
-      choices: ["process", "in-process"],
-      default: "process",
-      details: "See [when an engine crashes](operations.md#when-an-engine-crashes).",
-    },
-  ),
+  engine: text("--engine <place>", "Where engines run: each in its own process, or all in the server's", {
+    choices: ["process", "in-process"],
+    default: "process",
+    details: "See [when an engine crashes](operations.md#when-an-engine-crashes).",
+  }),
   stepTimeoutMs: time(
     "--step-timeout <time>",
     "How long an engine may take for one step before its process is restarted",
@@ -202,7 +198,7 @@ export const limitSettings = {
   }),
   stalledReaderTimeoutMs: time(
     "--stalled-reader-timeout <time>",
-    "How long a client may read nothing of a reply before it is disconnected",
+    "How long a client may stop reading a reply before it is disconnected",
     {
       isVariableOnly: true,
       min: 100,
@@ -243,7 +239,7 @@ export const deviceSettings = {
     choices: deviceChoices.splitMode,
     defaultText: "layer",
   }),
-  tensorSplit: text("--tensor-split <shares>", "Each device's share of the layers, as 3,1", {
+  tensorSplit: text("--tensor-split <shares>", "Each device's share of the layers, 3,1 for example", {
     rule: (rules) => rules.tensorSplit,
     defaultText: "by free memory",
   }),
@@ -276,7 +272,7 @@ export const computeSettings = {
   }),
   noMmap: toggle("--no-mmap", "Read the model's file instead of mapping it into memory"),
   mlock: toggle("--mlock", "Keep the model in memory: never swap it out", {
-    details: "Fails where the system does not let the process lock so much.",
+    details: "Fails if the system does not let the process lock that much.",
   }),
   numa: text("--numa <strategy>", "How to place threads on a machine with several NUMA nodes", {
     choices: deviceChoices.numa,

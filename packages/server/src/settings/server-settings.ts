@@ -127,11 +127,10 @@ export const accessSettings = {
 };
 
 export const monitoringSettings = {
-  logFormat: text(
-    "--log-format <format>",
-    "Format of what is written to stderr: sentences, or one JSON object per line",
-    { choices: ["text", "json"], defaultText: "[text for people, json for programs](operations.md#logs)" },
-  ),
+  logFormat: text("--log-format <format>", "Format of stderr: sentences, or one JSON object per line", {
+    choices: ["text", "json"],
+    defaultText: "[text for people, json for programs](operations.md#logs)",
+  }),
   metricsCompat: text("--metrics-compat <names>", "Add the metric names of another server", {
     choices: ["vllm"],
     details: "See [metrics](http-api.md#metrics).",
@@ -171,12 +170,12 @@ export const storeSettings = {
       details: "See [stored responses](operations.md#stored-responses).",
     },
   ),
-  countMax: integer("--response-store-max <number>", "Most of them; the oldest are deleted first", {
+  countMax: integer("--response-store-max <number>", "Maximum number of them; the oldest are deleted first", {
     min: 1,
     max: 1_000_000,
     default: 10_000,
   }),
-  sizeMaxMiB: integer("--response-store-size <MiB>", "Most space for all of them together", {
+  sizeMaxMiB: integer("--response-store-size <MiB>", "Maximum space for all of them together", {
     min: 1,
     max: 1_048_576,
     // Thousands of conversations of text.

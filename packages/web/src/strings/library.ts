@@ -41,7 +41,7 @@ export const libraryText = texts({
     vision: ["Reads images", "Liest Bilder"],
     tools: ["Calls tools", "Ruft Werkzeuge auf"],
     thinking: ["Thinks before it answers", "Denkt nach, bevor es antwortet"],
-    embeddings: ["Makes embeddings; cannot chat", "Liefert Embeddings; kann nicht chatten"],
+    embeddings: ["Computes embeddings; cannot chat", "Liefert Embeddings; kann nicht chatten"],
   },
   format: {
     gguf: "GGUF",
@@ -131,7 +131,10 @@ export const libraryText = texts({
   architecture: ["Architecture", "Architektur"],
   trainedContext: ["Context", "Kontext"],
   unknown: ["unknown", "unbekannt"],
-  embeddingsOnly: ["It makes embeddings and cannot chat.", "Es liefert Embeddings und kann nicht chatten."],
+  embeddingsOnly: [
+    "It computes embeddings and cannot chat.",
+    "Es liefert Embeddings und kann nicht chatten.",
+  ],
   levels: (repo: string) => say(`Models in ${repo}`, `Modelle in ${repo}`),
   withProjector: ["Reads images", "Liest Bilder"],
   recommended: ["Recommended", "Empfohlen"],
@@ -218,7 +221,7 @@ export const libraryText = texts({
   loadTitle: (model: string) => say(`Load ${model}`, `${model} laden`),
   contextLength: ["Context length", "Kontextlänge"],
   contextHint: [
-    "The most tokens one chat can have, questions and answers together. A longer context takes more memory.",
+    "The maximum number of tokens in one chat, questions and answers together. A longer context takes more memory.",
     "Wie viele Token ein Chat höchstens haben kann, Fragen und Antworten zusammen. Ein längerer Kontext braucht mehr Speicher.",
   ],
   contextNumber: ["Context length in tokens", "Kontextlänge in Token"],

@@ -28,7 +28,7 @@ constexpr int64_t kLogitBytesMax = int64_t{64} * 1024 * 1024;
 
 base::Error not_supported(const std::string& why) {
     return {.code = Code::embeddings_not_supported,
-            .message = "This model cannot make embeddings: " + why + " Choose an embedding model."};
+            .message = "This model cannot compute embeddings: " + why + " Choose an embedding model."};
 }
 
 /// Whether the dense layers that some files have after pooling fit together. llama.cpp does not check this, and would end the

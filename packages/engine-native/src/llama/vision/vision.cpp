@@ -43,7 +43,7 @@ base::Error load_error(const std::string& path, const std::string& lines) {
     if (says("mismatch between text model")) {
         return {.code = Code::projector_mismatch,
                 .message = path +
-                           " is the projector of another model: its image embeddings have another size than "
+                           " is the projector of another model: its image embeddings differ in size from "
                            "this model's. Use the mmproj file that came with the model."};
     }
     if (says("unknown projector type") || says("unsupported")) {

@@ -94,7 +94,7 @@ export class RemoteFile {
       // Another host's address is only valid for a GET.
       if (new URL(url).origin !== origin) return { url, sha256, isElsewhere: true };
     }
-    throw notAHub(this.#question, new EngineError("download_failed", "The hub redirects in a circle."));
+    throw notAHub(this.#question, new EngineError("download_failed", "The hub redirects in a loop."));
   }
 }
 

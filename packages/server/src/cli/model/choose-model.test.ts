@@ -58,7 +58,7 @@ describe("without --model", () => {
     [{ reason: "recommended", lost: [], located }, "that fits this machine.", "`ingle search`"],
     [
       insteadOf({ why: "silent", repo, afterMs: 3000 }),
-      "because the hub did not answer within 3 s.",
+      "because the hub did not respond within 3 s.",
       `\`--model ${repo}\``,
     ],
     [insteadOf({ why: "offline", repo }), "because Ingle is offline.", `\`--model ${repo}\``],

@@ -43,7 +43,7 @@ function passedOverText(passedOver: PassedOver): string {
     case "offline":
       return `Ingle is offline. ${passedOver.repo === undefined ? "" : better(passedOver.repo)}`.trim();
     case "silent":
-      return `the hub did not answer within ${passedOver.afterMs / 1000} s. ${better(passedOver.repo)}`;
+      return `the hub did not respond within ${passedOver.afterMs / 1000} s. ${better(passedOver.repo)}`;
     case "refused":
       return `the hub refused to provide one (${passedOver.error.message}). Use --model to choose another one.`;
     case "memory":

@@ -134,6 +134,6 @@ describe("ingle ps, load and unload", () => {
   it("say what to do when no server answers", async () => {
     const world = testWorld({ env: { INGLE_URL: "http://127.0.0.1:9" } });
     expect(await main("ingle", ["ps"], world.context)).toBe(1);
-    expect(world.err()).toContain("No server answers at http://127.0.0.1:9");
+    expect(world.err()).toContain("No server responds at http://127.0.0.1:9");
   });
 });

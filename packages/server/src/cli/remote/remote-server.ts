@@ -68,7 +68,7 @@ export class RemoteServer {
     } catch (error) {
       this.#signal.throwIfAborted();
       throw new CliError(
-        `No server answers at ${this.#url}. Start one with "ingle serve", or give its address with --url.`,
+        `No server responds at ${this.#url}. Start one with "ingle serve", or give its address with --url.`,
         { cause: error },
       );
     }

@@ -78,7 +78,7 @@ function isList(value: PlistValue): value is readonly string[] {
 function escaped(text: string): string {
   if (/[\p{Cc}\uFFFE\uFFFF]/u.test(text))
     throw new CliError(
-      `This text cannot stand in a service file: ${JSON.stringify(text)}. Leave its control characters out.`,
+      `A service file cannot contain this text: ${JSON.stringify(text)}. Leave its control characters out.`,
     );
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

@@ -101,7 +101,7 @@ describe.skipIf(isWindows)("the unit of systemd", () => {
 
   it("refuses a folder that its line cannot hold", () => {
     const definition = { command: ["/node"], env: {}, folder: "/a\nExecStartPre=/evil", stopSeconds: 45 };
-    expect(() => text(definition)).toThrow("cannot stand in a service file");
+    expect(() => text(definition)).toThrow("A service file cannot contain");
   });
 
   it.runIf(hasSystemd)("is one that systemd accepts", async () => {
@@ -199,7 +199,7 @@ describe.skipIf(isWindows)("ingle service install", () => {
     await stat(path.join(config, "systemd/user/ingle.service"));
     expect(await world.calls()).toEqual(["systemctl --user show-environment"]);
     expect(world.out()).toContain(
-      "systemd does not run for this user here. Where it does, start the service with\n  systemctl --user daemon-reload\n",
+      "systemd is not running for this user. Where it runs, start the service with\n  systemctl --user daemon-reload\n",
     );
   });
 

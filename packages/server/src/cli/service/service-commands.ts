@@ -65,7 +65,7 @@ async function start(manager: ServiceManager, config: ServerConfig, context: Com
       "untilFails" in each ? [] : [`  ${lineOf("mayFail" in each ? each.mayFail : each)}\n`],
     );
     stdout.write(
-      `${manager.name} does not run for this user here. Where it does, start the service with\n${calls.join("")}`,
+      `${manager.name} is not running for this user. Where it runs, start the service with\n${calls.join("")}`,
     );
     return;
   }
@@ -150,9 +150,7 @@ async function refuseMissing({ file }: ServiceManager): Promise<void> {
 
 async function refuseWithout(manager: ServiceManager, context: CommandContext): Promise<void> {
   if (!(await isThere(manager, context)))
-    throw new CliError(
-      `${manager.name} does not run for this user here, so the service does not run either.`,
-    );
+    throw new CliError(`${manager.name} is not running for this user, so the service is not running either.`);
 }
 
 /** Homebrew's folder of a version is replaced by the next one; its link `opt` stays. */

@@ -80,7 +80,7 @@ function hexOf(character: string): string {
 function literal(text: string): string {
   if (/\p{Cc}|^\s|\s$/u.test(text))
     throw new CliError(
-      `The name of this folder cannot stand in a service file: ${JSON.stringify(text)}. Use another one.`,
+      `A service file cannot contain the name of this folder: ${JSON.stringify(text)}. Use another one.`,
     );
   return withoutSpecifiers(text);
 }

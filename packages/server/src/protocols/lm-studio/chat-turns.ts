@@ -56,7 +56,7 @@ export class ChatTurns {
     if (id === undefined) return { system, messages: [] };
     const chat = this.#chats.get(id);
     if (chat !== undefined) return { ...chat, system: system ?? chat.system };
-    const message = `The chat of ${id} is not kept: it was not stored, the server has started since, or newer chats have taken its place.`;
+    const message = `The chat of ${id} is not kept: it was not stored, the server has been restarted, or newer chats have replaced it.`;
     throw new WireError("invalid_request", message, { param: "previous_response_id" });
   }
 }

@@ -99,7 +99,7 @@ function withReplyStart(turns: UnreadMessage[]): Pick<UnreadRequest, "messages" 
   if (last.content !== "" || last.reasoning !== undefined)
     return { messages: turns, continueFinalMessage: true };
   if (turns.length > 1) return { messages: turns.slice(0, -1) };
-  throw new WireError("invalid_request", "messages must hold more than an empty assistant message", {
+  throw new WireError("invalid_request", "messages must contain more than an empty assistant message", {
     param: "messages",
   });
 }
