@@ -25,7 +25,7 @@ const noise = new RegExp(
 );
 
 /** Replaces them with blanks; offsets and lines stay the same. */
-export function blankNoise(text: string): string {
+function blankNoise(text: string): string {
   return text.replaceAll(noise, (match) => match.replaceAll(/[^\n]/g, " "));
 }
 

@@ -4,7 +4,7 @@ import type { HostClient } from "./client.ts";
 import type { HostProcess } from "./host-process.ts";
 import type { Network, RunOptions } from "./namespaces.ts";
 
-export const replicaPort = 1337;
+const replicaPort = 1337;
 /** Time limit from the process's start to a loaded model, on a machine that is busy with the other replicas. */
 const readyLimitMs = 60_000;
 /** Time limit from the signal to the end, including the running replies of a tiny model. */

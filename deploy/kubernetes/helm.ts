@@ -35,7 +35,7 @@ const KubernetesObject = z.looseObject({
 export type KubernetesObject = z.infer<typeof KubernetesObject>;
 
 /** Helm refused the values or could not render the templates; the message is Helm's own. */
-export class RenderError extends Error {
+class RenderError extends Error {
   override name = "RenderError";
 }
 

@@ -16,9 +16,9 @@ interface Traffic {
   readonly source: string;
 }
 
-export const trafficNames = ["chat", "instructions", "agent-steps"] as const;
+const trafficNames = ["chat", "instructions", "agent-steps"] as const;
 
-export const traffics: Readonly<Record<(typeof trafficNames)[number], Traffic>> = {
+const traffics: Readonly<Record<(typeof trafficNames)[number], Traffic>> = {
   chat: {
     message: meanAndDeviation(161, 1.1),
     reply: meanAndDeviation(338, 0.9),

@@ -37,7 +37,7 @@ const firstDelayMs = 500;
 const longestDelayMs = 8_000;
 
 /** If the server asks for a longer delay, the request is not retried; the caller may, by `error.retryAfterMs`. */
-export const longestRetryAfterMs = 60_000;
+const longestRetryAfterMs = 60_000;
 
 /** Whether the same request may succeed later: after a broken connection, 408, 409, 429 and 5xx. */
 export function isWorthRetrying(error: unknown): boolean {

@@ -6,7 +6,7 @@ import { jsonObjectRules, schemaRules } from "./structured/json-schema.ts";
 import { keptRules, SchemaError, wholeGrammarOf } from "./structured/rules.ts";
 
 /** Maximum length of a grammar, or of a schema as JSON, in UTF-16 units. */
-export const formatLengthMax = 256 * 1024;
+const formatLengthMax = 256 * 1024;
 
 export const ResponseFormat = z
   .discriminatedUnion("type", [

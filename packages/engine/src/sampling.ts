@@ -11,7 +11,7 @@ export const logitBiasMax = 4096;
 export const repeatLastNMax = 4096;
 
 /** Maximum number of alternatives reported for each token. */
-export const logprobsMax = 20;
+const logprobsMax = 20;
 
 /** Samplers compute in 32 bits, where numbers outside these bounds would become 0 or infinity. */
 const asFloatMax = 1e30;

@@ -5,7 +5,7 @@ import path from "node:path";
 import { MlxError } from "./errors.ts";
 
 /** The largest tokenizers, with merges written out, have about 40 MB. */
-export const JSON_BYTES_MAX = 128 * 1024 * 1024;
+const JSON_BYTES_MAX = 128 * 1024 * 1024;
 
 /** The file's text, or undefined if there is no file. Throws `mlx_limit` and file system errors. */
 export async function readText(

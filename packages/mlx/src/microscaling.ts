@@ -61,7 +61,7 @@ export function areNumbers({ codes, scales, mode }: ScaledRows): boolean {
   return !scales.includes(0xff) && (mode === "mxfp4" || areE4m3(codes));
 }
 
-export function scaledValues({ codes, scales, mode }: ScaledRows): Float32Array {
+function scaledValues({ codes, scales, mode }: ScaledRows): Float32Array {
   const groupSize = groupSizes[mode];
   const scaleValues = mode === "nvfp4" ? e4m3Values : e8m0Values;
   const values = new Float32Array(scales.length * groupSize);

@@ -9,7 +9,7 @@ import { z } from "zod";
 import { MlxError } from "./errors.ts";
 
 /** The format allows 100 MB; the largest real headers, of mixtures with unstacked experts, have about 15. */
-export const SAFETENSORS_HEADER_BYTES_MAX = 32 * 1024 * 1024;
+const SAFETENSORS_HEADER_BYTES_MAX = 32 * 1024 * 1024;
 /** Mixtures of experts that are not stacked have some ten thousand, with three tensors for each. */
 const TENSORS_MAX = 262_144;
 const NAME_LENGTH_MAX = 1024;

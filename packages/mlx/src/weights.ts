@@ -16,7 +16,7 @@ export interface FolderTensor extends SafetensorsTensor {
 /**
  * The names of the weight files, sorted: all `model*.safetensors`, as in mlx-lm. The index is not needed for reading.
  */
-export async function weightFiles(folder: string): Promise<string[]> {
+async function weightFiles(folder: string): Promise<string[]> {
   const names = (await readdir(folder)).filter((name) => /^model.*\.safetensors$/.test(name)).toSorted();
   if (names.length === 0) throw new MlxError("mlx_missing", `${folder} has no model*.safetensors.`);
   if (names.length > SHARDS_MAX)

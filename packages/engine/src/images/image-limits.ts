@@ -3,8 +3,8 @@ import { z } from "zod";
 import { EngineError } from "../errors.ts";
 
 /** The native engine's limits of an image's longer side and of its pixels. */
-export const imageSideMax = 16_384;
-export const imagePixelsMax = 2 ** 26;
+const imageSideMax = 16_384;
+const imagePixelsMax = 2 ** 26;
 
 /** Images in one conversation: each may become a dozen tiles, and few of these fit into the context. */
 export const imagesMax = 64;

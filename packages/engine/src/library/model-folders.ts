@@ -44,7 +44,7 @@ export async function scanRepositories(root: string, place: Place): Promise<Foun
 }
 
 /** The models in the Hugging Face cache, at the commit of its `main`. */
-export async function scanHuggingFaceCache(root: string): Promise<FoundModel[]> {
+async function scanHuggingFaceCache(root: string): Promise<FoundModel[]> {
   const budget = { left: entriesMax };
   const found: FoundModel[] = [];
   for (const name of await foldersIn(root, budget)) {
@@ -62,7 +62,7 @@ export async function scanHuggingFaceCache(root: string): Promise<FoundModel[]> 
 }
 
 /** The models directly in a folder. Their ids are their file names. */
-export async function scanFlat(
+async function scanFlat(
   root: string,
   place: Place,
   budget: { left: number } = { left: entriesMax },

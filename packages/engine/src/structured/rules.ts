@@ -94,7 +94,7 @@ export class Rules {
 }
 
 /** The name of the first rule. */
-export const rootRule = `${defaultPrefix}json`;
+const rootRule = `${defaultPrefix}json`;
 
 /** A complete grammar of the rules in `text()`'s form. */
 export function wholeGrammarOf(rules: string): string {

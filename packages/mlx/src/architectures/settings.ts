@@ -16,7 +16,7 @@ const EXPERTS_MAX = 1024;
 
 export const width = z.int().min(1).max(WIDTH_MAX);
 export const heads = z.int().min(1).max(WIDTH_MAX);
-export const layerCount = z.int().min(1).max(LAYERS_MAX);
+const layerCount = z.int().min(1).max(LAYERS_MAX);
 export const vocabularySize = z.int().min(1).max(VOCABULARY_MAX);
 export const expertCount = z.int().min(1).max(EXPERTS_MAX);
 export const tokenCount = z

@@ -10,7 +10,7 @@ export const jobsMax = 100;
 /** Maximum length of the name of a quantization, in UTF-16 units. */
 const quantizationLengthMax = 32;
 /** Maximum length of a path to import, in UTF-16 units. */
-export const importPathLengthMax = 4096;
+const importPathLengthMax = 4096;
 
 const idRule = "id must be the id of a job";
 

@@ -23,7 +23,7 @@ const keepAliveRule =
   'keep_alive must be seconds, or a duration such as "5m" or "1h30m"; a negative one means forever';
 const durationPattern = /^[+-]?(?:0|(?:\d{1,9}(?:\.\d{1,9})?(?:ns|us|µs|ms|s|m|h))+)$/;
 
-export const keepAliveField = optionalField(
+const keepAliveField = optionalField(
   z.union(
     [z.number(keepAliveRule), z.string(keepAliveRule).regex(durationPattern, keepAliveRule)],
     keepAliveRule,

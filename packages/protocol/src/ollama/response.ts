@@ -22,7 +22,7 @@ const durations = {
 };
 
 /** Additional fields in the last object of a reply. */
-export const ollamaTotals = {
+const ollamaTotals = {
   done_reason: z.enum(["stop", "length", "load", "unload"]).optional(),
   ...durations,
   prompt_eval_count: z.int().optional().describe("Tokens of the prompt."),

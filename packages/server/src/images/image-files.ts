@@ -18,7 +18,7 @@ export interface FetchLimits {
   atOnce: number;
 }
 
-export const fetchLimits: FetchLimits = {
+const fetchLimits: FetchLimits = {
   /** Three images of the maximum size; as data: URLs, a body has space for half of it. */
   bytesMax: 64 * 1024 * 1024,
   /** Meanwhile the request holds its place among the model's requests. */

@@ -57,7 +57,7 @@ export function completionOptions({ body, model }: RunningRequest<CompletionRequ
 type TextRequest = Extract<GenerationRequest, { prompt: unknown }>;
 
 /** One request per prompt. Absent fields stay absent: their defaults are the engine's. */
-export function toTextRequests(body: CompletionRequest, variant: VariantName): TextRequest[] {
+function toTextRequests(body: CompletionRequest, variant: VariantName): TextRequest[] {
   const limited = { ...body, max_tokens: body.max_tokens ?? completionTokensDefault };
   const common = {
     ...toSampling(limited, variant),

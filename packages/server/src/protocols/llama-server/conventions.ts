@@ -18,7 +18,7 @@ export const llamaServerConventions = {
 } satisfies WireConventions;
 
 /** `code` is the HTTP status, and prompts that are too long have their own type. */
-export function toLlamaServerError({ error }: ErrorBody): LlamaServerError {
+function toLlamaServerError({ error }: ErrorBody): LlamaServerError {
   const { code, type, progress: _progress, ...rest } = error;
   return {
     error: {

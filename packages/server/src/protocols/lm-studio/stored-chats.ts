@@ -3,9 +3,9 @@
 import type { UnreadMessage } from "../content-parts.ts";
 
 /** Maximum number of responses that a request can follow; a new one replaces the least recently used. */
-export const storedResponsesMax = 10_000;
+const storedResponsesMax = 10_000;
 /** Maximum total length of all chats, in UTF-16 units. Images, if there are any, take most of it. */
-export const storedUnitsMax = 128 * 1024 * 1024;
+const storedUnitsMax = 128 * 1024 * 1024;
 
 /** The overhead of a message besides its texts. */
 const messageUnits = 256;

@@ -11,7 +11,7 @@ export const ollamaConventions = {
 /** Streams are JSON objects, one per line, without blank lines or comments: clients parse every line. */
 export const ollamaStreaming: Streaming = { contentType: "application/x-ndjson", isDefault: true };
 
-export function toOllamaError({ error }: ErrorBody): OllamaError {
+function toOllamaError({ error }: ErrorBody): OllamaError {
   return { error: error.message };
 }
 
