@@ -79,6 +79,7 @@ function request(prompt: Int32Array, client: string): NativeRequest {
     cachePrompt: true,
     constraint: null,
     logprobs: 3,
+    adapterScales: [],
     client,
   };
 }

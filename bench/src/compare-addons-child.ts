@@ -37,7 +37,7 @@ async function createEngine(model: NativeModel): Promise<NativeEngine> {
 }
 
 function requestOf(tokens: Int32Array, maxTokens: number): NativeRequest {
-  const rest = { images: null, stops: [], constraint: null, logprobs: -1, client: "" };
+  const rest = { images: null, stops: [], constraint: null, logprobs: -1, adapterScales: [], client: "" };
   return { tokens, sampling: greedySampling, maxTokens, ignoreEos: true, cachePrompt: false, ...rest };
 }
 

@@ -98,6 +98,8 @@ export interface NativeRequest {
   constraint: NativeConstraint | null;
   /** How many of the likeliest tokens to report for each token, up to 20; -1 reports no probabilities at all. */
   logprobs: number;
+  /** A scale for each of the model's adapters, in their order; empty for none. */
+  adapterScales: number[];
   /** Requests with the same key are served in order of arrival; different keys get fair shares. */
   client: string;
 }

@@ -107,6 +107,15 @@ export interface NativeLoadOptions {
   workers: NativeWorker[];
   /** Null for the defaults. */
   placement: NativePlacement | null;
+  /** LoRA adapters that requests may use. Not read by `measureModel`. */
+  adapters: NativeAdapter[];
+}
+
+export interface NativeAdapter {
+  /** A GGUF file whose header was checked. */
+  path: string;
+  /** Files with equal contents have the same, others another. */
+  identity: string;
 }
 
 /** Where a model's tensors go, and how its file is read. Options without an effect on this machine are `invalid_argument`. */

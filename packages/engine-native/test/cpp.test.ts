@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { tinyModel, tinyVisionModel } from "@ingle/fixtures";
+import { tinyAdapter, tinyModel, tinyVisionModel } from "@ingle/fixtures";
 import { expect, test } from "vitest";
 import { buildFolder } from "../find-addon.js";
 
@@ -66,6 +66,8 @@ test.each(programs)("the C++ tests $what pass", { timeout: buildMsMax + runMsMax
     INGLE_TINY_WIDE_MMPROJ: (await tinyVisionModel({ architecture: "lfm2", embedding: 128 })).projector,
     INGLE_TEMPLATES: templates,
     INGLE_TINY_LLAMA: await tinyModel(),
+    INGLE_TINY_ADAPTER: await tinyAdapter({ model: {} }),
+    INGLE_TINY_ADAPTER_RANK_8: await tinyAdapter({ model: {}, seed: 2, rank: 8 }),
     INGLE_TINY_LFM2: await tinyModel({ architecture: "lfm2" }),
     INGLE_TINY_BERT: await tinyModel({ architecture: "bert" }),
     INGLE_TINY_BERT_FIRST: await tinyModel({ architecture: "bert", pooling: "first" }),

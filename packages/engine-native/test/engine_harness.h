@@ -85,6 +85,7 @@ struct TextRequest {
     llama_rt::ImageParts images = {};
     float temperature = 0;
     std::shared_ptr<const llama_rt::Constraint> constraint = nullptr;
+    std::vector<float> adapter_scales = {};
 };
 
 struct Reply {
@@ -130,7 +131,8 @@ public:
                                         .uses_cache = request.uses_cache,
                                         .images = request.images,
                                         .constraint = request.constraint,
-                                        .logprobs = -1});
+                                        .logprobs = -1,
+                                        .adapter_scales = request.adapter_scales});
         if (!id) throw std::runtime_error(id.error().message);
         return *id;
     }

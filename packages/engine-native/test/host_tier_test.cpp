@@ -41,20 +41,25 @@ SegmentId add(HostTier& host_tier, const Tokens& tokens, int32_t from = 0) {
     return segment;
 }
 
+/// The segment that leads furthest in a text of which `computed` tokens are computed.
+HostTier::Match find(const HostTier& host_tier, const Tokens& tokens, int32_t computed) {
+    return host_tier.find(host_tier.look_up(tokens), computed);
+}
+
 } // namespace
 
 TEST_CASE("host tier: a text finds the segment that leads furthest, as far as their tokens are the same") {
     HostTier host_tier(1'000'000, 0);
-    CHECK_EQ(host_tier.find(text(1, 300), 0).segment, 0);
+    CHECK_EQ(find(host_tier, text(1, 300), 0).segment, 0);
     add(host_tier, text(1, 200));
     const SegmentId longer = add(host_tier, text(1, 300));
-    const HostTier::Match found = host_tier.find(text(1, 400), 0);
+    const HostTier::Match found = find(host_tier, text(1, 400), 0);
     CHECK_EQ(found.segment, longer);
     CHECK_EQ(found.length, 300);
     Tokens other = text(1, 400);
     other[150] = 0;
-    CHECK_EQ(host_tier.find(other, 0).length, 150);
-    CHECK_EQ(host_tier.find(text(2, 400), 0).segment, 0);
+    CHECK_EQ(find(host_tier, other, 0).length, 150);
+    CHECK_EQ(find(host_tier, text(2, 400), 0).segment, 0);
 }
 
 TEST_CASE("host tier: a segment that ends inside an image is usable up to the image") {
@@ -62,41 +67,41 @@ TEST_CASE("host tier: a segment that ends inside an image is usable up to the im
     Tokens tokens = text(1, 400);
     for (size_t i = 140; i < 160; ++i) tokens[i] = base::image_token(1, i == 140);
     add(host_tier, first(tokens, 150));
-    CHECK_EQ(host_tier.find(tokens, 0).length, 140);
+    CHECK_EQ(find(host_tier, tokens, 0).length, 140);
 }
 
 TEST_CASE("host tier: a segment that gains little is not swapped in") {
     HostTier host_tier(1'000'000, 0);
     add(host_tier, text(1, 400));
     add(host_tier, text(2, 200));
-    CHECK_EQ(host_tier.find(text(2, 200), 200 - HostTier::kSegmentMin).length, 200);
-    CHECK_EQ(host_tier.find(text(2, 200), 200 - HostTier::kSegmentMin + 1).segment, 0);
-    CHECK_EQ(host_tier.find(text(1, 99), 0).segment, 0); // less than a quarter
-    CHECK_EQ(host_tier.find(text(1, 100), 0).length, 100);
+    CHECK_EQ(find(host_tier, text(2, 200), 200 - HostTier::kSegmentMin).length, 200);
+    CHECK_EQ(find(host_tier, text(2, 200), 200 - HostTier::kSegmentMin + 1).segment, 0);
+    CHECK_EQ(find(host_tier, text(1, 99), 0).segment, 0); // less than a quarter
+    CHECK_EQ(find(host_tier, text(1, 100), 0).length, 100);
 }
 
 TEST_CASE("host tier: a segment is usable once its text is computed up to its first token") {
     HostTier host_tier(1'000'000, 0);
     const SegmentId end = add(host_tier, text(1, 300), 200);
-    CHECK_EQ(host_tier.find(text(1, 300), 199).segment, 0);
-    CHECK_EQ(host_tier.find(text(1, 300), 200).segment, end);
+    CHECK_EQ(find(host_tier, text(1, 300), 199).segment, 0);
+    CHECK_EQ(find(host_tier, text(1, 300), 200).segment, end);
     CHECK_EQ(host_tier.reach(text(1, 300), 0), 0);
     add(host_tier, text(1, 200));
     CHECK_EQ(host_tier.reach(text(1, 300), 0), 300);
     // The same tokens after another prefix have another state.
     Tokens other = text(1, 300);
     other[10] = 0;
-    CHECK_EQ(host_tier.find(other, 200).segment, 0);
+    CHECK_EQ(find(host_tier, other, 200).segment, 0);
 }
 
 TEST_CASE("host tier: a state that cannot be cut is usable as a whole or up to its checkpoints") {
     HostTier host_tier(1'000'000, 7);
     const SegmentId segment = host_tier.add(text(1, 300), 0, {120, 200});
     host_tier.swapped_out(segment, {.copied = Copied::done, .bytes = 300 * kTokenBytes + 3 * 7});
-    CHECK_EQ(host_tier.find(text(1, 300), 0).length, 300);
-    CHECK_EQ(host_tier.find(text(1, 299), 0).length, 200);
-    CHECK_EQ(host_tier.find(text(1, 199), 0).length, 120);
-    CHECK_EQ(host_tier.find(text(1, 119), 0).segment, 0);
+    CHECK_EQ(find(host_tier, text(1, 300), 0).length, 300);
+    CHECK_EQ(find(host_tier, text(1, 299), 0).length, 200);
+    CHECK_EQ(find(host_tier, text(1, 199), 0).length, 120);
+    CHECK_EQ(find(host_tier, text(1, 119), 0).segment, 0);
 }
 
 TEST_CASE("host tier: the least recently used segment is dropped when there is no room") {
@@ -124,7 +129,7 @@ TEST_CASE("host tier: of a chain the end is dropped first, and nothing is droppe
     add(host_tier, text(2, 100));
     add(host_tier, text(3, 100));
     CHECK_EQ(host_tier.take_dropped(), std::vector{end, middle});
-    CHECK_EQ(host_tier.find(long_text, 0).segment, first_part);
+    CHECK_EQ(find(host_tier, long_text, 0).segment, first_part);
 }
 
 TEST_CASE("host tier: a segment that is about to be swapped in is not dropped") {
@@ -144,7 +149,7 @@ TEST_CASE("host tier: a segment that could not be swapped in is dropped") {
     const SegmentId segment = add(host_tier, text(1, 100));
     host_tier.begin_swap_in(segment);
     host_tier.swapped_in(segment, Copied::failed);
-    CHECK_EQ(host_tier.find(text(1, 100), 0).segment, 0);
+    CHECK_EQ(find(host_tier, text(1, 100), 0).segment, 0);
     CHECK_EQ(host_tier.take_dropped(), std::vector{segment});
     CHECK_EQ(host_tier.bytes(), 0);
     CHECK_EQ(host_tier.swap_ins(), 0);
@@ -162,7 +167,7 @@ TEST_CASE("host tier: when the machine has no more memory, what is in use become
     const SegmentId a = add(host_tier, text(1, 100));
     const SegmentId b = host_tier.add(text(2, 100), 0, {});
     host_tier.swapped_out(b, {.copied = Copied::failed, .bytes = 100 * kTokenBytes});
-    CHECK_EQ(host_tier.find(text(2, 100), 0).segment, 0);
+    CHECK_EQ(find(host_tier, text(2, 100), 0).segment, 0);
     CHECK_EQ(host_tier.bytes(), 100 * kTokenBytes);
     add(host_tier, text(3, 100));
     CHECK_EQ(host_tier.take_dropped(), std::vector{a});

@@ -90,7 +90,7 @@ private:
         std::vector<Text> texts;
         const sched::PrefixTree& tree = cells.tree();
         for (base::Slot slot = 0; slot < slots; ++slot) {
-            if (!cells.is_shared(slot)) continue;
+            if (!cells.is_reported(slot)) continue;
             Text text = tree.text(slot);
             size_t length = static_cast<size_t>(tree.unmoved_length(slot));
             if (cells.needs_checkpoints()) {
@@ -107,7 +107,8 @@ private:
             add_prefixes(text, 0, device);
             texts.push_back(std::move(text));
         }
-        for (const auto& [segment, text, first] : cells.host_tier().all()) {
+        for (const auto& [segment, text, first, adapters] : cells.host_tier().all()) {
+            if (!adapters.empty()) continue;
             add_prefixes(text, static_cast<size_t>(first), host);
             texts.push_back(text);
         }

@@ -7,6 +7,7 @@
 #include "naive_host_tier.h"
 #include "naive_sequence.h"
 #include "naive_step.h"
+#include "naive_turns.h"
 #include "plan_in_words.h"
 #include "random.h"
 #include "sched/request.h"
@@ -37,6 +38,7 @@ public:
     void submit(const sched::Request& request, int32_t generates, int64_t step) {
         Sequence& sequence = sequences_[request.id];
         sequence.tokens = request.prompt;
+        sequence.adapters = request.adapters;
         if (limits_.checkpoints > 0) sequence.boundaries = request.boundaries;
         if (request.turns) sequence.keep = request.turns->keep;
         sequence.generates = generates;
@@ -79,10 +81,11 @@ public:
         const NaiveStep whole{.limits = limits_,
                               .budget = budget,
                               .sequences = sequences_,
-                              .decoding = decoding,
+                              .all_decoding = decoding,
                               .waiting_for_images = waiting_for_images_,
                               .is_copying = !result.swap_outs.empty() || !result.swap_ins.empty()};
         expect_none(whole.complaint(plan));
+        expect_none(turns_.complaint(plan, limits_, sequences_, waiting_for_images_));
         for (const sched::BatchEntry& entry : plan.batch) {
             if (!check_entry(entry)) break;
             if (random.chance(fail_percent)) {
@@ -139,6 +142,7 @@ public:
     int64_t longest_stay() const { return longest_stay_; }
     uint64_t preemptions() const { return preemptions_; }
     uint64_t tokens_shared() const { return tokens_shared_; }
+    uint64_t waits_for_adapters() const { return turns_.waits(); }
     uint64_t shifts() const { return shifts_; }
     uint64_t recomputed() const { return recomputed_; }
     uint64_t drafts_accepted() const { return drafts_accepted_; }
@@ -375,7 +379,8 @@ private:
         const auto first = static_cast<size_t>(entry.first);
         if (!expect(first == sequence.computed, "tokens are left out or computed twice")) return false;
         const NaiveCells& cells = cells_of(entry.slot);
-        const bool is_own = cells.size() == first && are_computed_from(cells, sequence.tokens);
+        const bool is_own =
+            cells.size() == first && are_computed_from(cells, sequence.tokens, sequence.adapters);
         if (!expect(is_own, "a slot is used that holds another text's cells")) return false;
         if (!expect(!entry.tokens.empty() && entry.tokens.size() <= sequence.pending_entry() &&
                         std::equal(entry.tokens.begin(), entry.tokens.end(),
@@ -400,7 +405,7 @@ private:
         auto& cells = cells_of(entry.slot);
         for (const auto& tokens : {entry.tokens, entry.drafts}) {
             for (const base::Token token : tokens) {
-                const uint64_t before = cells.empty() ? 0 : cells.back().path;
+                const uint64_t before = cells.empty() ? path_of(sequence.adapters) : cells.back().path;
                 cells.push_back({.name = next_++, .token = token, .path = path_after(before, token)});
             }
         }
@@ -423,26 +428,22 @@ private:
         sequences_.erase(id);
     }
     const sched::Limits limits_;
-    /// Requests in flight.
-    std::map<base::RequestId, Sequence> sequences_;
+    std::map<base::RequestId, Sequence> sequences_; // requests in flight
     std::vector<std::vector<Cell>> slots_;
-    /// The text that each saved state belongs to.
-    std::map<base::CheckpointId, Tokens> checkpoints_;
+    std::map<base::CheckpointId, Tokens> checkpoints_; // with the text that each state belongs to
     std::vector<base::CheckpointId> saved_;
     std::set<base::CheckpointId> forgotten_;
     NaiveHostTier host_tier_;
     std::set<base::RequestId> waiting_for_images_;
+    NaiveTurns turns_;
     int32_t copy_fail_percent_ = 0, slow_percent_ = 0;
-    uint64_t tokens_swapped_in_ = 0;
     std::vector<Tokens> ended_;
     std::string complaint_;
     size_t next_ = 0;
     bool freed_while_used_ = false;
     int64_t longest_stay_ = 0;
-    uint64_t preemptions_ = 0, tokens_shared_ = 0;
-    uint64_t shifts_ = 0, recomputed_ = 0;
-    /// Requests that were cut in this step and start again at once.
-    std::set<base::RequestId> begun_again_;
+    uint64_t preemptions_ = 0, tokens_shared_ = 0, tokens_swapped_in_ = 0, shifts_ = 0, recomputed_ = 0;
+    std::set<base::RequestId> begun_again_; // were cut in this step and start again at once
     uint64_t drafts_accepted_ = 0, drafts_rejected_ = 0;
 };
 

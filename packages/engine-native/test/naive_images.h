@@ -31,6 +31,7 @@ public:
     NaiveImageSource(uint64_t seed, int32_t late_max) : random_(seed), late_max_(late_max) {}
 
     bool prepare(base::RequestId id, base::ImageId image) override {
+        if (waiting_.contains(id)) return false; // asked again in this step
         const auto [entry, is_new] = steps_left_.try_emplace({id, image}, 0);
         if (is_new) entry->second = random_.between(0, late_max_);
         if (entry->second == 0) return true;

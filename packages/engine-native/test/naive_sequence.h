@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace test {
@@ -17,6 +18,7 @@ struct NaiveSequence {
     static constexpr int32_t kNeverCut = -1;
 
     std::vector<base::Token> tokens;
+    std::string adapters;
     std::vector<int32_t> boundaries;
     int32_t keep = kNeverCut;
     /// Tokens it has yet to generate.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "naive_sequence.h"
+#include "naive_turns.h"
 #include "sched/request.h"
 #include "sched/step.h"
 
@@ -9,6 +10,7 @@
 #include <cstddef>
 #include <map>
 #include <set>
+#include <string>
 
 namespace test {
 
@@ -17,7 +19,7 @@ struct NaiveStep {
     const sched::StepBudget& budget;
     /// All requests in flight, and those that had one token to go before the step.
     const std::map<base::RequestId, NaiveSequence>& sequences;
-    const std::set<base::RequestId>& decoding;
+    const std::set<base::RequestId>& all_decoding;
     /// Requests whose image is not ready.
     const std::set<base::RequestId>& waiting_for_images;
     /// Something is swapped out or in: requests may have to wait for it until the next step.
@@ -26,6 +28,11 @@ struct NaiveStep {
     /// What is wrong with a plan; nullptr if nothing is.
     const char* complaint(const sched::StepPlan& plan) const {
         const auto& batch = plan.batch;
+        const std::string* adapters = adapters_of(plan, sequences);
+        std::set<base::RequestId> decoding; // with the step's adapters
+        for (const base::RequestId id : all_decoding) {
+            if (adapters == nullptr || sequences.at(id).adapters == *adapters) decoding.insert(id);
+        }
         if (batch.empty() && !sequences.empty() && !is_copying && !are_all_waiting())
             return "nothing is planned although a request waits";
         if (!std::ranges::is_partitioned(batch, [](const auto& entry) { return !entry.is_image(); }))
@@ -34,6 +41,8 @@ struct NaiveStep {
         size_t tokens = 0;
         size_t drafts = 0;
         std::map<base::RequestId, size_t> planned;
+        const auto is_other = [&](const auto& entry) { return sequences.at(entry.id).adapters != *adapters; };
+        if (std::ranges::any_of(batch, is_other)) return "a step computes with two sets of adapters";
         for (size_t i = 0; i < batch.size(); ++i) {
             const sched::BatchEntry& entry = batch[i];
             if (!planned.emplace(entry.id, entry.tokens.size()).second)
@@ -43,12 +52,13 @@ struct NaiveStep {
             tokens += entry.tokens.size();
             drafts += entry.drafts.size();
         }
-        const size_t most = tokens_max();
+        const size_t most = tokens_max(decoding.size());
         // A whole image may exceed it if it is the only prefill.
         const bool is_whole =
             limits.has_whole_images && batch.size() == decoding.size() + 1 && batch.back().is_image();
         if (tokens > most && !is_whole) return "the step is over its budget";
-        if (tokens < most && !is_copying && is_prompt_cut(planned, most - tokens))
+        if (adapters != nullptr && tokens < most && !is_copying &&
+            is_prompt_cut(planned, most - tokens, *adapters))
             return "a prompt waits although the budget is not used up";
         if (drafts > 0 && tokens != batch.size()) return "there are drafts beside a part of a prompt";
         const auto batch_tokens = static_cast<size_t>(limits.batch_tokens);
@@ -59,10 +69,11 @@ struct NaiveStep {
     }
 
 private:
-    size_t tokens_max() const {
+    /// Beside so many decoding sequences. Those with other adapters wait for the step too.
+    size_t tokens_max(size_t decoding) const {
         const auto batch = static_cast<size_t>(limits.batch_tokens);
-        const size_t busy = decoding.size() + static_cast<size_t>(budget.prefill_busy);
-        return decoding.empty() ? batch : std::min(batch, busy);
+        const size_t busy = decoding + static_cast<size_t>(budget.prefill_busy);
+        return all_decoding.empty() ? batch : std::min(batch, busy);
     }
 
     /// For images, or for late tokens.
@@ -77,10 +88,12 @@ private:
     }
 
     /// Whether a prompt has less than it could have, with so many tokens `left` in the step.
-    bool is_prompt_cut(std::map<base::RequestId, size_t>& planned, size_t left) const {
+    bool is_prompt_cut(std::map<base::RequestId, size_t>& planned, size_t left,
+                       const std::string& adapters) const {
         bool is_cut = false;
         for (const auto& [id, sequence] : sequences) {
-            if (!sequence.is_running || waiting_for_images.contains(id)) continue;
+            if (!sequence.is_running || waiting_for_images.contains(id) || sequence.adapters != adapters)
+                continue;
             const size_t wanted = sequence.pending_entry();
             is_cut |= planned[id] < wanted;
             // No request passes a whole image that there is no room for.

@@ -32,6 +32,8 @@ struct World {
     /// Texts that prompts begin with, so that they have common prefixes.
     int32_t families;
     int32_t clients;
+    /// Sets of adapters beside none.
+    int32_t adapter_sets;
     /// Most requests in flight.
     int32_t in_flight_max;
     int32_t arrival_percent;
@@ -74,6 +76,7 @@ World random_world(Random& random) {
         .outputs = 0,
         .families = random.between(1, 6),
         .clients = random.between(1, 20),
+        .adapter_sets = random.chance(40) ? random.between(1, 4) : 0,
         .in_flight_max = random.between(1, 24),
         .arrival_percent = random.between(5, 100),
         .cancel_percent = random.between(0, 8),
@@ -139,6 +142,7 @@ struct Figures {
     uint64_t images_late = 0;
     uint64_t images_computed = 0;
     uint64_t late_tokens = 0;
+    uint64_t waits_for_adapters = 0;
     uint64_t blocks_stored = 0;
     uint64_t blocks_swapped = 0;
     uint64_t blocks_removed = 0;
@@ -209,6 +213,8 @@ private:
                                .boundaries = random_lengths(random_.between(1, 40), prompt_tokens)};
         std::erase_if(request.boundaries,
                       [&](int32_t length) { return base::is_inside_image(request.prompt, length); });
+        if (world_.adapter_sets > 0 && random_.chance(60))
+            request.adapters = std::to_string(random_.between(1, world_.adapter_sets));
         if (random_.chance(world_.endless_percent)) {
             const int32_t keep =
                 base::last_edge(request.prompt, random_.between(0, (context_length - 1) / 2));
@@ -391,6 +397,7 @@ private:
         figures_.drafts_rejected += engine_.drafts_rejected();
         figures_.tokens_swapped_in += engine_.tokens_swapped_in();
         figures_.images_late += images_.late();
+        figures_.waits_for_adapters += engine_.waits_for_adapters();
     }
 
     Figures& figures_;
@@ -430,6 +437,7 @@ TEST_CASE("scheduler: serves everybody, loses no token and mixes up no slot, who
     CHECK(all.images_late > all.requests / 4);
     CHECK(all.images_computed > all.requests / 4);
     CHECK(all.late_tokens > all.requests / 4);
+    CHECK(all.waits_for_adapters > all.requests);
     CHECK(all.blocks_stored > all.requests / 4);
     CHECK(all.blocks_swapped > all.requests / 20);
     CHECK(all.blocks_removed > all.requests / 4);

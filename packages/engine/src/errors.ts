@@ -7,6 +7,7 @@ export type EngineErrorCode =
   | Exclude<NativeErrorCode, "invalid_argument" | "aborted">
   | "invalid_request"
   | "image_invalid"
+  | "adapter_mismatch"
   | "reranking_not_supported"
   | "image_too_large"
   | "worker_unreachable"

@@ -1,5 +1,6 @@
 // Finds settings with which a model fits into memory, before loading it: llama.cpp computes the layout without allocating.
 import path from "node:path";
+import { checkAdapters, type CheckedAdapter } from "./adapters/adapter-file.ts";
 import {
   checkContextLength,
   contextLengthDefault,
@@ -234,9 +235,14 @@ async function measureWithDraft(
   const workers = lease?.workers.map(({ native }) => native) ?? [];
   const context = await contextOptions(options, size);
   const measured = await callAddon((addon) =>
-    addon.measureModel({ ...weightsOptions(file, options), projector, workers }, context),
+    addon.measureModel({ ...weightsOptions(file, options), projector, adapters: [], workers }, context),
   );
-  const main = { ...measured, contextLengthTrain: stretched(measured.contextLengthTrain, options) };
+  const memories = withAdapters(measured.memories, await checkAdapters(file, options.adapters));
+  const main = {
+    ...measured,
+    memories,
+    contextLengthTrain: stretched(measured.contextLengthTrain, options),
+  };
   const { draftModel } = options;
   if (draftModel === undefined) return main;
   const { contextLength } = size;
@@ -252,9 +258,22 @@ async function measureWithDraft(
     { contextLength, cells: contextLength },
   );
   const weights = draftWeightsOptions(path.resolve(draftModel), options);
-  const draftWeights = { ...weights, projector: null, workers: [] };
+  const draftWeights = { ...weights, projector: null, adapters: [], workers: [] };
   const draft = await callAddon((addon) => addon.measureModel(draftWeights, draftContext));
   return { ...main, memories: [...main.memories, ...draft.memories] };
+}
+
+/** Each tensor of an adapter lies beside the one that it changes, so adapters are where the weights are. */
+function withAdapters(
+  memories: NativeMeasure["memories"],
+  adapters: readonly CheckedAdapter[],
+): NativeMeasure["memories"] {
+  const bytes = adapters.reduce((sum, adapter) => sum + adapter.bytes, 0);
+  const all = memories.reduce((sum, { weightsBytes }) => sum + weightsBytes, 0);
+  return memories.map((memory) => ({
+    ...memory,
+    weightsBytes: memory.weightsBytes + Math.ceil((bytes * memory.weightsBytes) / Math.max(all, 1)),
+  }));
 }
 
 export function footprintOf({ memories }: NativeMeasure): Footprint {

@@ -1,5 +1,6 @@
 // The request of a generation and its rules.
 import { z } from "zod";
+import { AdapterUses } from "./adapters/adapter-options.ts";
 import { invalidOption } from "./issue-message.ts";
 import { imagesMax, RgbImage } from "./images/image-limits.ts";
 import { countImages, Message } from "./messages.ts";
@@ -68,6 +69,8 @@ export const GenerationRequest = z
     z.object({
       ...Sampling.shape,
       ...Limits.shape,
+      /** Adapters that the model was loaded with (`LoadOptions.adapters`), for this request. Default: none. */
+      adapters: AdapterUses.default([]),
       /** The required form of the reply's text. Default: any text. */
       responseFormat: ResponseFormat.default({ type: "text" }),
     }),

@@ -11,6 +11,8 @@ import {
   type NativeLoadOptions,
   type NativeModel,
 } from "./native.ts";
+import { nativeAdapters } from "./adapters/adapter-file.ts";
+import { AdapterOptions } from "./adapters/adapter-options.ts";
 import { checkContextLength, contextSize, parallelDefault, type ContextSize } from "./context-size.ts";
 import { sizesByDevice } from "./device-sizes.ts";
 import { loadRemote } from "./engine-process/remote-model.ts";
@@ -126,6 +128,12 @@ export const LoadOptions = z
      */
     mmproj: z.string().min(1).nullable().optional(),
     /**
+     * LoRA adapters in GGUF that requests may use by their names (`adapters` of a request): at most 32, each of a rank of at most
+     * 1,024. They take memory beside the weights. Requests with different adapters are computed in different steps, which take turns.
+     * Cannot be combined with `rpc`. Default: none.
+     */
+    adapters: AdapterOptions.default([]),
+    /**
      * The minimum and maximum number of tokens of an image, for models with a variable number: more tokens show finer details, fewer
      * are faster. Default: the values in the projector's file.
      */
@@ -177,8 +185,8 @@ export interface LoadedModel extends AsyncDisposable {
  * installed is downloaded (to see the progress of the download, call `getModel()` first).
  *
  * Throws `model_not_found`, `model_invalid` (not a GGUF file, or truncated), `model_unsupported` (unknown architecture),
- * `projector_mismatch` (`mmproj` belongs to another model), `out_of_memory`, `invalid_request` (options), or the signal's reason; for
- * names also the errors of `getModel()`; with `rpc` also `worker_unreachable`, `worker_refused` and `worker_lost`.
+ * `projector_mismatch` (`mmproj` belongs to another model), `adapter_mismatch` (so does an adapter), `out_of_memory`, `invalid_request`
+ * (options), or the signal's reason; for names also the errors of `getModel()`; with `rpc` also `worker_unreachable`, `worker_refused` and `worker_lost`.
  */
 export async function load(pathOrName: string, options: LoadOptions = {}): Promise<LoadedModel> {
   const { signal, onProgress, ...rest } = options;
@@ -191,14 +199,10 @@ export async function load(pathOrName: string, options: LoadOptions = {}): Promi
   try {
     const { file, mmproj } = await filesOf(pathOrName, checked, signal);
     const projector = await projectorOf({ ...checked, mmproj }, threadsOf(checked));
+    const adapters = await nativeAdapters(file, checked);
     if (checked.rpc !== undefined) workers = await leaseWorkers(checked.rpc, signal);
-    native = await loadWeights(weightsOptions(file, checked), {
-      signal,
-      onProgress,
-      projector,
-      workers,
-      supervisor,
-    });
+    const parts = { signal, onProgress, projector, adapters, workers, supervisor };
+    native = await loadWeights(weightsOptions(file, checked), parts);
     signal?.throwIfAborted();
     const model = await startModel(native, await engineOptions(native, file, checked), {
       ...checked,
@@ -237,16 +241,18 @@ async function startModel(
     Pick<LoadOptions, "signal"> & { workers: WorkersLease | undefined; supervisor: Supervisor | undefined },
 ): Promise<Model> {
   const { workers, supervisor } = options;
-  if (options.draftModel === undefined) return await Model.start(native, engine, { workers, supervisor });
+  const parts = { workers, supervisor, adapters: options.adapters.map(({ name }) => name) };
+  if (options.draftModel === undefined) return await Model.start(native, engine, parts);
   const draft = await loadWeights(draftWeightsOptions(path.resolve(options.draftModel), options), {
     signal: options.signal,
     onProgress: undefined,
     projector: null,
+    adapters: [],
     workers: undefined, // a small model drafts faster than a network responds
     supervisor,
   });
   try {
-    return await Model.start(native, engine, { draftModel: draft, workers, supervisor });
+    return await Model.start(native, engine, { draftModel: draft, ...parts });
   } finally {
     draft.dispose(); // the engine keeps what it needs
   }
@@ -267,10 +273,11 @@ async function loadWeights(
     signal,
     onProgress,
     projector,
+    adapters,
     workers,
     supervisor,
   }: Pick<LoadOptions, "signal" | "onProgress"> &
-    Pick<NativeLoadOptions, "projector"> & {
+    Pick<NativeLoadOptions, "projector" | "adapters"> & {
       workers: WorkersLease | undefined;
       supervisor: Supervisor | undefined;
     },
@@ -278,6 +285,7 @@ async function loadWeights(
   const native: NativeLoadOptions = {
     ...weights,
     projector,
+    adapters,
     workers: workers?.workers.map((worker) => worker.native) ?? [],
   };
   const report = (fraction: number): void => onProgress?.(fraction);

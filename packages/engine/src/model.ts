@@ -12,10 +12,12 @@ import {
   type NativeMemoryLimits,
   type NativeModel,
   type NativeModelInfo,
+  type NativeRequest,
   type NativeStats,
 } from "./native.ts";
 import { EngineError, invalidRequest, isCrash } from "./errors.ts";
 import { prepareForTemplate } from "./chat-preparation.ts";
+import { scalesOf } from "./adapters/adapter-options.ts";
 import {
   checkEmbeddingRequest,
   embed,
@@ -53,6 +55,8 @@ export interface ModelInfo extends NativeModelInfo {
   threads: number;
   /** Bytes of one token in the KV cache; 0 if the model has none. */
   kvBytesPerToken: number;
+  /** The names of the adapters that it was loaded with. */
+  adapters: readonly string[];
   /** Whether it was loaded with `kvBlockSalt`, so that `followKvBlocks()` works. */
   reportsKvBlocks: boolean;
 }
@@ -66,8 +70,9 @@ export interface GenerateOptions {
   client?: string | undefined;
 }
 
-/** What a model needs besides its native parts if it is spread over workers or runs in its own process. */
+/** What a model needs besides its native parts if it is spread over workers, runs in its own process, or has adapters. */
 interface ModelParts {
+  adapters?: readonly string[] | undefined;
   workers?: WorkersLease | undefined;
   supervisor?: Supervisor | undefined;
 }
@@ -99,7 +104,7 @@ export class Model implements AsyncDisposable {
     native: NativeModel,
     engine: NativeEngine,
     { listeners, blocks }: EventReceivers,
-    { options, workers, supervisor }: { options: NativeEngineOptions } & ModelParts,
+    { options, workers, supervisor, adapters = [] }: { options: NativeEngineOptions } & ModelParts,
   ) {
     this.#native = native;
     this.#engine = engine;
@@ -116,6 +121,7 @@ export class Model implements AsyncDisposable {
       parallel: options.parallel,
       threads: options.threads,
       kvBytesPerToken: engine.stats().cellBytes,
+      adapters,
       reportsKvBlocks: options.kvBlockTokens > 0,
     };
   }
@@ -136,13 +142,14 @@ export class Model implements AsyncDisposable {
   /** Starts a generation. Throws `invalid_request` or `disposed`; the returned handle reports all other errors. */
   generate(request: GenerationRequest, options: GenerateOptions = {}): Generation {
     const checked = checkGenerationRequest(request);
+    const adapterScales = scalesOf(checked.adapters, this.info.adapters);
     this.#assertUsable();
     return new Generation(
       {
         start: async (onEvent, signal) => {
           const prompt = await this.#prepare(checked, signal);
           signal.throwIfAborted();
-          return this.#submit(checked, prompt, options.client ?? "", onEvent);
+          return this.#submit({ ...checked, adapterScales, client: options.client ?? "" }, prompt, onEvent);
         },
       },
       {
@@ -311,9 +318,8 @@ export class Model implements AsyncDisposable {
   }
 
   #submit(
-    request: CheckedGenerationRequest,
+    request: CheckedGenerationRequest & Pick<NativeRequest, "adapterScales" | "client">,
     prompt: PreparedPrompt,
-    client: string,
     onEvent: (event: NativeEvent) => void,
   ): StartedGeneration {
     const submit = (engine: NativeEngine): number =>
@@ -327,7 +333,8 @@ export class Model implements AsyncDisposable {
         cachePrompt: request.cachePrompt,
         constraint: prompt.constraint,
         logprobs: request.logprobs ?? -1,
-        client,
+        adapterScales: request.adapterScales,
+        client: request.client,
       });
     return { ...this.#enqueue(submit, onEvent), promptTokens: prompt.tokens.length, read: prompt.read };
   }

@@ -4,11 +4,11 @@ import { invalidRequest } from "./errors.ts";
 import type { CheckedLoadOptions } from "./load.ts";
 import type { NativeContextOptions, NativeLoadOptions } from "./native.ts";
 
-/** How a model's weights are loaded, except for its projector and its workers. */
+/** How a model's weights are loaded, except for its projector, its adapters and its workers. */
 export function weightsOptions(
   path: string,
   options: CheckedLoadOptions,
-): Omit<NativeLoadOptions, "projector" | "workers"> {
+): Omit<NativeLoadOptions, "projector" | "adapters" | "workers"> {
   const { gpuLayers, mmap, mlock, cpuMoeLayers = 0, splitMode = "layer", mainGpu = -1, numa = "" } = options;
   return {
     path,

@@ -8,7 +8,7 @@ import { buildInfo, type BuildInfo, type NativeEngineOptions } from "./native.ts
 /**
  * Incremented when the native engine writes states in another way (engine-native's src/llama/context/context.cpp, host_memory.h).
  */
-const stateFormat = 2;
+const stateFormat = 3;
 
 /** A GGUF file starts with its metadata and the list of its tensors. */
 const headBytes = 1024 * 1024;

@@ -108,6 +108,9 @@ base::Result<base::RequestId> Engine::submit(Submission submission, base::Reques
     const base::Result<void> is_known =
         check_prompt(*model_, options_.context.tokens_at_once(), submission.prompt, submission.images);
     if (!is_known) return std::unexpected(is_known.error());
+    if (const size_t scales = submission.adapter_scales.size();
+        scales > 0 && scales != model_->adapters().size())
+        return base::fail(Code::invalid_argument, "The scales are not those of this model's adapters.");
     GenerationRequest request{std::move(submission), id};
     request.client.resize(std::min(request.client.size(), kClientBytesMax));
     const base::Result<void> fits =
@@ -228,6 +231,7 @@ void Engine::execute(const sched::StepPlan& plan) {
     executed_.failures.clear();
     kv_executor_.execute(plan, executed_);
     const Clock::time_point batch_begin = Clock::now();
+    if (!plan.batch.empty()) context_->use_adapters(generations_.at(plan.batch.front().id)->adapter_scales());
     batch_executor_.execute(plan.batch, executed_);
     // Sampling has waited for the logits, so the step is computed.
     const bool is_computed =
@@ -305,7 +309,8 @@ void Engine::receive(GenerationRequest&& request) {
                                  .generate_max = request.tokens_max,
                                  .uses_cache = request.uses_cache,
                                  .boundaries = boundaries_of(*model_, request.prompt),
-                                 .turns = request.turns};
+                                 .turns = request.turns,
+                                 .adapters = model_->adapters().key_of(request.adapter_scales)};
         images_.add(id, std::move(request.images));
         generations_.emplace(id, std::make_unique<Generation>(*model_, std::move(request)));
         scheduler_.submit(std::move(scheduled));

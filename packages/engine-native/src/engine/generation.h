@@ -42,6 +42,8 @@ struct Submission {
     std::shared_ptr<const llama_rt::Constraint> constraint = nullptr;
     /// How many of the likeliest tokens to report with each token; -1 reports no probabilities.
     int32_t logprobs = -1;
+    /// One for each of the model's adapters, or none at all.
+    std::vector<float> adapter_scales = {};
 };
 
 constexpr auto fields_of(const Submission*) {
@@ -52,7 +54,8 @@ constexpr auto fields_of(const Submission*) {
         base::field("stops", &Submission::stops), base::field("ignoreEos", &Submission::ignore_eos),
         base::field("cachePrompt", &Submission::uses_cache), base::field("images", &Submission::images),
         base::field("constraint", &Submission::constraint, {.may_be_null = true}),
-        base::field("logprobs", &Submission::logprobs, {.min = -1, .max = 20}));
+        base::field("logprobs", &Submission::logprobs, {.min = -1, .max = 20}),
+        base::field("adapterScales", &Submission::adapter_scales));
 }
 
 /// A request as it enters the engine: checked, with tokens_max at least 1.
@@ -72,6 +75,8 @@ public:
     /// Its first token is about to be computed; `cached` tokens were in the prefix cache. A restart after a preemption changes
     /// nothing.
     void start(int32_t cached, Clock::time_point now);
+
+    std::span<const float> adapter_scales() const { return request_.adapter_scales; }
 
     /// Its oldest chat turns were dropped, `tokens` in all, because it had filled the context.
     void count_dropped(int32_t tokens) { dropped_ += tokens; }

@@ -95,7 +95,7 @@ void KvExecutor::load(const StateFile& file, base::Token vocabulary_size, sched:
         for (const auto& [length, bytes] : saved.segment.checkpoints) checkpoints.push_back(length);
         const uint64_t bytes = HostTierStore::size_of(saved.segment);
         const base::SegmentId id =
-            scheduler.adopt_segment(saved.text, saved.first, std::move(checkpoints), bytes);
+            scheduler.adopt_segment({saved.text, saved.adapters}, saved.first, std::move(checkpoints), bytes);
         if (id != 0) host_tier_.adopt(id, std::move(saved.segment));
     }
 }
@@ -113,11 +113,12 @@ void KvExecutor::save(const StateFile& file, sched::Scheduler& scheduler) {
     }
     const std::vector<sched::HostTier::Segment> segments = scheduler.kv_cache().host_tier().all();
     std::vector<SegmentView> views;
-    for (const auto& [id, text, first] : segments) {
+    for (const auto& [id, text, first, adapters] : segments) {
         const HostTierStore::Segment* segment = host_tier_.find(id);
         // Image ids are meaningful only in this process.
         if (std::ranges::any_of(text, base::is_image)) continue;
-        if (segment != nullptr) views.push_back({.text = text, .first = first, .segment = segment});
+        if (segment != nullptr)
+            views.push_back({.text = text, .adapters = adapters, .first = first, .segment = segment});
     }
     if (!write_state_file(file, views))
         llama_rt::log_debug("The KV cache could not be written to the state file.\n");

@@ -15,14 +15,14 @@ using base::Token;
 
 namespace {
 
-constexpr std::array<char, 8> kMagic{'I', 'N', 'G', 'L', 'E', 'S', 'T', '1'};
+constexpr std::array<char, 8> kMagic{'I', 'N', 'G', 'L', 'E', 'S', 'T', '2'};
 
 /// The head of a segment.
 struct Lengths {
     uint32_t tokens;
     uint32_t first;
     uint32_t checkpoints;
-    uint32_t unused;
+    uint32_t adapters;
     uint64_t state;
 };
 
@@ -71,9 +71,10 @@ public:
         const Lengths lengths{.tokens = static_cast<uint32_t>(view.text.size()),
                               .first = static_cast<uint32_t>(view.first),
                               .checkpoints = static_cast<uint32_t>(checkpoints.size()),
-                              .unused = 0,
+                              .adapters = static_cast<uint32_t>(view.adapters.size()),
                               .state = state.size};
         write(&lengths, sizeof(lengths));
+        write(view.adapters.data(), view.adapters.size());
         write(view.text.data(), view.text.size_bytes());
         for (const auto& [length, bytes] : checkpoints) {
             const CheckpointLengths of{.length = static_cast<uint64_t>(length), .bytes = bytes.size()};
@@ -112,11 +113,12 @@ public:
         sum_.add(data, size);
         return stream_.good();
     }
-    template <class T>
-    bool read(std::vector<T>& items, uint64_t count) {
-        if (count > left_ / sizeof(T)) return false;
+    template <class Items>
+    bool read_items(Items& items, uint64_t count) {
+        constexpr size_t kSize = sizeof(typename Items::value_type);
+        if (count > left_ / kSize) return false;
         items.resize(count);
-        return read(items.data(), count * sizeof(T));
+        return read(items.data(), count * kSize);
     }
     /// False at the end of the file, and if it is damaged.
     bool read(SavedSegment& saved, uint64_t bytes_max) {
@@ -127,7 +129,9 @@ public:
         if (lengths.tokens > INT32_MAX || lengths.first >= lengths.tokens) return false;
         saved.first = static_cast<int32_t>(lengths.first);
         bytes_max -= lengths.state;
-        if (!read(saved.text, lengths.tokens) || !read_checkpoints(saved, lengths, bytes_max)) return false;
+        if (!read_items(saved.adapters, lengths.adapters) || !read_items(saved.text, lengths.tokens))
+            return false;
+        if (!read_checkpoints(saved, lengths, bytes_max)) return false;
         llama_rt::State& state = saved.segment.state;
         state.size = lengths.state;
         state.bytes = std::make_unique_for_overwrite<uint8_t[]>(state.size);
@@ -144,7 +148,7 @@ private:
             if (!read(&of, sizeof(of)) || of.length <= lengths.first || of.length >= lengths.tokens)
                 return false;
             std::vector<uint8_t> bytes;
-            if (of.bytes > bytes_max || !read(bytes, of.bytes)) return false;
+            if (of.bytes > bytes_max || !read_items(bytes, of.bytes)) return false;
             bytes_max -= of.bytes;
             saved.segment.checkpoints.emplace(static_cast<int32_t>(of.length), std::move(bytes));
         }

@@ -1,7 +1,7 @@
 // The state file: keeps the segments of the host KV tier on disk; read when an engine starts and written when it stops.
 //
-//     "INGLEST1"  key, 32 bytes  { segment  checksum } ...
-//     a segment:  lengths of what follows, its text's tokens, its checkpoints, its state
+//     "INGLEST2"  key, 32 bytes  { segment  checksum } ...
+//     a segment:  lengths of what follows, its adapters, its text's tokens, its checkpoints, its state
 //
 // The key identifies everything that must be the same to reuse a state: model, build, types of the KV cache. A damaged or
 // truncated file is used up to the damage; a file with another key is ignored. Numbers have the machine's byte order: the file is
@@ -18,6 +18,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -38,6 +39,8 @@ constexpr auto fields_of(const StateFile*) {
 /// A segment that was read, with its text (sched/host_tier.h).
 struct SavedSegment {
     std::vector<base::Token> text;
+    /// sched::Request::adapters of the text.
+    std::string adapters = {};
     int32_t first = 0;
     HostTierStore::Segment segment;
 };
@@ -45,6 +48,7 @@ struct SavedSegment {
 /// A segment to be written; does not own its bytes.
 struct SegmentView {
     std::span<const base::Token> text;
+    std::string_view adapters = {};
     int32_t first = 0;
     const HostTierStore::Segment* segment = nullptr;
 };

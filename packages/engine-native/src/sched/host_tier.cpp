@@ -20,12 +20,13 @@ constexpr int32_t kGainedShareMin = 4;
 
 } // namespace
 
-HostTier::Matches HostTier::look_up(std::span<const Token> tokens) const {
+HostTier::Matches HostTier::look_up(const Text& text) const {
     Matches matches;
-    if (entries_.empty()) return matches;
-    texts_.visit(tokens, [&](SegmentId id, int32_t common) {
+    const auto texts = texts_.find(text.adapters);
+    if (entries_.empty() || texts == texts_.end()) return matches;
+    texts->second.visit(text.tokens, [&](SegmentId id, int32_t common) {
         const Entry& entry = *by_id_.at(id);
-        const int32_t length = common > entry.first ? usable_length(entry, tokens, common) : 0;
+        const int32_t length = common > entry.first ? usable_length(entry, text.tokens, common) : 0;
         if (length > entry.first)
             matches.push_back({.segment = id, .first = entry.first, .end = entry.end, .length = length});
     });
@@ -43,8 +44,8 @@ HostTier::Match HostTier::find(const Matches& matches, int32_t computed) const {
     return best;
 }
 
-int32_t HostTier::reach(std::span<const Token> tokens, int32_t computed) const {
-    const Matches matches = look_up(tokens);
+int32_t HostTier::reach(const Text& text, int32_t computed) const {
+    const Matches matches = look_up(text);
     for (Match match = find(matches, computed); match.segment != 0; match = find(matches, computed))
         computed = match.length;
     return computed;
@@ -60,27 +61,34 @@ int32_t HostTier::usable_length(const Entry& entry, std::span<const Token> token
     return beyond == entry.stops.begin() ? 0 : *std::prev(beyond);
 }
 
-SegmentId HostTier::add(std::span<const Token> text, int32_t first, std::vector<int32_t> checkpoints) {
-    const auto end = static_cast<int32_t>(text.size());
-    Entry entry{.id = ++segments_made_, .text = nullptr, .first = first, .end = end, .stops = {}, .bytes = 0};
+SegmentId HostTier::add(const Text& text, int32_t first, std::vector<int32_t> checkpoints) {
+    const auto end = static_cast<int32_t>(text.tokens.size());
+    Entry entry{.id = ++segments_made_,
+                .texts = texts_.end(),
+                .text = nullptr,
+                .first = first,
+                .end = end,
+                .stops = {},
+                .bytes = 0};
     if (checkpoint_bytes_ > 0) {
         entry.stops = std::move(checkpoints);
         entry.stops.push_back(end);
     }
     entry.bytes = fixed_bytes(entry) + token_bytes_ * static_cast<uint64_t>(end - first);
-    if (entry.bytes + text.size_bytes() > bytes_max_)
+    if (entry.bytes + text.tokens.size_bytes() > bytes_max_)
         return 0; // too large even alone: nothing is dropped for it
     const size_t droppable = touch(text);
-    entry.text = texts_.add(text, entry.id);
+    entry.texts = texts_.try_emplace(std::string(text.adapters)).first;
+    entry.text = entry.texts->second.add(text.tokens, entry.id);
     if (!make_room(entry.bytes, droppable)) {
-        texts_.remove(entry.text, entry.id);
+        remove_text(entry);
         return 0;
     }
     bytes_ += entry.bytes;
     by_id_.emplace(entry.id, entries_.insert(entries_.end(), std::move(entry)));
     touch(text);
-    if (blocks_ != nullptr)
-        blocks_->keep({.kind = KvBlocks::Kind::segment, .id = segments_made_}, text, first);
+    if (blocks_ != nullptr && text.adapters.empty())
+        blocks_->keep({.kind = KvBlocks::Kind::segment, .id = segments_made_}, text.tokens, first);
     return segments_made_;
 }
 
@@ -93,7 +101,7 @@ void HostTier::swapped_out(SegmentId segment, const SwappedOut& result) {
     token_bytes_ = std::max(token_bytes_, (result.bytes - fixed + tokens - 1) / tokens);
     if (result.copied == Copied::failed) {
         erase(entry);
-        if (fits(result.bytes)) bytes_max_ = bytes_ + texts_.bytes();
+        if (fits(result.bytes)) bytes_max_ = bytes_ + text_bytes();
         return;
     }
     bytes_ += result.bytes - entry->bytes;
@@ -106,7 +114,7 @@ void HostTier::begin_swap_in(SegmentId segment) {
     const auto entry = entry_of(segment);
     INGLE_ASSERT(entry != entries_.end());
     entry->uses += 1;
-    touch(entry->text->text());
+    touch({entry->text->text(), entry->texts->first});
 }
 
 void HostTier::swapped_in(SegmentId segment, Copied copied) {
@@ -124,8 +132,17 @@ void HostTier::cancel_swap_ins() {
 std::vector<HostTier::Segment> HostTier::all() const {
     std::vector<Segment> segments;
     for (const Entry& entry : entries_)
-        segments.push_back({.id = entry.id, .text = entry.text->text(), .first = entry.first});
+        segments.push_back({.id = entry.id,
+                            .text = entry.text->text(),
+                            .first = entry.first,
+                            .adapters = entry.texts->first});
     return segments;
+}
+
+uint64_t HostTier::text_bytes() const {
+    uint64_t bytes = 0;
+    for (const auto& [adapters, texts] : texts_) bytes += adapters.size() + texts.bytes();
+    return bytes;
 }
 
 /// Only the first `droppable` entries, the least recently used, may be dropped: the others are what a new segment continues.
@@ -144,9 +161,11 @@ bool HostTier::make_room(uint64_t bytes, size_t droppable) {
 
 /// Makes all segments with a part of this text the most recently used, those that begin first above all. Returns how many
 /// others there are.
-size_t HostTier::touch(std::span<const Token> text) {
+size_t HostTier::touch(const Text& text) {
     std::vector<Entries::iterator> touched;
-    texts_.visit(text, [&](SegmentId id, int32_t common) {
+    const auto texts = texts_.find(text.adapters);
+    if (texts == texts_.end()) return entries_.size();
+    texts->second.visit(text.tokens, [&](SegmentId id, int32_t common) {
         const Entries::iterator entry = by_id_.at(id);
         if (common > entry->first) touched.push_back(entry);
     });
@@ -167,9 +186,16 @@ void HostTier::drop(Entries::iterator entry) {
 void HostTier::erase(Entries::iterator entry) {
     if (blocks_ != nullptr) blocks_->release({.kind = KvBlocks::Kind::segment, .id = entry->id});
     bytes_ -= entry->bytes;
-    texts_.remove(entry->text, entry->id);
+    remove_text(*entry);
     by_id_.erase(entry->id);
     entries_.erase(entry);
+}
+
+/// Also the tree of adapters whose last text it is.
+void HostTier::remove_text(const Entry& entry) {
+    TextTree& texts = entry.texts->second;
+    texts.remove(entry.text, entry.id);
+    if (texts.bytes() == 0 && !entry.texts->first.empty()) texts_.erase(entry.texts);
 }
 
 HostTier::Entries::iterator HostTier::entry_of(SegmentId segment) {

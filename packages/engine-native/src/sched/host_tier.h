@@ -11,8 +11,8 @@
 // text is computed up to the segment's first token, by whichever sequence. A segment is never wrong, only unused. The least
 // recently used segments are dropped first, and the end of a chain before what it continues.
 //
-// The texts are kept in a tree (text_tree.h), each common prefix once. So looking up a text walks along it once, and the memory
-// of texts counts towards the tier's limit.
+// The texts are kept in a tree (text_tree.h) for each set of adapters, each common prefix once. So looking up a text walks along
+// it once, and the memory of texts counts towards the tier's limit.
 #pragma once
 
 #include "base/types.h"
@@ -23,7 +23,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <map>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -44,9 +46,13 @@ public:
 
     /// If `checkpoint_bytes` is not 0, a segment is usable only as a whole or up to one of its checkpoints.
     HostTier(uint64_t bytes_max, uint64_t checkpoint_bytes)
-        : bytes_max_(bytes_max), checkpoint_bytes_(checkpoint_bytes) {}
+        : bytes_max_(bytes_max), checkpoint_bytes_(checkpoint_bytes) {
+        texts_[""];
+    }
+    HostTier(const HostTier&) = delete;
+    HostTier& operator=(const HostTier&) = delete;
 
-    /// Reports every segment that comes or goes from now on to `blocks`.
+    /// Reports every segment without adapters that comes or goes from now on to `blocks`.
     void report_to(KvBlocks* blocks) { blocks_ = blocks; }
 
     struct Match {
@@ -62,21 +68,18 @@ public:
 
     /// The segments that hold a part of one text, each up to where it is usable.
     using Matches = std::vector<Match>;
-    Matches look_up(std::span<const base::Token> tokens) const;
+    Matches look_up(const Text& text) const;
 
     /// The segment that leads furthest in a text of which `computed` tokens are computed; segment 0 if none is worth it.
     /// Segments that were dropped since look_up() are ignored.
     Match find(const Matches& matches, int32_t computed) const;
-    Match find(std::span<const base::Token> tokens, int32_t computed) const {
-        return find(look_up(tokens), computed);
-    }
 
     /// How many tokens of a text could be there with all its segments swapped in, one after the other.
-    int32_t reach(std::span<const base::Token> tokens, int32_t computed) const;
+    int32_t reach(const Text& text, int32_t computed) const;
 
     /// Makes room for the state of `text` from `first` on, with checkpoints at these lengths, and adds it as a segment. 0 if
     /// there is no room without dropping what the segment continues.
-    base::SegmentId add(std::span<const base::Token> text, int32_t first, std::vector<int32_t> checkpoints);
+    base::SegmentId add(const Text& text, int32_t first, std::vector<int32_t> checkpoints);
 
     /// What became of adding a segment. Teaches how much memory a token takes. If it failed, the machine has no more memory:
     /// what is in use now becomes the limit, unless the segment would not have fitted anyway.
@@ -94,6 +97,7 @@ public:
         base::SegmentId id;
         std::vector<base::Token> text;
         int32_t first;
+        std::string adapters;
     };
     /// All segments, least recently used first.
     std::vector<Segment> all() const;
@@ -106,16 +110,20 @@ public:
 
     /// Bytes of state in all segments, as far as known, and of their texts. Their sum is at most bytes_max.
     uint64_t bytes() const { return bytes_; }
-    uint64_t text_bytes() const { return texts_.bytes(); }
-    /// Tokens compared so far by look-ups.
-    uint64_t compared() const { return texts_.compared(); }
+    uint64_t text_bytes() const;
+    /// Tokens compared so far by look-ups of texts without adapters.
+    uint64_t compared() const { return texts_.at("").compared(); }
     int32_t size() const { return static_cast<int32_t>(entries_.size()); }
     uint64_t swap_ins() const { return swap_ins_; }
 
 private:
+    /// By adapters.
+    using Texts = std::map<std::string, TextTree, std::less<>>;
+
     struct Entry {
         base::SegmentId id;
-        /// Where its text ends in texts_.
+        /// The tree of its text, and where the text ends in it.
+        Texts::iterator texts;
         TextTree::Node* text;
         int32_t first;
         int32_t end;
@@ -129,9 +137,10 @@ private:
 
     int32_t usable_length(const Entry& entry, std::span<const base::Token> tokens, int32_t common) const;
     uint64_t fixed_bytes(const Entry& entry) const { return checkpoint_bytes_ * entry.stops.size(); }
-    bool fits(uint64_t bytes) const { return bytes_ + bytes + texts_.bytes() <= bytes_max_; }
+    bool fits(uint64_t bytes) const { return bytes_ + bytes + text_bytes() <= bytes_max_; }
     bool make_room(uint64_t bytes, size_t droppable);
-    size_t touch(std::span<const base::Token> text);
+    size_t touch(const Text& text);
+    void remove_text(const Entry& entry);
     void drop(Entries::iterator entry);
     void erase(Entries::iterator entry);
     Entries::iterator entry_of(base::SegmentId segment);
@@ -141,7 +150,8 @@ private:
     /// Least recently used first.
     Entries entries_;
     std::unordered_map<base::SegmentId, Entries::iterator> by_id_;
-    TextTree texts_;
+    /// That of texts without adapters is always there.
+    Texts texts_;
     std::vector<base::SegmentId> dropped_;
     uint64_t bytes_ = 0;
     /// The most that a token has taken so far; 0 before the first segment.

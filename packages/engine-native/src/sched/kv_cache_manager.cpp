@@ -28,7 +28,8 @@ KvCacheManager::KvCacheManager(const Limits& limits)
     : limits_(limits),
       tree_(limits.sequences + limits.cached_sequences),
       host_tier_(limits.host_tier_bytes, limits.checkpoint_bytes),
-      is_shared_(static_cast<size_t>(limits.sequences + limits.cached_sequences)) {
+      is_reported_(static_cast<size_t>(limits.sequences + limits.cached_sequences)),
+      adapters_(is_reported_.size()) {
     if (limits.block_tokens > 0 && shares_prefixes()) {
         blocks_ = std::make_unique<KvBlocks>(limits.block_tokens, limits.block_seed);
         host_tier_.report_to(blocks_.get());
@@ -37,16 +38,18 @@ KvCacheManager::KvCacheManager(const Limits& limits)
         free_slots_.push_back(slot);
 }
 
-PrefixTree::Match KvCacheManager::find_prefix(std::span<const base::Token> tokens) const {
+PrefixTree::Match KvCacheManager::find_prefix(const Text& text) const {
     if (!shares_prefixes()) return {};
-    return needs_checkpoints() ? tree_.longest_checkpoint(tokens) : tree_.longest(tokens);
+    return needs_checkpoints() ? tree_.longest_checkpoint(text) : tree_.longest(text);
 }
 
-std::optional<Slot> KvCacheManager::admit(const PrefixTree::Match& match, int32_t reserved, bool shares) {
+std::optional<Slot> KvCacheManager::admit(const PrefixTree::Match& match, int32_t reserved, bool shares,
+                                          std::string_view adapters) {
     if (!make_free_slot(match.holder)) return std::nullopt;
     const Slot slot = free_slots_.back();
     free_slots_.pop_back();
     const auto undo = static_cast<std::ptrdiff_t>(ops_.size());
+    tree_.begin(slot, adapters);
     if (match.length > 0) {
         tree_.share(slot, match);
         ops_.emplace_back(SharePrefix{
@@ -68,9 +71,10 @@ std::optional<Slot> KvCacheManager::admit(const PrefixTree::Match& match, int32_
     }
     ahead_ += wanted;
     tree_.touch(match.checkpoint);
-    is_shared_[static_cast<size_t>(slot)] = shares;
+    adapters_[static_cast<size_t>(slot)] = adapters;
+    is_reported_[static_cast<size_t>(slot)] = shares && adapters.empty();
     // With checkpoints, what can be reused ends at the last checkpoint: save_checkpoint() reports it.
-    if (blocks_ != nullptr && shares && !needs_checkpoints())
+    if (blocks_ != nullptr && is_reported(slot) && !needs_checkpoints())
         blocks_->keep(keeper_of(slot), tree_.text(slot));
     return slot;
 }
@@ -110,8 +114,8 @@ bool KvCacheManager::swap_in(const HostTier::Match& match, const SwapIn& op) {
     return true;
 }
 
-base::SegmentId KvCacheManager::adopt(std::span<const base::Token> text, int32_t first,
-                                      std::vector<int32_t> checkpoints, uint64_t bytes) {
+base::SegmentId KvCacheManager::adopt(const Text& text, int32_t first, std::vector<int32_t> checkpoints,
+                                      uint64_t bytes) {
     const base::SegmentId segment = host_tier_.add(text, first, std::move(checkpoints));
     if (segment != 0) host_tier_.swapped_out(segment, {.copied = Copied::done, .bytes = bytes});
     return segment;
@@ -128,7 +132,7 @@ void KvCacheManager::save_checkpoint(Slot slot) {
     plan_dropped_checkpoints();
     const base::CheckpointId checkpoint = ++checkpoints_made_;
     tree_.mark(slot, checkpoint);
-    if (blocks_ != nullptr && is_shared(slot) && !tree_.has_moved(slot))
+    if (blocks_ != nullptr && is_reported(slot) && !tree_.has_moved(slot))
         blocks_->keep(keeper_of(checkpoint), tree_.text(slot));
     ops_.emplace_back(SaveCheckpoint{.slot = slot, .length = tree_.length(slot), .checkpoint = checkpoint});
 }
@@ -155,6 +159,7 @@ bool KvCacheManager::shift(Slot slot, const Cut& cut) {
     tree_.shift(slot, cut);
     if (blocks_ != nullptr) blocks_->truncate(keeper_of(slot), cut.keep);
     ops_.emplace_back(ShiftCells{.slot = slot, .cut = cut});
+    plan_dropped_checkpoints(); // those of the cut part must not be reported any longer
     return true;
 }
 
@@ -227,22 +232,24 @@ bool KvCacheManager::swap_out(Slot slot, OverCopyLimit over_limit) {
     if (limits_.host_tier_bytes == 0 || length - first < HostTier::kSegmentMin) return true;
     if (needs_checkpoints()) first = tree_.checkpoint_before(slot, first);
     const std::vector<base::Token> text = tree_.text(slot);
-    first = host_tier_.reach(text, first);
+    const std::string& adapters = adapters_[static_cast<size_t>(slot)];
+    first = host_tier_.reach({text, adapters}, first);
     while (length - first >= HostTier::kSegmentMin) {
         // Recurrent state cannot be cut: all of it is one segment.
         const bool is_last =
             needs_checkpoints() || length - first < HostTier::kSegmentMax + HostTier::kSegmentMin;
         const int32_t end = is_last ? length : base::next_edge(text, first + HostTier::kSegmentMax);
         if (!may_copy(end - first)) return over_limit == OverCopyLimit::lose;
-        if (!swap_out_segment(slot, std::span(text).first(static_cast<size_t>(end)), first)) return true;
+        const auto part = std::span(text).first(static_cast<size_t>(end));
+        if (!swap_out_segment(slot, {part, adapters}, first)) return true;
         first = end;
     }
     return true;
 }
 
 /// False if the host KV tier has no room for it.
-bool KvCacheManager::swap_out_segment(Slot slot, std::span<const base::Token> text, int32_t first) {
-    const auto length = static_cast<int32_t>(text.size());
+bool KvCacheManager::swap_out_segment(Slot slot, const Text& text, int32_t first) {
+    const auto length = static_cast<int32_t>(text.tokens.size());
     std::vector<Checkpoint> checkpoints = tree_.checkpoints_of(slot);
     std::erase_if(checkpoints, [&](const auto& one) { return one.length <= first || one.length >= length; });
     std::vector<int32_t> stops;

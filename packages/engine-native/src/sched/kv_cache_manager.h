@@ -21,6 +21,8 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace sched {
@@ -40,14 +42,15 @@ public:
 
     explicit KvCacheManager(const Limits& limits);
 
-    /// The longest prefix of `tokens` that can be shared; empty if there is none.
-    PrefixTree::Match find_prefix(std::span<const base::Token> tokens) const;
+    /// The longest prefix of `text` that can be shared; empty if there is none.
+    PrefixTree::Match find_prefix(const Text& text) const;
 
     /// Takes a slot that begins with `match` and reserves `reserved` cells in all. Nothing if that many cells would not be free
     /// with every cached sequence evicted, or if evicting them takes more copies than fit this step. A sequence that does not
     /// share is neither kept for others nor reported.
-    /// REQUIRES: fewer slots running than Limits::sequences.
-    std::optional<base::Slot> admit(const PrefixTree::Match& match, int32_t reserved, bool shares);
+    /// REQUIRES: fewer slots running than Limits::sequences; a match for these adapters.
+    std::optional<base::Slot> admit(const PrefixTree::Match& match, int32_t reserved, bool shares,
+                                    std::string_view adapters = {});
 
     /// Reserves up to `wanted` more cells for running sequences. Returns how many it reserved; 0 if none can be freed.
     int32_t reserve(int32_t wanted);
@@ -66,8 +69,7 @@ public:
 
     /// Adds a segment that another context of the same model has left, with checkpoints at these lengths. 0 if there is no
     /// room for it.
-    base::SegmentId adopt(std::span<const base::Token> text, int32_t first, std::vector<int32_t> checkpoints,
-                          uint64_t bytes);
+    base::SegmentId adopt(const Text& text, int32_t first, std::vector<int32_t> checkpoints, uint64_t bytes);
 
     /// Evicts cached sequences, as many as can be swapped out in one step.
     void evict_cached_sequences();
@@ -106,8 +108,8 @@ public:
     HostTier& host_tier() { return host_tier_; }
     const HostTier& host_tier() const { return host_tier_; }
     const PrefixTree& tree() const { return tree_; }
-    /// Whether other sequences may use what a slot holds.
-    bool is_shared(base::Slot slot) const { return is_shared_[static_cast<size_t>(slot)]; }
+    /// Whether blocks() has what a slot holds: other sequences may use it, and no adapters are needed.
+    bool is_reported(base::Slot slot) const { return is_reported_[static_cast<size_t>(slot)]; }
     /// What others could reuse, for reports; null if reports are disabled.
     KvBlocks* blocks() const { return blocks_.get(); }
     /// Tokens that a slot holds.
@@ -127,7 +129,7 @@ private:
     bool make_free_slot(base::Slot needed);
     bool evict(std::vector<base::Slot>::iterator cached, OverCopyLimit over_limit);
     bool swap_out(base::Slot slot, OverCopyLimit over_limit);
-    bool swap_out_segment(base::Slot slot, std::span<const base::Token> text, int32_t first);
+    bool swap_out_segment(base::Slot slot, const Text& text, int32_t first);
     bool may_copy(int32_t tokens) const { return copied_ == 0 || copied_ + tokens <= kCopyMax; }
     void add_free_slot(base::Slot slot);
     void free_slot(base::Slot slot);
@@ -141,7 +143,9 @@ private:
     HostTier host_tier_;
     /// Descending: the lowest one is taken first, so that the slots in use are close together.
     std::vector<base::Slot> free_slots_;
-    std::vector<bool> is_shared_;
+    std::vector<bool> is_reported_;
+    /// By slot.
+    std::vector<std::string> adapters_;
     /// Slots of ended sequences, least recently used first.
     std::vector<base::Slot> cached_slots_;
     /// Cells reserved for running sequences and not yet filled.

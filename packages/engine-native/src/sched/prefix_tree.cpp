@@ -12,7 +12,7 @@ using base::Slot;
 using base::Token;
 
 struct PrefixTree::Node : RadixNode<Node> {
-    /// Slots whose path goes through or ends here; empty only in the root.
+    /// Slots whose path goes through or ends here; of no adapters' root, none.
     std::vector<Slot> holders;
     /// How many of them are pinned.
     int32_t pins = 0;
@@ -28,11 +28,29 @@ PrefixTree::PrefixTree(int32_t slots) : root_(std::make_unique<Node>()) {
 
 PrefixTree::~PrefixTree() = default;
 
-/// Calls `visit(node, length, is_whole)` for every node that `tokens` lead into: `length` tokens match up to its end, or up to
+/// Null if no slot has these adapters.
+const PrefixTree::Node* PrefixTree::root_of(std::string_view adapters) const {
+    if (adapters.empty()) return root_.get();
+    const auto found = adapter_roots_.find(adapters);
+    return found == adapter_roots_.end() ? nullptr : found->second.get();
+}
+
+void PrefixTree::begin(Slot slot, std::string_view adapters) {
+    INGLE_ASSERT(length(slot) == 0 && held(slot).tail == root_.get());
+    if (adapters.empty()) return;
+    std::unique_ptr<Node>& root = adapter_roots_[std::string(adapters)];
+    if (root == nullptr) root = std::make_unique<Node>();
+    root->holders.push_back(slot);
+    held(slot).tail = root.get();
+}
+
+/// Calls `visit(node, length, is_whole)` for every node that the text leads into: `length` tokens match up to its end, or up to
 /// where they differ. Depth first: several children may begin with the same token, and the best match may be behind any.
 template <class Visit>
-void PrefixTree::walk(std::span<const Token> tokens, Visit visit) const {
-    std::vector<std::pair<const Node*, size_t>> open{{root_.get(), 0}};
+void PrefixTree::walk(const Text& text, Visit visit) const {
+    const std::span<const Token> tokens = text.tokens;
+    std::vector<std::pair<const Node*, size_t>> open;
+    if (const Node* root = root_of(text.adapters); root != nullptr) open.emplace_back(root, 0);
     while (!open.empty()) {
         const auto [node, depth] = open.back();
         open.pop_back();
@@ -47,20 +65,20 @@ void PrefixTree::walk(std::span<const Token> tokens, Visit visit) const {
     }
 }
 
-PrefixTree::Match PrefixTree::longest(std::span<const Token> tokens) const {
+PrefixTree::Match PrefixTree::longest(const Text& text) const {
     Match best;
-    walk(tokens, [&](const Node& node, int32_t length, bool) {
+    walk(text, [&](const Node& node, int32_t length, bool) {
         if (length > best.length) best = {.length = length, .holder = node.holders.front()};
     });
-    best.length = base::last_edge(tokens, best.length);
+    best.length = base::last_edge(text.tokens, best.length);
     return best.length == 0 ? Match{} : best;
 }
 
-PrefixTree::Match PrefixTree::longest_checkpoint(std::span<const Token> tokens) const {
+PrefixTree::Match PrefixTree::longest_checkpoint(const Text& text) const {
     Match best;
-    walk(tokens, [&](const Node& node, int32_t length, bool is_whole) {
+    walk(text, [&](const Node& node, int32_t length, bool is_whole) {
         if (!is_whole || node.checkpoint == 0 || length <= best.length) return;
-        if (base::is_inside_image(tokens, length)) return;
+        if (base::is_inside_image(text.tokens, length)) return;
         best = {.length = length, .holder = node.holders.front(), .checkpoint = node.checkpoint};
     });
     return best;
@@ -68,7 +86,7 @@ PrefixTree::Match PrefixTree::longest_checkpoint(std::span<const Token> tokens) 
 
 void PrefixTree::mark(Slot slot, base::CheckpointId checkpoint) {
     Node* tail = held(slot).tail;
-    INGLE_ASSERT(tail != root_.get() && tail->checkpoint == 0);
+    INGLE_ASSERT(tail->parent != nullptr && tail->checkpoint == 0);
     tail->checkpoint = checkpoint;
     marked_.push_back(tail);
 }
@@ -109,7 +127,7 @@ void PrefixTree::share(Slot slot, const Match& match) {
     if (end > match.length) node = split(node, static_cast<size_t>(node->size() - (end - match.length)));
     held(slot).tail = node;
     held(slot).length = match.length;
-    for (; node != root_.get(); node = node->parent) hold(node, slot);
+    for (; node->parent != nullptr; node = node->parent) hold(node, slot);
 }
 
 void PrefixTree::append(Slot slot, std::span<const Token> tokens) {
@@ -119,7 +137,7 @@ void PrefixTree::append(Slot slot, std::span<const Token> tokens) {
     cells_ += count;
     own.length += count;
     const bool is_private =
-        own.tail != root_.get() && own.tail->holders.size() == 1 && own.tail->checkpoint == 0;
+        own.tail->parent != nullptr && own.tail->holders.size() == 1 && own.tail->checkpoint == 0;
     if (is_private) {
         own.tail->tokens.insert(own.tail->tokens.end(), tokens.begin(), tokens.end());
         if (own.is_pinned) cells_pinned_ += count;
@@ -139,6 +157,12 @@ PrefixTree::Node* PrefixTree::add_tail(Slot slot, std::span<const Token> tokens)
 void PrefixTree::release(Slot slot) {
     INGLE_ASSERT(!held(slot).is_pinned);
     truncate(slot, 0);
+    Node* root = std::exchange(held(slot).tail, root_.get());
+    if (root == root_.get()) return;
+    std::erase(root->holders, slot);
+    if (!root->holders.empty()) return;
+    INGLE_ASSERT(root->children.empty());
+    std::erase_if(adapter_roots_, [&](const auto& entry) { return entry.second.get() == root; });
 }
 
 void PrefixTree::truncate(Slot slot, int32_t length) {
@@ -194,7 +218,7 @@ int32_t PrefixTree::unmoved_length(Slot slot) const {
 void PrefixTree::pin(Slot slot) {
     INGLE_ASSERT(!held(slot).is_pinned);
     held(slot).is_pinned = true;
-    for (Node* node = held(slot).tail; node != root_.get(); node = node->parent) {
+    for (Node* node = held(slot).tail; node->parent != nullptr; node = node->parent) {
         if (node->pins++ == 0) cells_pinned_ += node->size();
     }
 }
@@ -202,14 +226,15 @@ void PrefixTree::pin(Slot slot) {
 void PrefixTree::unpin(Slot slot) {
     INGLE_ASSERT(held(slot).is_pinned);
     held(slot).is_pinned = false;
-    for (Node* node = held(slot).tail; node != root_.get(); node = node->parent) {
+    for (Node* node = held(slot).tail; node->parent != nullptr; node = node->parent) {
         if (--node->pins == 0) cells_pinned_ -= node->size();
     }
 }
 
 int32_t PrefixTree::private_length(Slot slot) const {
     int32_t length = 0;
-    for (const Node* node = held(slot).tail; node->holders.size() == 1; node = node->parent)
+    for (const Node* node = held(slot).tail; node->parent != nullptr && node->holders.size() == 1;
+         node = node->parent)
         length += node->size();
     return length;
 }
@@ -221,7 +246,7 @@ std::vector<Token> PrefixTree::text(Slot slot) const {
 std::vector<Checkpoint> PrefixTree::checkpoints_of(Slot slot) const {
     std::vector<Checkpoint> found;
     int32_t end = length(slot);
-    for (const Node* node = held(slot).tail; node != root_.get(); node = node->parent) {
+    for (const Node* node = held(slot).tail; node->parent != nullptr; node = node->parent) {
         if (node->checkpoint != 0) found.push_back({.length = end, .id = node->checkpoint});
         end -= node->size();
     }

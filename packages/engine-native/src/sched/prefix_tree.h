@@ -11,6 +11,8 @@
 // Two sequences that computed the same tokens side by side have two nodes with the same text: the tree is about cells, not
 // about texts. Slots of running sequences are pinned; cells that only other slots hold can be freed.
 //
+// State depends on the adapters that it was computed with, so each set of adapters has a root of its own.
+//
 // A checkpoint marks a node at whose end a sequence's recurrent state was saved.
 //
 // Cells that were moved to other positions form a tail of their own. They were computed after a text that has been dropped, so
@@ -23,8 +25,11 @@
 
 #include <cstdint>
 #include <list>
+#include <map>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -45,11 +50,11 @@ public:
         base::CheckpointId checkpoint = 0;
     };
 
-    /// The longest prefix of `tokens` in the tree, cut at an image's edge.
-    Match longest(std::span<const base::Token> tokens) const;
+    /// The longest prefix of `text` in the tree, cut at an image's edge.
+    Match longest(const Text& text) const;
 
-    /// The longest prefix of `tokens` in the tree that ends in a checkpoint.
-    Match longest_checkpoint(std::span<const base::Token> tokens) const;
+    /// The longest prefix of `text` in the tree that ends in a checkpoint.
+    Match longest_checkpoint(const Text& text) const;
 
     /// Marks what `slot` holds now as saved in `checkpoint`.
     void mark(base::Slot slot, base::CheckpointId checkpoint);
@@ -66,7 +71,11 @@ public:
     /// Checkpoints that were dropped since the last call, also with their cells.
     std::vector<base::CheckpointId> take_dropped() { return std::exchange(dropped_, {}); }
 
-    /// Lets `slot`, which holds nothing, hold what was matched.
+    /// From now on, what `slot`, which holds nothing, computes or shares is of these adapters; until release(), after which it is of
+    /// none.
+    void begin(base::Slot slot, std::string_view adapters);
+
+    /// Lets `slot`, which holds nothing, hold what was matched for its adapters.
     void share(base::Slot slot, const Match& match);
 
     /// Adds tokens that `slot` has computed after what it holds.
@@ -120,7 +129,8 @@ private:
     };
 
     template <class Visit>
-    void walk(std::span<const base::Token> tokens, Visit visit) const;
+    void walk(const Text& text, Visit visit) const;
+    const Node* root_of(std::string_view adapters) const;
     void unmark(Node* node);
     Node* split(Node* node, size_t at);
     void hold(Node* node, base::Slot slot);
@@ -130,6 +140,8 @@ private:
     const Held& held(base::Slot slot) const { return held_[static_cast<size_t>(slot)]; }
 
     std::unique_ptr<Node> root_;
+    /// The roots of adapters that some slot has.
+    std::map<std::string, std::unique_ptr<Node>, std::less<>> adapter_roots_;
     std::vector<Held> held_;
     /// Nodes that end in a checkpoint, least recently used first.
     std::list<Node*> marked_;

@@ -8,11 +8,22 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <ranges>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace sched {
+
+/// What computed state depends on: the tokens, and the adapters that they are computed with (Request::adapters). Owns nothing.
+struct Text {
+    template <std::ranges::contiguous_range Tokens>
+    Text(const Tokens& of, std::string_view with = {}) : tokens(of), adapters(with) {}
+
+    std::span<const base::Token> tokens;
+    std::string_view adapters;
+};
 
 template <class Node>
 struct RadixNode {

@@ -57,6 +57,9 @@ struct Request {
     std::vector<int32_t> boundaries = {};
     /// Set if the request continues when it fills the context; its oldest chat turns are then dropped.
     std::optional<ChatTurns> turns = std::nullopt;
+    /// Names the adapters that it is computed with, and their scales; empty for none. A step computes with one set of adapters, and
+    /// state is shared within a set only.
+    std::string adapters = {};
 };
 
 /// Unless noted otherwise, counts are totals since the scheduler was created.

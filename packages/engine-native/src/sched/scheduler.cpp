@@ -12,9 +12,9 @@ namespace {
 constexpr size_t kAdmissionsConsidered = 32;
 
 /// What of a sequence need not be computed if it is found elsewhere. The last token is always computed for its logits.
-std::span<const base::Token> sharable(const Sequence& sequence) {
+Text sharable(const Sequence& sequence) {
     const int32_t length = base::last_edge(sequence.tokens(), sequence.length() - 1);
-    return sequence.tokens().first(static_cast<size_t>(length));
+    return {sequence.tokens().first(static_cast<size_t>(length)), sequence.request().adapters};
 }
 
 } // namespace
@@ -48,14 +48,24 @@ bool Scheduler::cancel(base::RequestId id) {
 const StepPlan& Scheduler::schedule(const StepBudget& budget) {
     INGLE_ASSERT(!is_planned_ && budget.prefill_busy >= 1);
     is_planned_ = true;
+    steps_ += 1;
     plan_.shifts.clear();
     plan_.starts.clear();
     plan_.batch.clear();
     cut_full_sequences();
-    plan_decoding();
+    size_t running = 0;
+    do { // again if all that the adapters were chosen for were preempted
+        running = running_.size();
+        choose_adapters(budget);
+        plan_decoding();
+    } while (plan_.batch.empty() && running_.size() < running);
     admit_waiting();
+    if (plan_.batch.empty()) choose_adapters(budget); // again: what was admitted may be all that there is
     plan_prefill(budget);
     plan_drafts(budget);
+    for (Sequence* sequence : running_) {
+        if (is_in_step(*sequence)) sequence->note_step(steps_);
+    }
     const auto is_text = [](const BatchEntry& entry) { return !entry.is_image(); };
     // Partitioning allocates, which a step without images need not.
     if (!std::ranges::is_partitioned(plan_.batch, is_text))
@@ -98,13 +108,31 @@ void Scheduler::drop_turns(Sequence& sequence, const Cut& part) {
     sequence.drop(part);
 }
 
+/// Of the adapters with something to compute, those that have waited longest.
+void Scheduler::choose_adapters(const StepBudget& budget) {
+    if (running_.empty()) return;
+    adapters_ = running_.front()->request().adapters;
+    if (std::ranges::all_of(running_, [this](const Sequence* other) { return is_in_step(*other); })) return;
+    const auto is_computable = [&](const Sequence& sequence) {
+        if (sequence.awaits_token()) return false;
+        const std::optional<base::ImageId> image = sequence.next_image();
+        return !image || budget.images->prepare(sequence.id(), *image);
+    };
+    const Sequence* next = nullptr;
+    for (const Sequence* sequence : running_) {
+        const bool is_sooner = next == nullptr || sequence->last_step() < next->last_step();
+        if (is_sooner && is_computable(*sequence)) next = sequence;
+    }
+    if (next != nullptr) adapters_ = next->request().adapters;
+}
+
 /// One token of every decoding sequence. Each makes sure of a cell for it, oldest first.
 void Scheduler::plan_decoding() {
     // Growing may preempt the youngest, at the end of running_: one that this loop has yet to reach, so no entry is planned
     // for it. By index, because running_ may shrink.
     for (size_t i = 0; i < running_.size(); ++i) {
         Sequence& sequence = *running_[i];
-        if (sequence.is_decoding() && grow(sequence)) add_entry(sequence, 1);
+        if (is_in_step(sequence) && sequence.is_decoding() && grow(sequence)) add_entry(sequence, 1);
     }
 }
 
@@ -124,7 +152,11 @@ void Scheduler::admit_waiting() {
 void Scheduler::plan_prefill(const StepBudget& budget) {
     const size_t decoding = plan_.batch.size();
     int32_t left = limits_.batch_tokens - static_cast<int32_t>(decoding);
-    if (decoding > 0) left = std::min(left, budget.prefill_busy);
+    // Decoding sequences with other adapters wait for this step too, except those that were admitted in it.
+    const auto is_delayed = [this](const Sequence* other) {
+        return !is_in_step(*other) && other->is_decoding() && other->last_step() < steps_;
+    };
+    if (decoding > 0 || std::ranges::any_of(running_, is_delayed)) left = std::min(left, budget.prefill_busy);
     // Decoding sequences have their entry, in the order of running_. A sequence that was admitted just now is not among them,
     // even if everything but its last token was found in the prefix cache.
     size_t passed = 0;
@@ -133,7 +165,7 @@ void Scheduler::plan_prefill(const StepBudget& budget) {
             passed += 1;
             continue;
         }
-        if (sequence->awaits_token() || plan_swap_ins(*sequence)) continue;
+        if (!is_in_step(*sequence) || sequence->awaits_token() || plan_swap_ins(*sequence)) continue;
         const std::optional<base::ImageId> image = sequence->next_image();
         if (image && !budget.images->prepare(sequence->id(), *image)) continue;
         const int32_t count = prefill_count(*sequence, left, plan_.batch.size() == decoding);
@@ -222,6 +254,7 @@ bool Scheduler::is_being_computed(const Sequence& sequence, int32_t shared) cons
     shared = kv_cache_.host_tier().reach(sharable(sequence), shared); // swapping in is faster than computing
     const auto will_have_more = [&](const Sequence* other) {
         if (other->is_decoding() || !other->request().uses_cache) return false;
+        if (other->request().adapters != sequence.request().adapters) return false;
         const auto [end, _] = std::ranges::mismatch(other->tokens(), sequence.tokens());
         const auto common = static_cast<int32_t>(end - other->tokens().begin());
         const int32_t later = will_share(*other, base::last_edge(other->tokens(), common));
@@ -241,10 +274,13 @@ int32_t Scheduler::will_share(const Sequence& leader, int32_t common) const {
 /// False if there are not enough cells.
 bool Scheduler::admit(Sequence& sequence, const PrefixTree::Match& match) {
     const int32_t reserved = reservation(sequence);
-    const std::optional<base::Slot> slot = kv_cache_.admit(match, reserved, sequence.request().uses_cache);
+    const Request& request = sequence.request();
+    const std::optional<base::Slot> slot =
+        kv_cache_.admit(match, reserved, request.uses_cache, request.adapters);
     if (!slot) return false;
     waiting_.leave(sequence);
     sequence.admit(*slot, match.length, reserved);
+    sequence.note_step(steps_);
     plan_.starts.push_back({.id = sequence.id(), .slot = *slot, .cached = match.length});
     const auto younger = [&](const Sequence* other) { return other->arrival() > sequence.arrival(); };
     running_.insert(std::ranges::find_if(running_, younger), &sequence);
@@ -271,89 +307,6 @@ bool Scheduler::grow(Sequence& sequence) {
 int32_t Scheduler::reservation(const Sequence& sequence) const {
     return std::max(sequence.length(),
                     std::min(sequence.length() + limits_.reserve_ahead, sequence.length_max() - 1));
-}
-
-void Scheduler::update(const StepResult& result) {
-    INGLE_ASSERT(is_planned_ && result.outcomes.size() == plan_.batch.size());
-    is_planned_ = false;
-    for (const base::CheckpointId checkpoint : result.failed_checkpoints)
-        kv_cache_.forget_checkpoint(checkpoint);
-    note_copies(result);
-    note_outcomes(result.outcomes);
-    for (const LateToken& late : result.late_tokens) note_late_token(late);
-    if (result.is_cache_lost) lose_cache();
-    for (const base::RequestId id : result.failed) end(find(id), Keep::yes);
-}
-
-void Scheduler::note_copies(const StepResult& result) {
-    auto out = result.swap_outs.begin();
-    auto in = result.swap_ins.begin();
-    for (const KvOp& op : plan_.kv_ops) {
-        if (const auto* swap_out = std::get_if<SwapOut>(&op)) {
-            INGLE_ASSERT(out != result.swap_outs.end());
-            kv_cache_.host_tier().swapped_out(swap_out->segment, *out++);
-        } else if (const auto* swap_in = std::get_if<SwapIn>(&op)) {
-            INGLE_ASSERT(in != result.swap_ins.end());
-            note_swap_in(*swap_in, *in++);
-        }
-    }
-}
-
-void Scheduler::note_swap_in(const SwapIn& op, Copied copied) {
-    kv_cache_.host_tier().swapped_in(op.segment, copied);
-    if (copied != Copied::done) return; // its tokens are computed
-    Sequence& sequence = find(op.id);
-    const int32_t count = op.length - op.first;
-    kv_cache_.append(op.slot,
-                     sequence.tokens().subspan(static_cast<size_t>(op.first), static_cast<size_t>(count)));
-    sequence.advance(count);
-    // The next plan saves the state as it is then. If another segment follows, that is a later text's state.
-    const auto continues = [&](const KvOp& other) {
-        const auto* next = std::get_if<SwapIn>(&other);
-        return next != nullptr && next->id == op.id && next->first == op.length;
-    };
-    if (std::ranges::none_of(plan_.kv_ops, continues)) kv_cache_.save_checkpoint(op.slot);
-}
-
-void Scheduler::note_outcomes(const std::vector<Outcome>& outcomes) {
-    for (size_t i = 0; i < outcomes.size(); ++i) {
-        const BatchEntry& entry = plan_.batch[i];
-        const Outcome& outcome = outcomes[i];
-        if (outcome.kind == Outcome::Kind::skipped) continue;
-        Sequence& sequence = find(entry.id);
-        if (outcome.kind != Outcome::Kind::failed) advance(sequence, entry, outcome);
-        if (outcome.kind == Outcome::Kind::failed) end(sequence, Keep::no);
-        else if (outcome.kind == Outcome::Kind::finished) end(sequence, Keep::yes);
-    }
-}
-
-/// Rejected drafts are not the client's fault: it is not charged for them.
-void Scheduler::advance(Sequence& sequence, const BatchEntry& entry, const Outcome& outcome) {
-    const auto accepted = entry.drafts.first(static_cast<size_t>(outcome.accepted));
-    const auto count = static_cast<int32_t>(entry.tokens.size());
-    waiting_.charge(sequence.request().client, count + outcome.accepted);
-    kv_cache_.append(entry.slot, entry.tokens);
-    sequence.advance(count);
-    if (sequence.is_at_boundary()) kv_cache_.save_checkpoint(entry.slot);
-    for (const base::Token token : accepted) {
-        sequence.append(token);
-        sequence.advance(1);
-    }
-    kv_cache_.append(entry.slot, accepted);
-    if (accepted.size() < entry.drafts.size()) kv_cache_.trim(entry.slot);
-    if (entry.samples && outcome.kind != Outcome::Kind::awaits_token) sequence.append(outcome.token);
-}
-
-void Scheduler::note_late_token(const LateToken& late) {
-    INGLE_ASSERT(awaits_token(late.id));
-    Sequence& sequence = find(late.id);
-    if (late.is_last) end(sequence, Keep::yes);
-    else sequence.append(late.token);
-}
-
-void Scheduler::lose_cache() {
-    while (!running_.empty()) requeue(*running_.back(), Keep::no);
-    kv_cache_.clear();
 }
 
 void Scheduler::preempt(Sequence& sequence) {

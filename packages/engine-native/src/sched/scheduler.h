@@ -21,6 +21,9 @@
 // a prefix is shared and cut at image edges; a sequence waits for an image that is not encoded yet while others go on; and
 // an image whose tokens attend to each other is computed in one step.
 //
+// A step computes with one set of adapters. Sets take turns, step by step: the one that has waited longest is next, so each waits for
+// at most one step of every other set that runs.
+//
 // Prefixes are shared (kv_cache_manager.h): a sequence starts with the longest prefix that is in the prefix cache. If another
 // sequence is just computing more of its prefix, it waits for that instead of computing the same beside it. Where recurrent
 // state cannot be cut (Limits::checkpoints), prefill stops at each of a prompt's boundaries, and a checkpoint is saved there
@@ -66,8 +69,8 @@ public:
     void update(const StepResult& result);
 
     /// See KvCacheManager::adopt().
-    base::SegmentId adopt_segment(std::span<const base::Token> text, int32_t first,
-                                  std::vector<int32_t> checkpoints, uint64_t bytes) {
+    base::SegmentId adopt_segment(const Text& text, int32_t first, std::vector<int32_t> checkpoints,
+                                  uint64_t bytes) {
         return kv_cache_.adopt(text, first, std::move(checkpoints), bytes);
     }
 
@@ -97,6 +100,7 @@ private:
 
     // schedule(), in this order.
     void cut_full_sequences();
+    void choose_adapters(const StepBudget& budget);
     void plan_decoding();
     void admit_waiting();
     void plan_prefill(const StepBudget& budget);
@@ -104,6 +108,7 @@ private:
 
     bool cut(Sequence& sequence);
     void drop_turns(Sequence& sequence, const Cut& part);
+    bool is_in_step(const Sequence& sequence) const { return sequence.request().adapters == adapters_; }
     PrefixTree::Match find_prefix(const Sequence& sequence) const;
     bool is_being_computed(const Sequence& sequence, int32_t shared) const;
     int32_t will_share(const Sequence& leader, int32_t common) const;
@@ -140,6 +145,9 @@ private:
     uint64_t preemptions_ = 0;
     uint64_t context_shifts_ = 0;
     StepPlan plan_;
+    /// Of the step that is planned.
+    std::string adapters_;
+    uint64_t steps_ = 0;
     /// What the entries' drafts point into.
     std::vector<base::Token> drafts_;
     /// schedule() was called, and update() was not yet.

@@ -60,6 +60,9 @@ public:
     int32_t computed() const { return computed_; }
     int32_t reserved() const { return reserved_; }
     bool was_preempted() const { return was_preempted_; }
+    /// The last step with its adapters, or else the one in which it was admitted.
+    uint64_t last_step() const { return last_step_; }
+    void note_step(uint64_t step) { last_step_ = step; }
 
     /// Number of cells reserved and not filled yet.
     int32_t reserved_ahead() const { return reserved_ - computed_; }
@@ -166,6 +169,7 @@ private:
     int32_t computed_ = 0;
     int32_t reserved_ = 0;
     bool was_preempted_ = false;
+    uint64_t last_step_ = 0;
 };
 
 } // namespace sched

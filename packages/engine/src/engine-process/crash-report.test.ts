@@ -22,6 +22,7 @@ it("has the shape of requests and none of their content", async () => {
     cachePrompt: true,
     constraint: null,
     logprobs: -1,
+    adapterScales: [],
     client: "a secret client",
   });
   expect(shape).toMatchObject({ promptTokens: 2, stops: 1, sampling: { logitBiases: 1 } });

@@ -66,6 +66,7 @@ export async function computeImatrix(
       mlock: false,
       placement: null,
       projector: null,
+      adapters: [],
       workers: [],
     },
     text,

@@ -43,7 +43,16 @@ export const usualEngine = {
 
 /** A model on the CPU, without a projector. */
 export function weightsOnCpu(path: string): NativeLoadOptions {
-  return { path, gpuLayers: 0, mmap: true, mlock: false, placement: null, projector: null, workers: [] };
+  return {
+    path,
+    gpuLayers: 0,
+    mmap: true,
+    mlock: false,
+    placement: null,
+    projector: null,
+    adapters: [],
+    workers: [],
+  };
 }
 
 /** Always the likeliest token, without penalties. */

@@ -26,6 +26,7 @@ const codeOfEngine = {
   generation_not_supported: "generation_not_supported",
   image_not_supported: "image_not_supported",
   projector_mismatch: "engine_failed",
+  adapter_mismatch: "engine_failed",
   reranking_not_supported: "reranking_not_supported",
   embeddings_not_supported: "embeddings_not_supported",
   out_of_memory: "out_of_memory",

@@ -45,6 +45,9 @@ public:
     Context(const Context&) = delete;
     Context& operator=(const Context&) = delete;
 
+    /// Lets later batches compute with the model's adapters at these scales: one for each adapter, or none at all.
+    void use_adapters(std::span<const float> scales) { scales_.assign(scales.begin(), scales.end()); }
+
     /// Computes all parts in one batch: all text, or all images; at most `batch_tokens` tokens in total, of which outputs_max()
     /// may want logits. Afterwards, logits(i) belongs to parts[i]. After anything but `ok`, the cells of these positions may or
     /// may not be filled.
@@ -148,6 +151,8 @@ private:
     ThreadpoolPtr threadpool_;
     llama_context_ptr context_;
     Batch batch_;
+    /// Of the model's adapters.
+    std::vector<float> scales_;
     Positions positions_;
     /// Cells of each sequence's stream; 0 in a pool of cells.
     int32_t stream_cells_ = 0;

@@ -290,6 +290,9 @@ base::Result<std::shared_ptr<const Model>> Model::read(const ModelOptions& optio
         if (is_outline) return model;
         if (base::Result<void> made = model->make_templates(progress.is_aborted); !made)
             return std::unexpected(made.error());
+        base::Result<Adapters> adapters = Adapters::load(model->raw(), options.adapters);
+        if (!adapters) return std::unexpected(adapters.error());
+        model->adapters_ = std::move(*adapters);
         if (options.vision) {
             auto vision = Vision::load(model->raw(), *options.vision, progress.is_aborted);
             if (!vision) return std::unexpected(vision.error());

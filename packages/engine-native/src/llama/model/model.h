@@ -8,6 +8,7 @@
 #include "llama/backend/workers.h"
 #include "llama/chat/chat_template.h"
 #include "llama/grammar/grammars.h"
+#include "llama/model/adapters.h"
 #include "llama/model/placement.h"
 #include "llama/vision/vision.h"
 
@@ -37,15 +38,17 @@ struct ModelOptions {
     WorkerConnections workers = {};
     /// Absent: the defaults.
     std::optional<Placement> placement = std::nullopt;
+    /// LoRA adapters that requests may use.
+    std::vector<AdapterFile> adapters = {};
 };
 
 constexpr auto fields_of(const ModelOptions*) {
-    return std::tuple(base::field("path", &ModelOptions::path),
-                      base::field("gpuLayers", &ModelOptions::gpu_layers, {.min = -1, .max = 1 << 20}),
-                      base::field("mmap", &ModelOptions::mmap), base::field("mlock", &ModelOptions::mlock),
-                      base::field("projector", &ModelOptions::vision),
-                      base::field("workers", &ModelOptions::workers),
-                      base::field("placement", &ModelOptions::placement));
+    return std::tuple(
+        base::field("path", &ModelOptions::path),
+        base::field("gpuLayers", &ModelOptions::gpu_layers, {.min = -1, .max = 1 << 20}),
+        base::field("mmap", &ModelOptions::mmap), base::field("mlock", &ModelOptions::mlock),
+        base::field("projector", &ModelOptions::vision), base::field("workers", &ModelOptions::workers),
+        base::field("placement", &ModelOptions::placement), base::field("adapters", &ModelOptions::adapters));
 }
 
 inline const char* relate(ModelOptions& options) {
@@ -172,6 +175,9 @@ public:
     /// Machines that hold layers of this model.
     const WorkerConnections& workers() const { return workers_; }
 
+    /// Those of ModelOptions; none in an outline.
+    const Adapters& adapters() const { return adapters_; }
+
     /// Null if the model has no image input.
     Vision* vision() const { return vision_.get(); }
 
@@ -211,9 +217,11 @@ private:
     base::Result<void> make_templates(const std::atomic<bool>& is_aborted);
     std::shared_ptr<const Pieces> make_pieces() const;
 
-    // Destroyed in reverse: templates and projector use the model's vocabulary, and the workers hold some of its weights.
+    // Destroyed in reverse: templates and projector use the model's vocabulary, adapters belong to it, and the workers hold some of
+    // its weights.
     WorkerConnections workers_;
     llama_model_ptr model_;
+    Adapters adapters_;
     std::string path_;
     std::shared_ptr<Vision> vision_;
     std::unique_ptr<common_chat_templates, TemplatesDeleter> templates_;

@@ -1,0 +1,193 @@
+// Checks the file of a LoRA adapter, and compares it with its model's file, before native code reads it: llama.cpp asserts some of this
+// while it computes, and the rest would silently change nothing.
+import {
+  GgufError,
+  numberOf,
+  readGguf,
+  stringOf,
+  tensorTypes,
+  type GgufHeader,
+  type GgufTensorInfo,
+} from "@ingle/gguf";
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import path from "node:path";
+import { pipeline } from "node:stream/promises";
+import { EngineError, invalidRequest } from "../errors.ts";
+import { partNames } from "../library/gguf-files.ts";
+import type { NativeLoadOptions } from "../native.ts";
+import type { AdapterOption } from "./adapter-options.ts";
+
+/** The largest rank; usual ones are 8 to 128. */
+export const adapterRankMax = 1024;
+
+/** The most bytes of one adapter's tensors. A rank of 128 for a model with 70 billion parameters takes half of it. */
+export const adapterBytesMax = 4 * 1024 ** 3;
+
+/** The types that adapters are converted to, and that llama.cpp multiplies on every device. */
+const typesAllowed: ReadonlySet<string> = new Set(["F32", "F16", "BF16", "Q8_0"]);
+
+export interface CheckedAdapter {
+  name: string;
+  path: string;
+  /** Of its tensors. */
+  bytes: number;
+}
+
+/** A model's header, from all of its parts. */
+interface Base {
+  architecture: string | undefined;
+  tensors: ReadonlyMap<string, GgufTensorInfo>;
+}
+
+/**
+ * Checks the adapters of a model. Throws `model_not_found` or `model_invalid` (a file that is missing or damaged), `model_unsupported`
+ * (no LoRA adapter, or one that changes what cannot be changed), `adapter_mismatch` (for another model).
+ */
+export async function checkAdapters(
+  modelFile: string,
+  adapters: readonly AdapterOption[],
+): Promise<CheckedAdapter[]> {
+  if (adapters.length === 0) return [];
+  const base = await baseOf(modelFile);
+  const checked: CheckedAdapter[] = [];
+  for (const adapter of adapters) {
+    const file = path.resolve(adapter.path);
+    const header = await headerOf(file, "adapter");
+    checkKind(file, header, base);
+    const bytes = checkTensors(file, header.tensors, base);
+    checked.push({ name: adapter.name, path: file, bytes });
+  }
+  return checked;
+}
+
+/** Adapters for the addon, checked and read once for their identities. Throws as `checkAdapters`, and `invalid_request` with workers. */
+export async function nativeAdapters(
+  modelFile: string,
+  { adapters, rpc }: { adapters: readonly AdapterOption[]; rpc?: object | undefined },
+): Promise<NativeLoadOptions["adapters"]> {
+  if (adapters.length > 0 && rpc !== undefined)
+    throw invalidRequest("adapters", "models over workers (rpc) have no adapters: leave one of the two out.");
+  const native: NativeLoadOptions["adapters"] = [];
+  for (const { path: file } of await checkAdapters(modelFile, adapters))
+    native.push({ path: file, identity: await identityOf(file) });
+  return native;
+}
+
+async function identityOf(file: string): Promise<string> {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(file), hash);
+  return hash.digest("hex").slice(0, 32);
+}
+
+async function baseOf(modelFile: string): Promise<Base> {
+  const folder = path.dirname(modelFile);
+  const headers: GgufHeader[] = [];
+  for (const name of partNames(path.basename(modelFile)))
+    headers.push(await headerOf(path.join(folder, name), "model"));
+  return {
+    architecture: headers.map(({ metadata }) => stringOf(metadata, "general.architecture")).at(0),
+    tensors: new Map(headers.flatMap(({ tensors }) => tensors.map((tensor) => [tensor.name, tensor]))),
+  };
+}
+
+async function headerOf(file: string, kind: "adapter" | "model"): Promise<GgufHeader> {
+  try {
+    return await readGguf(file, { isLenient: true });
+  } catch (cause) {
+    if (cause instanceof GgufError)
+      throw new EngineError("model_invalid", `${file} cannot be read: ${cause.message}`, { cause });
+    throw new EngineError("model_not_found", `The ${kind} ${file} does not exist or cannot be read.`, {
+      cause,
+    });
+  }
+}
+
+function checkKind(file: string, { metadata }: GgufHeader, { architecture }: Base): void {
+  const kind = stringOf(metadata, "adapter.type");
+  if (stringOf(metadata, "general.type") !== "adapter" || kind !== "lora") {
+    throw new EngineError(
+      "model_unsupported",
+      `${file} is no LoRA adapter. Convert the adapter to GGUF with llama.cpp's convert_lora_to_gguf.py.`,
+    );
+  }
+  const own = stringOf(metadata, "general.architecture");
+  if (own !== architecture)
+    throw mismatch(file, `it is for ${String(own)} models, and the model is ${String(architecture)}`);
+  const hasAlpha = metadata.has("adapter.lora.alpha");
+  if (hasAlpha && !Number.isFinite(numberOf(metadata, "adapter.lora.alpha", "float32")))
+    throw damaged(file, "adapter.lora.alpha is no number");
+  if (metadata.has("adapter.alora.invocation_tokens"))
+    throw unsupported(file, "it is an activated LoRA, which works only after certain tokens");
+}
+
+/** Returns the bytes of all tensors. */
+function checkTensors(file: string, tensors: readonly GgufTensorInfo[], base: Base): number {
+  const own = new Map(tensors.map((tensor) => [tensor.name, tensor]));
+  for (const { name } of tensors) {
+    const [, target, side] = /^(.+\.weight)\.lora_([ab])$/.exec(name) ?? [];
+    if (target === undefined) {
+      if (name.endsWith("_norm.weight")) throw unsupported(file, `it changes the norm ${name}`);
+      throw damaged(file, `the tensor ${name} is not part of a LoRA adapter`);
+    }
+    if (side === "a") checkPair(file, target, { own, base });
+    else if (!own.has(`${target}.lora_a`)) throw damaged(file, `${target} has no lora_a`);
+  }
+  if (tensors.length === 0) throw damaged(file, "it has no tensors");
+  const bytes = tensors.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  if (bytes > adapterBytesMax) throw unsupported(file, `its tensors take more than ${adapterBytesMax} bytes`);
+  return bytes;
+}
+
+function checkPair(
+  file: string,
+  target: string,
+  { own, base }: { own: ReadonlyMap<string, GgufTensorInfo>; base: Base },
+): void {
+  const a = own.get(`${target}.lora_a`);
+  const b = own.get(`${target}.lora_b`);
+  if (a === undefined || b === undefined) throw damaged(file, `${target} has no lora_b`);
+  for (const { name, typeCode } of [a, b]) {
+    const type = tensorTypes.get(typeCode)?.name ?? "unknown";
+    if (!typesAllowed.has(type)) throw unsupported(file, `${name} has the type ${type}`);
+  }
+  const changed = base.tensors.get(target);
+  if (changed === undefined) throw mismatch(file, `it changes ${target}, which the model does not have`);
+  const rank = b.shape[0] ?? 0;
+  if (rank < 1 || rank > adapterRankMax)
+    throw unsupported(file, `the rank of ${target} is not from 1 to ${adapterRankMax}`);
+  if (changed.shape.length < 2) throw unsupported(file, `it changes ${target}, which is no matrix`);
+  const [columns, rows, ...stack] = changed.shape;
+  const isEmbedding = target === "token_embd.weight";
+  // llama.cpp would use the adapter for the output too, in the wrong orientation.
+  if (isEmbedding && !base.tensors.has("output.weight"))
+    throw unsupported(file, "it changes token embeddings that are the output matrix too");
+  const [shapeA, shapeB] = isEmbedding
+    ? [
+        [rank, rows],
+        [rank, columns],
+      ]
+    : [
+        [columns, rank, ...stack],
+        [rank, rows, ...stack],
+      ];
+  if (String(a.shape) !== String(shapeA) || String(b.shape) !== String(shapeB)) {
+    const shapes = `${a.shape.join(" x ")} and ${b.shape.join(" x ")}`;
+    throw mismatch(file, `the shapes for ${target}, ${shapes}, do not fit its ${changed.shape.join(" x ")}`);
+  }
+}
+
+function damaged(file: string, reason: string): EngineError {
+  return new EngineError("model_invalid", `${file} is damaged: ${reason}. Download or convert it again.`);
+}
+
+function unsupported(file: string, reason: string): EngineError {
+  return new EngineError("model_unsupported", `The adapter ${file} is not supported: ${reason}.`);
+}
+
+function mismatch(file: string, reason: string): EngineError {
+  return new EngineError(
+    "adapter_mismatch",
+    `The adapter ${file} does not fit the model: ${reason}. Load it with the model that it was made for.`,
+  );
+}
