@@ -14,8 +14,8 @@ using base::Token;
 
 namespace {
 
-/// A segment is copied back as a whole and takes cells for a moment: swapping it in must gain at least this share of its
-/// tokens, a quarter.
+/// A segment is copied back as a whole and takes cells for a moment, so swapping it in must gain at least this share (a quarter)
+/// of its tokens.
 constexpr int32_t kGainedShareMin = 4;
 
 } // namespace
@@ -56,7 +56,7 @@ int32_t HostTier::usable_length(const Entry& entry, std::span<const Token> token
     common = base::last_edge(tokens, common);
     if (checkpoint_bytes_ == 0) return common;
     auto beyond = std::ranges::upper_bound(entry.stops, common);
-    // A request that was cancelled inside an image has left a stop there.
+    // A request that was cancelled inside an image may have left a cut there.
     while (beyond != entry.stops.begin() && base::is_inside_image(tokens, *std::prev(beyond))) --beyond;
     return beyond == entry.stops.begin() ? 0 : *std::prev(beyond);
 }
@@ -94,7 +94,7 @@ SegmentId HostTier::add(const Text& text, int32_t first, std::vector<int32_t> ch
 
 void HostTier::swapped_out(SegmentId segment, const SwappedOut& result) {
     const auto entry = entry_of(segment);
-    if (entry == entries_.end()) return; // it was dropped for another in the same step
+    if (entry == entries_.end()) return; // dropped for another one in the same step
     if (result.copied == Copied::not_tried) return erase(entry);
     const auto tokens = static_cast<uint64_t>(entry->end - entry->first);
     const uint64_t fixed = std::min(result.bytes, fixed_bytes(*entry));
@@ -106,7 +106,7 @@ void HostTier::swapped_out(SegmentId segment, const SwappedOut& result) {
     }
     bytes_ += result.bytes - entry->bytes;
     entry->bytes = result.bytes;
-    // It may be more than was estimated, and the engine does not count texts.
+    // It may be larger than estimated, and the engine does not count texts.
     make_room(0, entries_.size());
 }
 
@@ -159,8 +159,8 @@ bool HostTier::make_room(uint64_t bytes, size_t droppable) {
     return true;
 }
 
-/// Makes all segments with a part of this text the most recently used, those that begin first above all. Returns how many
-/// others there are.
+/// Makes all segments with a part of this text the most recently used, and of those the ones that begin first. Returns the number
+/// of other segments.
 size_t HostTier::touch(const Text& text) {
     std::vector<Entries::iterator> touched;
     const auto texts = texts_.find(text.adapters);
@@ -177,7 +177,7 @@ size_t HostTier::touch(const Text& text) {
     return entries_.size() - touched.size();
 }
 
-/// Erases a segment that the engine has to drop too.
+/// Erases a segment, which the engine must drop too.
 void HostTier::drop(Entries::iterator entry) {
     dropped_.push_back(entry->id);
     erase(entry);

@@ -1,14 +1,14 @@
-// The host KV tier: which computed state lies in host memory after its cells were needed for something else. KvCacheManager
-// decides when something is swapped out or in; engine/host_tier_store.h holds the bytes.
+// The index of the host KV tier: which computed state is kept in host memory after its cells were needed for something else.
+// KvCacheManager decides when something is swapped out or in; engine/host_tier_store.h holds the bytes.
 //
-// A segment is the state of a part of a text: only what was nowhere else when it was swapped out. A chat that is evicted
-// repeatedly leaves a chain of segments, and chats with the same system message share its segment:
+// A segment is the state of a part of a text: only the part that existed nowhere else when it was swapped out. A chat that is
+// evicted repeatedly leaves a chain of segments, and chats with the same system message share its segment:
 //
 //     [0, 900) system message and a first chat        [900, 1400) its next messages
 //     [0, 800) of it is also the prefix of ...        [800, 1300) a second chat
 //
-// A token's state depends on all tokens before it, so each segment knows its whole text: it can be swapped in where that very
-// text is computed up to the segment's first token, by whichever sequence. A segment is never wrong, only unused. The least
+// A token's state depends on all tokens before it, so each segment knows its whole text: it can be swapped in wherever exactly
+// that text is computed up to the segment's first token, in any sequence. A segment is never wrong, only unused. The least
 // recently used segments are dropped first, and the end of a chain before what it continues.
 //
 // The texts are kept in a tree (text_tree.h) for each set of adapters, each common prefix once. So looking up a text walks along
@@ -34,14 +34,14 @@ namespace sched {
 
 class HostTier {
 public:
-    /// Fewer tokens are computed again: a copy's fixed costs would not pay off.
+    /// A state of fewer tokens is not kept: the fixed cost of a copy would not pay off.
     static constexpr int32_t kSegmentMin = 64;
 
-    /// A longer state that can be cut is kept in several segments: a text swaps in only what it needs, and copying is spread
-    /// over steps.
+    /// A longer state that can be cut is split into several segments, so that a text swaps in only what it needs and copying is
+    /// spread over steps.
     static constexpr int32_t kSegmentMax = 512;
 
-    /// Bounds the work for each waiting request: all segments that share a prefix with its text are compared.
+    /// Bounds the work per waiting request, which compares all segments that share a prefix with its text.
     static constexpr size_t kSegmentsMax = 1024;
 
     /// If `checkpoint_bytes` is not 0, a segment is usable only as a whole or up to one of its checkpoints.
@@ -52,17 +52,17 @@ public:
     HostTier(const HostTier&) = delete;
     HostTier& operator=(const HostTier&) = delete;
 
-    /// Reports every segment without adapters that comes or goes from now on to `blocks`.
+    /// From now on, reports every added or dropped segment without adapters to `blocks`.
     void report_to(KvBlocks* blocks) { blocks_ = blocks; }
 
     struct Match {
         base::SegmentId segment = 0;
-        /// Where the segment begins and ends, and how many tokens of the text are computed once it is swapped in.
+        /// Where the segment begins and ends, and how many of the text's tokens will be computed once it is swapped in.
         int32_t first = 0;
         int32_t end = 0;
         int32_t length = 0;
 
-        /// Cells that swapping in takes for a moment beyond the tokens that are gained.
+        /// Extra cells that swapping in takes for a moment.
         int32_t surplus(int32_t computed) const { return (end - first) - (length - computed); }
     };
 
@@ -70,19 +70,19 @@ public:
     using Matches = std::vector<Match>;
     Matches look_up(const Text& text) const;
 
-    /// The segment that leads furthest in a text of which `computed` tokens are computed; segment 0 if none is worth it.
-    /// Segments that were dropped since look_up() are ignored.
+    /// The segment that extends the first `computed` tokens of a text furthest; segment 0 if none is worth swapping in. Ignores
+    /// segments that were dropped since look_up().
     Match find(const Matches& matches, int32_t computed) const;
 
-    /// How many tokens of a text could be there with all its segments swapped in, one after the other.
+    /// How many of a text's tokens would be computed with all its segments swapped in, one after the other.
     int32_t reach(const Text& text, int32_t computed) const;
 
-    /// Makes room for the state of `text` from `first` on, with checkpoints at these lengths, and adds it as a segment. 0 if
-    /// there is no room without dropping what the segment continues.
+    /// Makes room for the state of `text` from `first` on, with checkpoints at these lengths, and adds it as a segment. 0 if that
+    /// would require dropping what the segment continues.
     base::SegmentId add(const Text& text, int32_t first, std::vector<int32_t> checkpoints);
 
-    /// What became of adding a segment. Teaches how much memory a token takes. If it failed, the machine has no more memory:
-    /// what is in use now becomes the limit, unless the segment would not have fitted anyway.
+    /// Reports the outcome of adding a segment, from which the size of a token's state is learned. A failure means that the
+    /// machine is out of memory: the current use becomes the limit, unless the segment would not have fitted anyway.
     void swapped_out(base::SegmentId segment, const SwappedOut& result);
 
     /// The segment is about to be swapped in: it is not dropped before swapped_in().
@@ -105,10 +105,10 @@ public:
     /// Segments dropped since the last call, except those that the engine does not have.
     std::vector<base::SegmentId> take_dropped() { return std::exchange(dropped_, {}); }
 
-    /// How many segments take_dropped() would return.
+    /// The number of segments that take_dropped() would return.
     size_t dropped() const { return dropped_.size(); }
 
-    /// Bytes of state in all segments, as far as known, and of their texts. Their sum is at most bytes_max.
+    /// Bytes of the state of all segments, as far as known, and of their texts. The sum is at most bytes_max.
     uint64_t bytes() const { return bytes_; }
     uint64_t text_bytes() const;
     /// Tokens compared so far by look-ups of texts without adapters.
@@ -130,7 +130,7 @@ private:
         /// Lengths up to which it can be swapped in, ascending, ending with `end`; empty if it can be cut anywhere.
         std::vector<int32_t> stops;
         uint64_t bytes;
-        /// Swap-ins that were begun.
+        /// Number of swap-ins in progress.
         int32_t uses = 0;
     };
     using Entries = std::list<Entry>;
@@ -154,11 +154,11 @@ private:
     Texts texts_;
     std::vector<base::SegmentId> dropped_;
     uint64_t bytes_ = 0;
-    /// The most that a token has taken so far; 0 before the first segment.
+    /// The largest size of a token's state so far, in bytes; 0 before the first segment.
     uint64_t token_bytes_ = 0;
     base::SegmentId segments_made_ = 0;
     uint64_t swap_ins_ = 0;
-    /// Null if nobody follows blocks.
+    /// Null if reports of blocks are disabled.
     KvBlocks* blocks_ = nullptr;
 };
 

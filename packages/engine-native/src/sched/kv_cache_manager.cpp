@@ -56,8 +56,8 @@ std::optional<Slot> KvCacheManager::admit(const PrefixTree::Match& match, int32_
             .from = match.holder, .slot = slot, .length = match.length, .checkpoint = match.checkpoint});
     }
     tree_.pin(slot); // before room is made, so that the match itself is not evicted
-    // A cached sequence that was of use becomes the most recently used, even if this request has to wait: it must not be
-    // evicted meanwhile. One that shares only the template's first tokens was of no use.
+    // A cached sequence that helped becomes the most recently used, even if this request has to wait: it must not be evicted
+    // meanwhile. One that shares only the template's first tokens did not help.
     const auto cached = std::ranges::find(cached_slots_, match.holder);
     if (match.length >= kWorthMin && cached != cached_slots_.end())
         std::rotate(cached, std::next(cached), cached_slots_.end());
@@ -99,7 +99,7 @@ void KvCacheManager::trim(Slot slot) {
 std::optional<HostTier::Match> KvCacheManager::find_segment(const HostTier::Matches& matches,
                                                             int32_t computed) const {
     const HostTier::Match match = host_tier_.find(matches, computed);
-    // The whole segment is copied before it is cut: that takes cells for a moment that are not reserved.
+    // The whole segment is copied before it is cut, which for a moment takes cells that are not reserved.
     const bool has_room = tree_.cells_pinned() + ahead_ + match.surplus(computed) <= limits_.cells;
     return match.segment == 0 || !has_room ? std::nullopt : std::optional(match);
 }
@@ -146,7 +146,7 @@ void KvCacheManager::clear() {
     INGLE_ASSERT(ahead_ == 0);
     for (const Slot cached : std::exchange(cached_slots_, {})) free_slot(cached);
     host_tier_.cancel_swap_ins();
-    // Only the host KV tier has anything left to be dropped.
+    // Only the host KV tier has anything left to drop.
     std::erase_if(ops_, [](const KvOp& op) { return !std::holds_alternative<DropSegment>(op); });
 }
 
@@ -163,7 +163,7 @@ bool KvCacheManager::shift(Slot slot, const Cut& cut) {
     return true;
 }
 
-/// Moved cells are of no use to other sequences.
+/// Other sequences cannot use moved cells.
 void KvCacheManager::drop_moved_tail(Slot slot) {
     const int32_t length = tree_.length(slot);
     const int32_t unmoved = tree_.unmoved_length(slot);
@@ -177,7 +177,7 @@ void KvCacheManager::leave(Slot slot, int32_t unused, Keep keep) {
     if (keep == Keep::yes) {
         drop_moved_tail(slot);
         if (blocks_ != nullptr) blocks_->settle(keeper_of(slot));
-        save_checkpoint(slot); // a chat's next request goes on from here
+        save_checkpoint(slot); // a chat's next request continues from here
     }
     tree_.unpin(slot);
     if (keep == Keep::yes && shares_prefixes() && tree_.length(slot) >= cached_length_min())
@@ -187,7 +187,7 @@ void KvCacheManager::leave(Slot slot, int32_t unused, Keep keep) {
 
 void KvCacheManager::take_ops(std::vector<KvOp>& ops) {
     copied_ = 0;
-    plan_dropped_segments(); // those that could not be swapped in
+    plan_dropped_segments(); // drops those that could not be swapped in
     ops.clear();
     ops.swap(ops_);
 }
@@ -206,7 +206,7 @@ bool KvCacheManager::make_room(int32_t cells, OverCopyLimit over_limit) {
 /// Makes sure that a slot is free, without evicting the `needed` one. False if the eviction has to wait.
 bool KvCacheManager::make_free_slot(Slot needed) {
     if (!free_slots_.empty()) return true;
-    // Evict a sequence that another holds nearly all of; otherwise the least recently used.
+    // Evict a sequence of which another one holds nearly all cells, otherwise the least recently used.
     const auto is_redundant = [&](Slot cached) {
         return cached != needed && tree_.private_length(cached) < kWorthMin;
     };

@@ -1,15 +1,15 @@
 // Decides which sequence holds which cells of the KV cache: slots for sequences, cells reserved for running ones, the prefix
-// cache of ended ones, and what is swapped out to and in from the host KV tier. The scheduler decides who runs; this class
-// decides what has to be evicted for it.
+// cache of ended ones, and swapping to and from the host KV tier. The scheduler decides which sequences run; this class decides
+// what must be evicted for them.
 //
 // A running sequence has a slot, the cells of what it has computed (its own or shared, see prefix_tree.h), and reserved cells
 // ahead. Ended sequences stay cached until their cells or slots are needed; the least recently used is evicted first. Where
 // recurrent state cannot be cut (Limits::checkpoints), a prefix is shared where a checkpoint of it was saved.
 //
-// What is lost with an evicted sequence is swapped out first (host_tier.h), and swapped in when a text needs it. Copying
-// delays every sequence, so one step copies a bounded number of tokens, and the rest waits for the next step.
+// State that would be lost with an evicted sequence is first swapped out (host_tier.h), and swapped in when a text needs it.
+// Copying delays every sequence, so one step copies a bounded number of tokens, and the rest waits for the next step.
 //
-// Nothing touches the real cells here: take_ops() says what the engine has to do before the next batch.
+// This class does not touch the real cells: take_ops() returns the operations that the engine must execute before the next batch.
 #pragma once
 
 #include "sched/host_tier.h"
@@ -32,12 +32,12 @@ public:
     /// Whether a sequence that stops running stays in the prefix cache.
     enum class Keep { yes, no };
 
-    /// A shorter text's recurrent state is not saved, and no request waits for another to compute fewer common tokens than
-    /// this: computing them costs as much. Sharing cells that are there costs microseconds and always pays.
+    /// The recurrent state of a shorter text is not saved, and no request waits for another to compute fewer common tokens than
+    /// this: computing them costs about as much. Sharing existing cells costs microseconds and always pays off.
     static constexpr int32_t kWorthMin = 16;
 
-    /// Most tokens copied in one step; a single segment that cannot be cut may be longer. For a model of a billion parameters
-    /// these are 46 MB: 20 ms on their way out, 4 ms on their way in.
+    /// Maximum number of tokens copied per step; a single segment that cannot be cut may be longer. For a model with a billion
+    /// parameters, this is 46 MB: 20 ms to swap out, 4 ms to swap in.
     static constexpr int32_t kCopyMax = 2048;
 
     explicit KvCacheManager(const Limits& limits);
@@ -45,9 +45,9 @@ public:
     /// The longest prefix of `text` that can be shared; empty if there is none.
     PrefixTree::Match find_prefix(const Text& text) const;
 
-    /// Takes a slot that begins with `match` and reserves `reserved` cells in all. Nothing if that many cells would not be free
-    /// with every cached sequence evicted, or if evicting them takes more copies than fit this step. A sequence that does not
-    /// share is neither kept for others nor reported.
+    /// Takes a slot that begins with `match` and reserves `reserved` cells in total. Nothing if there would not be that many free
+    /// cells even with every cached sequence evicted, or if evicting them takes more copies than fit this step. A sequence that
+    /// does not share is neither kept for others nor reported.
     /// REQUIRES: fewer slots running than Limits::sequences; a match for these adapters.
     std::optional<base::Slot> admit(const PrefixTree::Match& match, int32_t reserved, bool shares,
                                     std::string_view adapters = {});
@@ -58,27 +58,27 @@ public:
     /// A running `slot` has computed these tokens, in cells that were reserved for it.
     void append(base::Slot slot, std::span<const base::Token> tokens);
 
-    /// Frees what a running `slot` has computed beyond its length, for rejected drafts.
+    /// Frees the cells of rejected drafts: those of a running `slot` beyond its length.
     void trim(base::Slot slot);
 
-    /// Of a text's segments (HostTier::look_up()), the one that goes on from a running sequence's `computed` tokens, if there is one
+    /// Of a text's segments (HostTier::look_up()), the one that continues a running sequence's `computed` tokens, if there is one
     /// and room to swap it in.
     std::optional<HostTier::Match> find_segment(const HostTier::Matches& matches, int32_t computed) const;
-    /// Plans to swap in a match of find_segment(), into cells that are reserved. False if that has to wait for the next step.
+    /// Plans to swap in a match of find_segment(), into reserved cells. False if that has to wait for the next step.
     bool swap_in(const HostTier::Match& match, const SwapIn& op);
 
-    /// Adds a segment that another context of the same model has left, with checkpoints at these lengths. 0 if there is no
+    /// Adds a segment that an earlier engine of the same model saved, with checkpoints at these lengths. 0 if there is no
     /// room for it.
     base::SegmentId adopt(const Text& text, int32_t first, std::vector<int32_t> checkpoints, uint64_t bytes);
 
     /// Evicts cached sequences, as many as can be swapped out in one step.
     void evict_cached_sequences();
 
-    /// Saves the recurrent state of a running `slot` as it is now, if that is worth it. Drops the oldest checkpoint if there
+    /// Plans to save the current recurrent state of a running `slot`, if that is worthwhile. Drops the oldest checkpoint if there
     /// are too many.
     void save_checkpoint(base::Slot slot);
 
-    /// A checkpoint's state could not be saved.
+    /// Forgets a checkpoint whose state could not be saved.
     void forget_checkpoint(base::CheckpointId checkpoint);
 
     /// The KV cache was emptied, by no operation of this class. The host KV tier stays.
@@ -92,7 +92,7 @@ public:
     /// A running `slot` stops; `unused` cells were reserved for it beyond what it computed.
     void leave(base::Slot slot, int32_t unused, Keep keep);
 
-    /// Moves the operations since the last call to `ops`, in order. Ends a step: copies are counted anew.
+    /// Moves the operations since the last call to `ops`, in order. Ends a step: the next one may copy again.
     void take_ops(std::vector<KvOp>& ops);
 
     /// Whether prefix sharing is enabled.
@@ -104,26 +104,26 @@ public:
     int32_t reserved() const { return tree_.cells_pinned() + ahead_; }
     /// Cells that only cached sequences hold.
     int32_t cached() const { return tree_.cells() - tree_.cells_pinned(); }
-    /// Is told what became of swapping segments out and in; the caller appends what was swapped in, as if it were computed.
+    /// The host KV tier, which needs the outcomes of swapping. The caller appends swapped-in tokens as if they were computed.
     HostTier& host_tier() { return host_tier_; }
     const HostTier& host_tier() const { return host_tier_; }
     const PrefixTree& tree() const { return tree_; }
     /// Whether blocks() has what a slot holds: other sequences may use it, and no adapters are needed.
     bool is_reported(base::Slot slot) const { return is_reported_[static_cast<size_t>(slot)]; }
-    /// What others could reuse, for reports; null if reports are disabled.
+    /// The reusable blocks, for reports; null if reports are disabled.
     KvBlocks* blocks() const { return blocks_.get(); }
-    /// Tokens that a slot holds.
+    /// The number of tokens that a slot holds.
     int32_t length(base::Slot slot) const { return tree_.length(slot); }
 
     /// Asserts that every slot is either running, cached or free, and that `ahead` cells are reserved.
     void check_integrity(std::span<const base::Slot> running, int32_t ahead) const;
 
 private:
-    /// What happens to an evicted sequence that would have to be swapped out when this step may copy no more: either the
-    /// eviction waits, or the state is lost.
+    /// If an evicted sequence has to be swapped out but this step may not copy any more: whether the eviction waits or the state
+    /// is lost.
     enum class OverCopyLimit { wait, lose };
 
-    /// A shorter sequence is not kept: no checkpoint was saved of it.
+    /// A shorter sequence is not kept: it has no checkpoint.
     int32_t cached_length_min() const { return needs_checkpoints() ? kWorthMin : 1; }
     bool make_room(int32_t cells, OverCopyLimit over_limit);
     bool make_free_slot(base::Slot needed);
@@ -141,7 +141,7 @@ private:
     PrefixTree tree_;
     std::unique_ptr<KvBlocks> blocks_;
     HostTier host_tier_;
-    /// Descending: the lowest one is taken first, so that the slots in use are close together.
+    /// Descending: the lowest slot is taken first, so that the slots in use are close together.
     std::vector<base::Slot> free_slots_;
     std::vector<bool> is_reported_;
     /// By slot.
@@ -150,7 +150,7 @@ private:
     std::vector<base::Slot> cached_slots_;
     /// Cells reserved for running sequences and not yet filled.
     int32_t ahead_ = 0;
-    /// Tokens copied in this step, out and in.
+    /// Number of tokens copied in this step, out and in.
     int32_t copied_ = 0;
     base::CheckpointId checkpoints_made_ = 0;
     std::vector<KvOp> ops_;

@@ -146,7 +146,7 @@ void PrefixTree::append(Slot slot, std::span<const Token> tokens) {
     add_tail(slot, tokens);
 }
 
-/// Adds a node behind what a slot holds.
+/// Adds a node at the end of a slot's path.
 PrefixTree::Node* PrefixTree::add_tail(Slot slot, std::span<const Token> tokens) {
     Node*& tail = held(slot).tail;
     tail = tail->add_child(tokens);

@@ -1,4 +1,4 @@
-// Which tokens are computed in the KV cache, and which sequences hold their cells.
+// Tracks which tokens are computed in the KV cache, and which sequences hold their cells.
 //
 // A radix tree: each node is a run of tokens with one cell each, and the path to it is the text before them. Every sequence
 // (its slot) holds the nodes on the path to its tail. llama.cpp keeps a cell as long as one sequence holds it, and the tree
@@ -15,7 +15,7 @@
 //
 // A checkpoint marks a node at whose end a sequence's recurrent state was saved.
 //
-// Cells that were moved to other positions form a tail of their own. They were computed after a text that has been dropped, so
+// Cells that were moved to other positions form a separate tail. They were computed after a text that has been dropped, so
 // another sequence with the same tokens would compute something else: they never match.
 #pragma once
 
@@ -68,14 +68,14 @@ public:
     void forget_oldest_checkpoint();
     int32_t checkpoints() const { return static_cast<int32_t>(marked_.size()); }
 
-    /// Checkpoints that were dropped since the last call, also with their cells.
+    /// Checkpoints dropped since the last call, including those dropped with their cells.
     std::vector<base::CheckpointId> take_dropped() { return std::exchange(dropped_, {}); }
 
     /// From now on, what `slot`, which holds nothing, computes or shares is of these adapters; until release(), after which it is of
     /// none.
     void begin(base::Slot slot, std::string_view adapters);
 
-    /// Lets `slot`, which holds nothing, hold what was matched for its adapters.
+    /// Makes `slot`, which holds nothing, hold the match for its adapters.
     void share(base::Slot slot, const Match& match);
 
     /// Adds tokens that `slot` has computed after what it holds.
@@ -90,10 +90,10 @@ public:
     /// Frees a part of what `slot` holds. What follows, which no other slot holds, becomes a moved tail.
     void shift(base::Slot slot, const Cut& cut);
 
-    /// Other slots that hold cells of `slot` beyond `length`.
+    /// The other slots that hold cells of `slot` beyond `length`.
     std::vector<base::Slot> sharers(base::Slot slot, int32_t length) const;
 
-    /// A pinned slot's cells cannot be freed. Calls alternate.
+    /// A pinned slot's cells cannot be freed. Calls of pin and unpin alternate.
     void pin(base::Slot slot);
     void unpin(base::Slot slot);
     bool is_pinned(base::Slot slot) const { return held(slot).is_pinned; }
@@ -105,18 +105,18 @@ public:
     int32_t unmoved_length(base::Slot slot) const;
     bool has_moved(base::Slot slot) const { return unmoved_length(slot) < length(slot); }
 
-    /// Tokens at the end of what a slot holds that no other slot holds.
+    /// How many tokens at a slot's end no other slot holds.
     int32_t private_length(base::Slot slot) const;
 
-    /// What a slot holds, token by token.
+    /// The tokens that a slot holds.
     std::vector<base::Token> text(base::Slot slot) const;
 
-    /// The checkpoints on the path to a slot's tail, the shortest first.
+    /// The checkpoints on the path to a slot's tail, shortest first.
     std::vector<Checkpoint> checkpoints_of(base::Slot slot) const;
     /// The length of the last of them within a slot's first `length` tokens; 0 if there is none.
     int32_t checkpoint_before(base::Slot slot, int32_t length) const;
 
-    /// Cells in use, and how many of them pinned slots hold.
+    /// Number of cells in use, and how many of them pinned slots hold.
     int32_t cells() const { return cells_; }
     int32_t cells_pinned() const { return cells_pinned_; }
 

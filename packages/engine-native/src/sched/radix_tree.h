@@ -1,5 +1,5 @@
-// A radix tree of texts: a node is a run of tokens, and the path to it is the text before them. What else a node knows is for the
-// class that has the tree to say: its Node derives from RadixNode<Node>. The root has no tokens and is never split or removed.
+// A radix tree of texts: a node is a run of tokens, and the path to it is the text before them. The class that owns the tree adds
+// its own data to nodes: its Node derives from RadixNode<Node>. The root has no tokens and is never split or removed.
 #pragma once
 
 #include "base/types.h"
@@ -33,7 +33,7 @@ struct RadixNode {
 
     int32_t size() const { return static_cast<int32_t>(tokens.size()); }
 
-    /// How many tokens this run and another begin with alike.
+    /// How many tokens this run and another have in common at the start.
     size_t common_length(std::span<const base::Token> other) const {
         return static_cast<size_t>(std::ranges::mismatch(tokens, other).in1 - tokens.begin());
     }
@@ -87,7 +87,7 @@ struct RadixNode {
 };
 
 /// Follows `tokens` from the end of `node`, below which no two children of one node begin alike, and returns the node at whose end
-/// they lead: `split(node, at)` makes it in the middle of a run, and `add(parent, rest)` where the tree ends.
+/// they lead: `split(node, at)` creates it in the middle of a run, `add(parent, rest)` where the tree ends.
 template <class Node>
 Node* descend(Node* node, std::span<const base::Token> tokens, const auto& split, const auto& add) {
     while (!tokens.empty()) {

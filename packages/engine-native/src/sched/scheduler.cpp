@@ -8,10 +8,10 @@ namespace sched {
 
 namespace {
 
-/// Requests considered for admission in one step. Those behind them are considered in a later step, a moment later.
+/// Number of requests considered for admission per step. The ones behind them are considered a step later.
 constexpr size_t kAdmissionsConsidered = 32;
 
-/// What of a sequence need not be computed if it is found elsewhere. The last token is always computed for its logits.
+/// The part of a sequence that need not be computed if it is found elsewhere. The last token is always computed for its logits.
 Text sharable(const Sequence& sequence) {
     const int32_t length = base::last_edge(sequence.tokens(), sequence.length() - 1);
     return {sequence.tokens().first(static_cast<size_t>(length)), sequence.request().adapters};
@@ -67,7 +67,7 @@ const StepPlan& Scheduler::schedule(const StepBudget& budget) {
         if (is_in_step(*sequence)) sequence->note_step(steps_);
     }
     const auto is_text = [](const BatchEntry& entry) { return !entry.is_image(); };
-    // Partitioning allocates, which a step without images need not.
+    // Partitioning allocates, so skip it in steps without images.
     if (!std::ranges::is_partitioned(plan_.batch, is_text))
         std::ranges::stable_partition(plan_.batch, is_text);
     kv_cache_.take_ops(plan_.kv_ops);
@@ -91,7 +91,7 @@ void Scheduler::cut_full_sequences() {
     }
 }
 
-/// Drops a full sequence's oldest chat turns. False if the sequence does not run any more.
+/// Drops a full sequence's oldest chat turns. False if the sequence is no longer running.
 bool Scheduler::cut(Sequence& sequence) {
     const Cut part = sequence.next_cut();
     const bool is_moved = kv_cache_.shift(sequence.slot(), part);
@@ -126,7 +126,7 @@ void Scheduler::choose_adapters(const StepBudget& budget) {
     if (next != nullptr) adapters_ = next->request().adapters;
 }
 
-/// One token of every decoding sequence. Each makes sure of a cell for it, oldest first.
+/// Adds one token of every decoding sequence, oldest first; each first gets a cell for it.
 void Scheduler::plan_decoding() {
     // Growing may preempt the youngest, at the end of running_: one that this loop has yet to reach, so no entry is planned
     // for it. By index, because running_ may shrink.
@@ -136,12 +136,12 @@ void Scheduler::plan_decoding() {
     }
 }
 
-/// Strictly in the queue's order: if a small request passed a large one, the large one would starve. Only a request that waits
-/// for another's computation is passed: it would gain nothing by going first.
+/// Strictly in the queue's order: if a small request passed a large one, the large one would starve. The exception is a request
+/// that waits for another's computation: it would gain nothing by going first.
 void Scheduler::admit_waiting() {
     if (static_cast<int32_t>(running_.size()) == limits_.sequences || waiting_.size() == 0) return;
     for (Sequence* sequence : waiting_.first(kAdmissionsConsidered)) {
-        // A waiting sequence is full only if it lost its cells right after its last token.
+        // A waiting sequence can only be full if it lost its cells right after its last token.
         if (sequence->is_full()) drop_turns(*sequence, sequence->next_cut());
         const PrefixTree::Match match = find_prefix(*sequence);
         if (is_being_computed(*sequence, match.length)) continue;
@@ -157,7 +157,7 @@ void Scheduler::plan_prefill(const StepBudget& budget) {
         return !is_in_step(*other) && other->is_decoding() && other->last_step() < steps_;
     };
     if (decoding > 0 || std::ranges::any_of(running_, is_delayed)) left = std::min(left, budget.prefill_busy);
-    // Decoding sequences have their entry, in the order of running_. A sequence that was admitted just now is not among them,
+    // Decoding sequences have their entry, in the order of running_. A sequence that was only just admitted is not among them,
     // even if everything but its last token was found in the prefix cache.
     size_t passed = 0;
     for (const Sequence* sequence : running_) {
@@ -184,7 +184,7 @@ int32_t Scheduler::prefill_count(const Sequence& sequence, int32_t budget, bool 
     return std::min(budget, wanted);
 }
 
-/// Plans to swap in what the host KV tier has of a sequence's text. True if there is something, in this step or the next: the
+/// Plans to swap in the part of a sequence's text that the host KV tier has. True if there is any, in this step or the next: the
 /// sequence then has no entry in this step.
 bool Scheduler::plan_swap_ins(const Sequence& sequence) {
     if (!sequence.request().uses_cache) return false;
@@ -213,12 +213,12 @@ void Scheduler::add_entry(const Sequence& sequence, int32_t count) {
                            .image_offset = sequence.image_offset()});
 }
 
-/// Beside decoding sequences alone: a step with prefill is long enough.
+/// Drafts only beside decoding sequences: a step with prefill is long enough.
 void Scheduler::plan_drafts(const StepBudget& budget) {
     if (budget.drafts == nullptr) return;
     const auto decodes = [this](const BatchEntry& entry) { return find(entry.id).is_decoding(); };
     if (!std::ranges::all_of(plan_.batch, decodes)) return;
-    // Every entry samples here, also one that was admitted just now with only its last token missing.
+    // Every entry samples here, even one that was only just admitted with only its last token missing.
     const auto entries = static_cast<int32_t>(plan_.batch.size());
     int32_t left = std::min(budget.outputs, limits_.batch_tokens) - entries;
     drafts_.clear();
@@ -234,7 +234,7 @@ std::span<const base::Token> Scheduler::draft(const Sequence& sequence, DraftSou
     const int32_t room = std::max(0, std::min(most, sequence.reserved() - sequence.length()));
     std::span<const base::Token> drafts = source.draft(sequence.id(), sequence.tokens(), room);
     INGLE_ASSERT(std::ssize(drafts) <= room);
-    // Where the same words stood before, an image may have followed.
+    // After the same words, an image may have followed earlier.
     const auto image = std::ranges::find_if(drafts, base::is_image);
     drafts = drafts.first(static_cast<size_t>(image - drafts.begin()));
     const size_t first = drafts_.size();
@@ -242,13 +242,13 @@ std::span<const base::Token> Scheduler::draft(const Sequence& sequence, DraftSou
     return std::span<const base::Token>(drafts_).subspan(first);
 }
 
-/// What of a sequence's prefix can be shared now.
+/// The part of a sequence's prefix that can be shared now.
 PrefixTree::Match Scheduler::find_prefix(const Sequence& sequence) const {
     if (!sequence.request().uses_cache) return {};
     return kv_cache_.find_prefix(sharable(sequence));
 }
 
-/// Whether a running sequence is about to compute more of this one's prefix than can be had now.
+/// Whether a running sequence is about to compute more of this one's prefix than can be shared now.
 bool Scheduler::is_being_computed(const Sequence& sequence, int32_t shared) const {
     if (!kv_cache_.shares_prefixes() || !sequence.request().uses_cache) return false;
     shared = kv_cache_.host_tier().reach(sharable(sequence), shared); // swapping in is faster than computing
@@ -263,7 +263,7 @@ bool Scheduler::is_being_computed(const Sequence& sequence, int32_t shared) cons
     return std::ranges::any_of(running_, will_have_more);
 }
 
-/// What can be shared of a common prefix once the leader has computed it.
+/// How much of a common prefix can be shared once the leader has computed it.
 int32_t Scheduler::will_share(const Sequence& leader, int32_t common) const {
     if (!kv_cache_.needs_checkpoints()) return common;
     const std::vector<int32_t>& boundaries = leader.request().boundaries;
@@ -311,19 +311,19 @@ int32_t Scheduler::reservation(const Sequence& sequence) const {
 
 void Scheduler::preempt(Sequence& sequence) {
     requeue(sequence, Keep::yes);
-    // A sequence that was cut, admitted again and preempted, all in this step, has not started.
+    // A sequence that was cut, admitted again and preempted within this step has not started.
     std::erase_if(plan_.starts, [&](const Start& start) { return start.id == sequence.id(); });
     preemptions_ += 1;
 }
 
-/// To the head of the waiting queue; its tokens are computed again.
+/// Moves a sequence to the head of the waiting queue; its tokens will be computed again.
 void Scheduler::requeue(Sequence& sequence, Keep keep) {
     stop_running(sequence, keep);
     sequence.preempt();
     waiting_.enter(sequence);
 }
 
-/// Takes a running sequence's slot; the caller changes its state. What it has computed may stay in the prefix cache.
+/// Takes a running sequence's slot; the caller changes its state. Its computed tokens may stay in the prefix cache.
 void Scheduler::stop_running(Sequence& sequence, Keep keep) {
     running_.erase(std::ranges::find(running_, &sequence));
     kv_cache_.leave(sequence.slot(), sequence.reserved_ahead(),

@@ -10,7 +10,7 @@
 // none can be freed, the youngest running sequence is preempted and goes to the head of the waiting queue. So a request never
 // fails because another one grew, and the oldest always runs.
 //
-// A sequence that fills the context ends, or drops its oldest chat turns and goes on (Request::turns): its cells are moved, or,
+// A sequence that fills the context ends, or drops its oldest chat turns and continues (Request::turns): its cells are moved, or,
 // if they cannot be moved, the remaining tokens are computed again.
 //
 // Drafts of a decoding sequence's next tokens (step.h) are computed beside its one token, in cells that it has reserved
@@ -18,17 +18,17 @@
 // none.
 //
 // An image is a run of tokens like any other (base/types.h), with four exceptions: a batch entry is text or one image;
-// a prefix is shared and cut at image edges; a sequence waits for an image that is not encoded yet while others go on; and
+// a prefix is shared and cut at image edges; a sequence waits for an image that is not encoded yet while others continue; and
 // an image whose tokens attend to each other is computed in one step.
 //
 // A step computes with one set of adapters. Sets take turns, step by step: the one that has waited longest is next, so each waits for
 // at most one step of every other set that runs.
 //
 // Prefixes are shared (kv_cache_manager.h): a sequence starts with the longest prefix that is in the prefix cache. If another
-// sequence is just computing more of its prefix, it waits for that instead of computing the same beside it. Where recurrent
-// state cannot be cut (Limits::checkpoints), prefill stops at each of a prompt's boundaries, and a checkpoint is saved there
-// and at a sequence's end. What the host KV tier has of a text (host_tier.h) is swapped in instead of computed: in a step,
-// a sequence is either swapped in or computed.
+// sequence is currently computing more of its prefix, it waits for that instead of computing the same tokens. Where recurrent
+// state cannot be cut (Limits::checkpoints), prefill stops at each of a prompt's boundaries, and a checkpoint is saved there and
+// at a sequence's end. The part of a text that the host KV tier has (host_tier.h) is swapped in instead of computed: in a step, a
+// sequence is either swapped in or computed.
 #pragma once
 
 #include "sched/kv_cache_manager.h"
@@ -54,18 +54,18 @@ public:
     /// noexcept: a half-registered request would corrupt the scheduler, so running out of memory here aborts.
     void submit(Request request) noexcept;
 
-    /// Ends a request in whatever state it is. False if there is no such request.
+    /// Ends a request in any state. False if there is no such request.
     bool cancel(base::RequestId id);
 
     /// Plans the next step. An empty batch means that there is nothing to compute now.
     const StepPlan& schedule(const StepBudget& budget);
 
-    /// Plans to evict cached sequences, with as much swapped out as fits one step; no operations when none are left.
+    /// Plans to evict cached sequences, swapping out as much as fits one step; plans nothing when none are left.
     /// REQUIRES: nothing runs.
     const StepPlan& schedule_eviction();
 
-    /// Reports what became of the last plan.
-    /// REQUIRES: exactly one call for each schedule() and schedule_eviction(), before any other call but a const one.
+    /// Takes the outcome of the last plan. REQUIRES: exactly one call for each schedule() and schedule_eviction(), before any
+    /// other non-const call.
     void update(const StepResult& result);
 
     /// See KvCacheManager::adopt().
@@ -76,7 +76,7 @@ public:
 
     // At any time.
 
-    /// True if this request's sequence runs and its last outcome was `awaits_token`. If it was preempted since, it is computed
+    /// Whether this request's sequence runs and its last outcome was `awaits_token`. If it was preempted since, it is computed
     /// and sampled again instead.
     bool awaits_token(base::RequestId id) const;
 
@@ -84,7 +84,7 @@ public:
 
     Counters counters() const;
 
-    /// Tokens that each slot holds. An empty slot may have cells until the next plan frees them.
+    /// The number of tokens that each slot holds. An empty slot may have cells until the next plan frees them.
     std::vector<int32_t> held() const;
 
     /// Ids of all requests in flight, oldest first.
@@ -98,7 +98,7 @@ private:
 
     Sequence& find(base::RequestId id);
 
-    // schedule(), in this order.
+    // The steps of schedule(), in this order.
     void cut_full_sequences();
     void choose_adapters(const StepBudget& budget);
     void plan_decoding();
@@ -120,7 +120,7 @@ private:
     bool grow(Sequence& sequence);
     int32_t reservation(const Sequence& sequence) const;
 
-    // update(), in this order.
+    // The steps of update(), in this order.
     void note_copies(const StepResult& result);
     void note_swap_in(const SwapIn& op, Copied copied);
     void note_outcomes(const std::vector<Outcome>& outcomes);
@@ -148,9 +148,9 @@ private:
     /// Of the step that is planned.
     std::string adapters_;
     uint64_t steps_ = 0;
-    /// What the entries' drafts point into.
+    /// The storage that the entries' drafts point into.
     std::vector<base::Token> drafts_;
-    /// schedule() was called, and update() was not yet.
+    /// Whether schedule() was called and update() not yet.
     bool is_planned_ = false;
 };
 

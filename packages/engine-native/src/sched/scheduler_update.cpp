@@ -1,4 +1,4 @@
-// What became of a plan: Scheduler::update().
+// Takes the outcome of a plan: Scheduler::update().
 #include "sched/scheduler.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ void Scheduler::note_swap_in(const SwapIn& op, Copied copied) {
     kv_cache_.append(op.slot,
                      sequence.tokens().subspan(static_cast<size_t>(op.first), static_cast<size_t>(count)));
     sequence.advance(count);
-    // The next plan saves the state as it is then. If another segment follows, that is a later text's state.
+    // The next plan saves the state as it is then. If another segment follows, that would be the state of a longer text.
     const auto continues = [&](const KvOp& other) {
         const auto* next = std::get_if<SwapIn>(&other);
         return next != nullptr && next->id == op.id && next->first == op.length;
@@ -60,7 +60,7 @@ void Scheduler::note_outcomes(const std::vector<Outcome>& outcomes) {
     }
 }
 
-/// Rejected drafts are not the client's fault: it is not charged for them.
+/// The client is not charged for rejected drafts.
 void Scheduler::advance(Sequence& sequence, const BatchEntry& entry, const Outcome& outcome) {
     const auto accepted = entry.drafts.first(static_cast<size_t>(outcome.accepted));
     const auto count = static_cast<int32_t>(entry.tokens.size());
