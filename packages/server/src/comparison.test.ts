@@ -1,0 +1,153 @@
+// docs/comparison.md: what it says of Ingle is what the server does.
+import { readFile } from "node:fs/promises";
+import type { FastifyInstance } from "fastify";
+import { describe, expect, it } from "vitest";
+import { documentOf } from "../test/documented.ts";
+import type { ServerFlags } from "./config.ts";
+import { scriptedApp, scriptedId } from "./testing/scripted-server.ts";
+
+const page = await readFile(new URL("../../../docs/comparison.md", import.meta.url), "utf8");
+
+/** The rows of the table with this first column: its name, and the cell of Ingle. */
+function rowsOf(head: string): [name: string, cell: string][] {
+  const [, table = ""] = page.split(`| ${head} | Ingle |`);
+  const [rows = ""] = table.split("\n\n");
+  return [...rows.matchAll(/^\| `([^`]+)` \| ([^|]+) \|/gm)].map(([, name = "", cell = ""]) => [name, cell]);
+}
+
+it("has every row with the cells of all five servers", () => {
+  const rows = page.split("\n").filter((line) => /^\| `[^-]/.test(line));
+  expect(rows.length).toBeGreaterThan(70);
+  for (const row of rows) {
+    const cells = row
+      .split(" | ")
+      .slice(1)
+      .map((cell) => cell.replace(/ \|$/, ""));
+    expect(cells, row).toHaveLength(5);
+    expect(
+      cells.slice(1).filter((cell) => !["yes", "no", "?"].includes(cell)),
+      row,
+    ).toEqual([]);
+  }
+});
+
+describe("routes", async () => {
+  /** With each route's path parameters under one name. */
+  const routesWith = async (flags: ServerFlags): Promise<Set<string>> => {
+    await using server = await scriptedApp({ flags });
+    return new Set(
+      server.app.routeList.map(({ method, path }) => `${method} ${path.replaceAll(/:\w+/g, "{id}")}`),
+    );
+  };
+  const usual = await routesWith({});
+  const withFlag: [flag: string, routes: Set<string>][] = [
+    ["`--llama-server-api`", await routesWith({ llamaServerApi: true })],
+    ["`--ollama-api`", await routesWith({ ollamaApi: true })],
+    ["`--lm-studio-api`", await routesWith({ lmStudioApi: true })],
+  ];
+
+  it.each(rowsOf("route"))("%s: %s", (route, cell) => {
+    const [flag = "no"] = withFlag.find(([, routes]) => routes.has(route)) ?? [];
+    expect(cell).toBe(usual.has(route) ? "yes" : flag);
+  });
+});
+
+const tool = { type: "function", function: { name: "now", parameters: { type: "object", properties: {} } } };
+const schema = { type: "object", properties: { a: { type: "integer" } } };
+
+/** A value that asks for something, where `true` would not be one. */
+const chatValues: Record<string, unknown> = {
+  temperature: 0.5,
+  top_p: 0.9,
+  top_k: 10,
+  min_p: 0.1,
+  presence_penalty: 0.5,
+  frequency_penalty: 0.5,
+  repeat_penalty: 1.1,
+  repetition_penalty: 1.1,
+  repeat_last_n: 16,
+  max_tokens: 5,
+  max_completion_tokens: 5,
+  stop: "x",
+  seed: 1,
+  logit_bias: { "5": 1 },
+  stream_options: { include_usage: true },
+  n: 2,
+  response_format: { type: "json_object" },
+  json_schema: schema,
+  grammar: 'root ::= "a"',
+  structured_outputs: { json: schema },
+  tools: [tool],
+  tool_choice: "none",
+  parallel_tool_calls: false,
+  functions: [tool.function],
+  reasoning_effort: "low",
+  chat_template: "{{ messages }}",
+  chat_template_kwargs: { thinking: true },
+  cache_prompt: false,
+  metadata: { a: "b" },
+  service_tier: "flex",
+};
+/** What a field cannot be without. */
+const chatNeeds: Record<string, object> = {
+  top_logprobs: { logprobs: true },
+  json_schema: { response_format: { type: "json_object" } },
+  tool_choice: { tools: [tool] },
+  parallel_tool_calls: { tools: [tool] },
+  stream_options: { stream: true },
+  continue_final_message: {
+    messages: [
+      { role: "user", content: "Hi" },
+      { role: "assistant", content: "H" },
+    ],
+  },
+};
+const chatBody = { messages: [{ role: "user", content: "Hi" }] };
+
+const responseValues: Record<string, unknown> = {
+  instructions: "Be brief.",
+  tools: [{ type: "function", name: "now", parameters: schema }],
+  reasoning: { effort: "low" },
+  truncation: "auto",
+};
+
+/** What the server does with a field, by the words of the page. */
+async function supportOf(app: FastifyInstance, path: string, field: string, body: object): Promise<string> {
+  const response = await app.inject({ method: "POST", url: path, payload: { model: scriptedId, ...body } });
+  if (response.statusCode === 400) {
+    const { error } = response.json<{ error: { param: string | null } }>();
+    expect(error.param, response.body).toBe(field);
+    return "refused";
+  }
+  expect(response.statusCode, `${field}: ${response.body}`).toBe(200);
+  const ignored = String(response.headers["x-ingle-ignored"] ?? "").split(", ");
+  if (ignored.includes(field)) return "ignored";
+  const { paths, components } = await documentOf(app);
+  const reference = paths[path]?.["post"]?.requestBody?.content["application/json"]?.schema.$ref;
+  const { properties = {} } = components.schemas[reference?.split("/").at(-1) ?? ""] ?? {};
+  return Object.hasOwn(properties, field) ? "yes" : "no";
+}
+
+describe("fields", () => {
+  it.each(rowsOf("field of `POST /v1/chat/completions`"))(
+    "%s of a chat completion: %s",
+    async (field, cell) => {
+      await using server = await scriptedApp();
+      const value = field in chatValues ? chatValues[field] : field === "top_logprobs" ? 2 : true;
+      const body = { ...chatBody, ...chatNeeds[field], [field]: value };
+      expect(await supportOf(server.app, "/v1/chat/completions", field, body)).toBe(cell);
+    },
+  );
+
+  it.each(rowsOf("field of `POST /v1/responses`"))("%s of a response: %s", async (field, cell) => {
+    await using server = await scriptedApp();
+    const idOf = async (url: string, body: object): Promise<string> =>
+      (await server.app.inject({ method: "POST", url, payload: { model: scriptedId, ...body } })).json().id;
+    const stored: Record<string, unknown> = {
+      previous_response_id: await idOf("/v1/responses", { input: "Hello" }),
+      conversation: await idOf("/v1/conversations", {}),
+    };
+    const body = { input: "Hi", [field]: stored[field] ?? responseValues[field] ?? true };
+    expect(await supportOf(server.app, "/v1/responses", field, body)).toBe(cell);
+  });
+});
