@@ -1,5 +1,5 @@
-// The command `speed`: how fast the builds of Ingle, llama.cpp and ik_llama.cpp compute prompts, replies and several replies
-// together, for each quantization level, beside what the machine could do.
+// The command `speed`: compares how fast the builds of Ingle, llama.cpp and ik_llama.cpp compute prompts, replies and several replies
+// together, for each quantization level, and how close that is to the machine's limit.
 import { EngineError } from "@ingle/engine";
 import { describeMachine, describeModel, type ModelFile } from "../machine.ts";
 import type { BenchOptions } from "../options.ts";

@@ -1,5 +1,5 @@
-// What this machine can do at most, for `bench speed`: the bytes that so many threads read from memory in a second, and the products of
-// bytes that they add up. Its argument is the number of threads; prints JSON.
+// Measures the machine's limits for `bench speed`: how many bytes its threads read from memory per second, and how many products of
+// bytes they add up. The argument is the number of threads; prints JSON.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>

@@ -1,5 +1,5 @@
-// What the machine could do at most with a model file: the time to read its weights once, or to multiply them with as many rows as
-// there are tokens, whichever is longer. Attention and everything else are left out.
+// The machine's limit for a model file: the time to read its weights once, or to multiply them with as many rows as there are
+// tokens, whichever is longer. Attention and everything else are left out.
 import path from "node:path";
 import { numberOf, stringOf, tensorTypes, type GgufHeader } from "@ingle/gguf";
 import { BenchError } from "../bench-error.ts";

@@ -1,4 +1,4 @@
-// Checks one tool that comes from elsewhere: beside a bad one, every request with tools would fail.
+// Checks a single tool from a foreign source, because one invalid tool would make every request with tools fail.
 import { invalidRequest } from "./errors.ts";
 import { invalidOption } from "./issue-message.ts";
 import { schemaMembers, schemaRule } from "./structured/json-schema.ts";

@@ -1,4 +1,4 @@
-// Whether a tool may be called: by a rule of the file, by an earlier answer, or because the user says so now.
+// Decides whether a tool may be called: by a rule in the file, by an earlier answer of the user, or by asking the user.
 import type { ServerConfig } from "./mcp-config.ts";
 
 /** A call that the model wants to make. */

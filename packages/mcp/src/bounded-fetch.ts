@@ -1,4 +1,4 @@
-// fetch for the connection to an MCP server: a response has at most so many bytes.
+// A fetch() that limits the size of responses, for connections to MCP servers.
 
 /** Reading more of a body than `bytesMax` fails with an error that says so. */
 export function boundedFetch(bytesMax: number): typeof fetch {

@@ -1,4 +1,4 @@
-// The tools of MCP servers for a chat session: texts and decoded images.
+// Adapts the tools of MCP servers for a chat session: their results become texts and decoded images.
 import { decodeImage, type ContentPart, type Message, type SessionTool } from "@ingle/engine";
 import type { Ask } from "./approvals.ts";
 import type { McpServers } from "./mcp-servers.ts";

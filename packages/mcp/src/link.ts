@@ -1,4 +1,5 @@
-// The way to an MCP server: a process with pipes, or streamable HTTP. It finds the protocol's version and why the server fails.
+// The transport to an MCP server: a process with pipes, or streamable HTTP. It negotiates the protocol's version and finds out why a
+// server fails.
 import {
   Client,
   ProtocolError,

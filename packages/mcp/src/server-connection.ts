@@ -1,4 +1,4 @@
-// One MCP server that is running: it lists the server's tools and calls them.
+// A connection to one running MCP server: lists its tools and calls them.
 import { SdkError, SdkErrorCode, type Tool } from "@modelcontextprotocol/client";
 import { Link, type LinkOptions } from "./link.ts";
 import type { HttpServer, StdioServer } from "./mcp-config.ts";
