@@ -3,7 +3,12 @@
 import { createRequire } from "node:module";
 
 import type { NativeEngine, NativeEvent, NativeRequest } from "@ingle/engine-native";
-import { usualContext, usualEngine, weightsOnCpu } from "@ingle/engine/testing/native-options";
+import {
+  greedySampling,
+  usualContext,
+  usualEngine,
+  weightsOnCpu,
+} from "@ingle/engine/testing/native-options";
 
 type Addon = typeof import("@ingle/engine-native");
 
@@ -62,16 +67,14 @@ function request(prompt: Int32Array, client: string): NativeRequest {
     tokens: prompt,
     images: null,
     sampling: {
+      ...greedySampling,
       temperature: 0.8,
       topK: 40,
       topP: 0.95,
       minP: 0.05,
       repeatPenalty: 1.1,
       repeatLastN: 64,
-      presencePenalty: 0,
-      frequencyPenalty: 0,
       seed: 7,
-      logitBias: new Float64Array(),
     },
     maxTokens: tokens,
     stops: ["never said"],

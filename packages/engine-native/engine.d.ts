@@ -81,6 +81,26 @@ export interface NativeSampling {
   seed: number;
   /** Pairs of token id and bias, flat: [id, bias, id, bias, …]. -Infinity bans the token. */
   logitBias: Float64Array;
+  typicalP: number;
+  topNSigma: number;
+  xtcProbability: number;
+  xtcThreshold: number;
+  dynatempRange: number;
+  dynatempExponent: number;
+  dryMultiplier: number;
+  dryBase: number;
+  dryAllowedLength: number;
+  dryLastN: number;
+  dryBreakers: string[];
+  mirostat: number;
+  mirostatTau: number;
+  mirostatEta: number;
+  adaptiveTarget: number;
+  adaptiveDecay: number;
+  /** The samplers in their order, each by llama.cpp's letter. */
+  order: string;
+  /** No token that ends the reply is chosen, and no stop string found, until it has this many tokens. */
+  minTokens: number;
 }
 
 export interface NativeRequest {

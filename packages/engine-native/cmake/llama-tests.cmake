@@ -9,12 +9,15 @@ add_executable(
     test/main.cpp
     test/computable_test.cpp
     test/constraint_test.cpp
+    test/cuts_test.cpp
+    test/dry_test.cpp
     test/form_or_calls_test.cpp
     test/grammar_test.cpp
     test/kv_rows_test.cpp
     test/lfm2_vl_tokens_test.cpp
     test/q3_kv_test.cpp
     test/sampler_bench_test.cpp
+    test/sampler_order_test.cpp
     test/sampler_softmax_test.cpp
     test/sampler_test.cpp
     test/template_bounds_test.cpp

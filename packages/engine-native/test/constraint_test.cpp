@@ -45,7 +45,7 @@ frequencies(const Sampling& plain, const std::shared_ptr<const llama_rt::Constra
     for (int i = 0; i < draws; ++i) {
         Sampling sampling = plain;
         sampling.seed = static_cast<uint32_t>(i);
-        Sampler sampler(kSize, sampling, {}, constraint);
+        Sampler sampler({kSize}, sampling, {}, constraint);
         std::vector<float> logits = some_logits();
         counts[sampler.sample(logits.data(), candidates)] += 1.0 / draws;
     }
@@ -103,8 +103,8 @@ TEST_CASE("a grammar that allows everything changes nothing, seed by seed") {
         sampling.seed = seed;
         sampling.logit_bias = {{.token = 0, .bias = -std::numeric_limits<float>::infinity()},
                                {.token = 1, .bias = -std::numeric_limits<float>::infinity()}};
-        Sampler free(kSize, sampling, {});
-        Sampler held(kSize, sampling, {}, constraint);
+        Sampler free({kSize}, sampling, {});
+        Sampler held({kSize}, sampling, {}, constraint);
         Candidates candidates;
         for (int i = 0; i < 50; ++i) {
             std::vector<float> logits = some_logits();
@@ -117,7 +117,7 @@ TEST_CASE("a grammar that allows everything changes nothing, seed by seed") {
 TEST_CASE("greedy takes the likeliest token that is allowed") {
     Sampling sampling = test::plain();
     sampling.temperature = 0;
-    Sampler sampler(kSize, sampling, {}, test::constraint_of("root ::= [d-f] [1-4]", kTexts));
+    Sampler sampler({kSize}, sampling, {}, test::constraint_of("root ::= [d-f] [1-4]", kTexts));
     Candidates candidates;
     std::vector<float> logits = some_logits();
     for (const auto& [from, to] : {std::pair("d", "f"), std::pair("1", "4")}) {
@@ -144,7 +144,7 @@ TEST_CASE("a grammar that no token of the vocabulary can go on with blocks the r
     for (const float temperature : {0.0F, 1.0F}) {
         Sampling sampling = test::plain();
         sampling.temperature = temperature;
-        Sampler sampler(kSize, sampling, {}, test::constraint_of("root ::= \"a\" \"#\"", kTexts));
+        Sampler sampler({kSize}, sampling, {}, test::constraint_of("root ::= \"a\" \"#\"", kTexts));
         Candidates candidates;
         std::vector<float> logits = some_logits();
         CHECK(sampler.sample(logits.data(), candidates) == token_of("a"));
@@ -157,7 +157,7 @@ TEST_CASE("a grammar that no token of the vocabulary can go on with blocks the r
 TEST_CASE("a token that is banned stays banned, even when the grammar allows no other") {
     Sampling sampling = test::plain();
     sampling.logit_bias = {{.token = token_of("a"), .bias = -std::numeric_limits<float>::infinity()}};
-    Sampler sampler(kSize, sampling, {}, test::constraint_of("root ::= \"a\"", kTexts));
+    Sampler sampler({kSize}, sampling, {}, test::constraint_of("root ::= \"a\"", kTexts));
     Candidates candidates;
     std::vector<float> logits = some_logits();
     sampler.sample(logits.data(), candidates);

@@ -49,6 +49,21 @@ std::vector<Named> chains() {
     add("top-p 0.95, min-p 0.05", [](Sampling& s) { s.top_p = 0.95F, s.min_p = 0.05F; });
     add("min-p 0.05", [](Sampling& s) { s.min_p = 0.05F; });
     add("temperature", [](Sampling&) {});
+    const auto usual = [](Sampling& s) { s.top_k = 40, s.top_p = 0.95F, s.min_p = 0.05F; };
+    add("usual, DRY", [&](Sampling& s) { usual(s), s.dry.multiplier = 0.8F; });
+    add("usual, DRY over 4096", [&](Sampling& s) { usual(s), s.dry = {.multiplier = 0.8F, .last_n = 4096}; });
+    add("usual, XTC", [&](Sampling& s) { usual(s), s.xtc_probability = 1; });
+    add("usual, typical 0.9", [&](Sampling& s) { usual(s), s.typical_p = 0.9F; });
+    add("usual, dynamic temperature", [&](Sampling& s) { usual(s), s.dynatemp_range = 0.5F; });
+    add("usual, adaptive-p", [&](Sampling& s) { usual(s), s.adaptive.target = 0.5F; });
+    add("top-n-sigma 1", [](Sampling& s) { s.top_n_sigma = 1; });
+    add("typical 0.9", [](Sampling& s) { s.typical_p = 0.9F; });
+    add("XTC", [](Sampling& s) { s.xtc_probability = 1; });
+    add("dynamic temperature", [](Sampling& s) { s.dynatemp_range = 0.5F; });
+    add("mirostat 1", [](Sampling& s) { s.mirostat.version = 1; });
+    add("mirostat 2", [](Sampling& s) { s.mirostat.version = 2; });
+    add("min-p 0.05, adaptive-p", [](Sampling& s) { s.min_p = 0.05F, s.adaptive.target = 0.5F; });
+    add("temperature first, min-p", [](Sampling& s) { s.order = "tm", s.min_p = 0.05F; });
     return chains;
 }
 
@@ -89,8 +104,9 @@ double microseconds(const auto& work) {
 void measure(const Named& chain, std::vector<std::vector<float>>& rows, const char* logits_name) {
     const auto vocabulary_size = static_cast<int32_t>(rows[0].size());
     std::vector<Token> prompt;
-    for (Token token = 0; token < 64; ++token) prompt.push_back(token * 101 % vocabulary_size);
-    Sampler ours(vocabulary_size, chain.sampling, prompt);
+    // Of few words, so that DRY finds repetitions.
+    for (Token token = 0; token < 4096; ++token) prompt.push_back(token * token % 97 * 101 % vocabulary_size);
+    Sampler ours({vocabulary_size}, chain.sampling, prompt);
     Chain theirs(vocabulary_size, chain.sampling, prompt);
     Candidates candidates;
     std::vector<double> our_times;
@@ -107,7 +123,7 @@ void measure(const Named& chain, std::vector<std::vector<float>>& rows, const ch
     }
     const double our_median = median(our_times);
     const double their_median = median(their_times);
-    std::printf("%7d  %-8s  %-32s %8.1f us  llama.cpp %8.1f us  ratio %.3f\n", vocabulary_size, logits_name,
+    std::printf("%7d  %-8s  %-34s %8.1f us  llama.cpp %8.1f us  ratio %.3f\n", vocabulary_size, logits_name,
                 chain.name.c_str(), our_median, their_median, our_median / their_median);
 }
 

@@ -2,13 +2,14 @@
 #pragma once
 
 #include "base/types.h"
-#include "llama/sampling/sampler.h"
+#include "llama/sampling/sampling.h"
 #include "random.h"
 
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "llama-cpp.h"
@@ -34,19 +35,20 @@ public:
     Chain(int32_t vocabulary_size, const llama_rt::Sampling& sampling, std::span<const base::Token> prompt)
         : chain_(llama_sampler_chain_init({.no_perf = true})) {
         const std::vector<llama_logit_bias>& bias = sampling.logit_bias;
+        const auto& [version, tau, eta] = sampling.mirostat;
+        const uint32_t seed = sampling.seed;
         add(llama_sampler_init_logit_bias(vocabulary_size, static_cast<int32_t>(bias.size()), bias.data()));
-        add(llama_sampler_init_penalties(vocabulary_size, sampling.repeat_last_n, sampling.repeat_penalty,
-                                         sampling.frequency_penalty, sampling.presence_penalty));
+        // llama.cpp leaves the penalties out with mirostat.
+        for (const char letter : version > 0 ? std::string("edt") : sampling.order)
+            if (letter != 'a' && (!is_greedy(sampling) || letter == 'e' || letter == 'd'))
+                add(sampler_of(letter, vocabulary_size, sampling));
         for (const base::Token token : prompt) accept(token);
-        if (sampling.temperature <= 0.0F) {
-            add(llama_sampler_init_greedy());
-            return;
-        }
-        add(llama_sampler_init_top_k(sampling.top_k));
-        add(llama_sampler_init_top_p(sampling.top_p, 1));
-        add(llama_sampler_init_min_p(sampling.min_p, 1));
-        add(llama_sampler_init_temp(sampling.temperature));
-        add(llama_sampler_init_dist(sampling.seed));
+        if (is_greedy(sampling)) add(llama_sampler_init_greedy());
+        else if (version == 1) add(llama_sampler_init_mirostat(vocabulary_size, seed, tau, eta, 100));
+        else if (version == 2) add(llama_sampler_init_mirostat_v2(seed, tau, eta));
+        else if (sampling.adaptive.target >= 0 && sampling.order.contains('a'))
+            add(llama_sampler_init_adaptive_p(sampling.adaptive.target, sampling.adaptive.decay, seed));
+        else add(llama_sampler_init_dist(seed));
     }
 
     /// Does not accept the token, so that a test can go on with another one.
@@ -65,6 +67,39 @@ public:
     std::span<const llama_token_data> drawn_from() const { return {array_.data, array_.size}; }
 
 private:
+    /// Of equal logits, llama.cpp's temperature 0 takes any, depending on what the samplers before have sorted; its greedy sampler takes
+    /// the first.
+    static bool is_greedy(const llama_rt::Sampling& sampling) {
+        return sampling.temperature <= 0 && sampling.dynatemp_range <= 0 && sampling.typical_p >= 1 &&
+               sampling.xtc_probability <= 0;
+    }
+
+    static llama_sampler* sampler_of(char letter, int32_t vocabulary_size,
+                                     const llama_rt::Sampling& sampling) {
+        const auto& [multiplier, base, allowed_length, last_n, breakers] = sampling.dry;
+        const bool has_mirostat = sampling.mirostat.version > 0;
+        switch (letter) {
+            case 'e':
+                return llama_sampler_init_penalties(vocabulary_size, sampling.repeat_last_n,
+                                                    sampling.repeat_penalty, sampling.frequency_penalty,
+                                                    sampling.presence_penalty);
+            case 'd':
+                return llama_sampler_init_dry(nullptr, multiplier, base, allowed_length, last_n, nullptr, 0);
+            case 's': return llama_sampler_init_top_n_sigma(sampling.top_n_sigma);
+            case 'k': return llama_sampler_init_top_k(sampling.top_k);
+            case 'y': return llama_sampler_init_typical(sampling.typical_p, 0);
+            case 'p': return llama_sampler_init_top_p(sampling.top_p, 0);
+            case 'm': return llama_sampler_init_min_p(sampling.min_p, 0);
+            case 'x':
+                return llama_sampler_init_xtc(sampling.xtc_probability, sampling.xtc_threshold, 0,
+                                              sampling.seed);
+            default:
+                return llama_sampler_init_temp_ext(sampling.temperature,
+                                                   has_mirostat ? 0 : sampling.dynatemp_range,
+                                                   sampling.dynatemp_exponent);
+        }
+    }
+
     void add(llama_sampler* sampler) { llama_sampler_chain_add(chain_.get(), sampler); }
 
     llama_sampler_ptr chain_;

@@ -122,7 +122,7 @@ bool has_list(const Sampling& sampling) {
 }
 
 Compared compare(Random& random, const Case& test_case) {
-    Sampler sampler(test_case.vocabulary_size, test_case.sampling, test_case.prompt);
+    Sampler sampler({test_case.vocabulary_size}, test_case.sampling, test_case.prompt);
     Chain chain(test_case.vocabulary_size, test_case.sampling, test_case.prompt);
     Candidates candidates;
     std::vector<float> logits(static_cast<size_t>(test_case.vocabulary_size));
@@ -264,7 +264,7 @@ TEST_CASE("sampler: never draws a token that a bias of minus infinity bans") {
         Sampling sampling = chain;
         for (Token token = 0; token < kTokens; token += 2)
             sampling.logit_bias.push_back({.token = token, .bias = -kInfinity});
-        Sampler sampler(kTokens, sampling, {});
+        Sampler sampler({kTokens}, sampling, {});
         Candidates candidates;
         std::vector<float> logits(kTokens);
         for (int step = 0; step < 500; ++step) {
@@ -286,7 +286,7 @@ TEST_CASE("sampler: leaves the logits as they were") {
                                {.token = 3, .bias = -kInfinity},
                                {.token = -1, .bias = 1.0F},
                                {.token = kTokens, .bias = 1.0F}};
-        Sampler sampler(kTokens, sampling, std::vector<Token>{3, 4, 3});
+        Sampler sampler({kTokens}, sampling, std::vector<Token>{3, 4, 3});
         Candidates candidates;
         std::vector<float> logits(kTokens);
         for (int step = 0; step < 100; ++step) {
@@ -304,7 +304,7 @@ TEST_CASE("sampler: never draws what is not a number while there is a number") {
             CAPTURE(tokens);
             CAPTURE(in_words(sampling));
             Random random(1);
-            Sampler sampler(tokens, sampling, std::vector<Token>{0, 1});
+            Sampler sampler({tokens}, sampling, std::vector<Token>{0, 1});
             Candidates candidates;
             std::vector<float> logits(static_cast<size_t>(tokens));
             for (int step = 0; step < 50; ++step) {
@@ -328,7 +328,7 @@ TEST_CASE("sampler: takes the first token when no logit can be told from another
                 CAPTURE(tokens);
                 CAPTURE(in_words(sampling));
                 CAPTURE(logit);
-                Sampler sampler(tokens, sampling, {});
+                Sampler sampler({tokens}, sampling, {});
                 Candidates candidates;
                 std::vector<float> logits(static_cast<size_t>(tokens), logit);
                 CHECK_EQ(sampler.sample(logits.data(), candidates), 0);
@@ -346,8 +346,8 @@ TEST_CASE("sampler: takes the likeliest token at a temperature next to 0, and wh
         logits[700] = 3.0F;
         std::vector<float> infinite = logits;
         infinite[500] = kInfinity;
-        CHECK_EQ(Sampler(1000, sampling, {}).sample(infinite.data(), candidates), 500);
+        CHECK_EQ(Sampler({1000}, sampling, {}).sample(infinite.data(), candidates), 500);
         sampling.temperature = 1e-40F;
-        CHECK_EQ(Sampler(1000, sampling, {}).sample(logits.data(), candidates), 700);
+        CHECK_EQ(Sampler({1000}, sampling, {}).sample(logits.data(), candidates), 700);
     }
 }

@@ -75,6 +75,9 @@ const withoutRows = [
 
 /** Structs that are a part of another one's object, or of one that is written by hand. */
 const parts = [
+  "AdaptiveOptions",
+  "DryOptions",
+  "MirostatOptions",
   "RopeOptions",
   "ThreadPlacement",
   "StateFile",

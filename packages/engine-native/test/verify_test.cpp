@@ -58,7 +58,7 @@ struct Sampled {
 };
 
 std::vector<Token> plain_text(const Language& language, const Sampling& sampling, size_t length_max) {
-    Sampler sampler(kVocabulary, sampling, {});
+    Sampler sampler({kVocabulary}, sampling, {});
     Candidates candidates;
     std::vector<Token> text;
     while (text.size() < length_max && (text.empty() || text.back() != kEnd)) {
@@ -71,7 +71,7 @@ std::vector<Token> plain_text(const Language& language, const Sampling& sampling
 /// With drafts that are wrong with a chance of `wrong_percent` and otherwise what follows, which only a test can know.
 std::vector<Token> drafted_text(const Language& language, const Sampling& sampling, size_t length_max,
                                 const std::vector<Token>& truth, Random& random, int32_t wrong_percent) {
-    Sampler sampler(kVocabulary, sampling, {});
+    Sampler sampler({kVocabulary}, sampling, {});
     Candidates candidates;
     std::vector<Token> text;
     while (text.size() < length_max && (text.empty() || text.back() != kEnd)) {

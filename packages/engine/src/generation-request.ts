@@ -5,7 +5,7 @@ import { invalidOption } from "./issue-message.ts";
 import { imagesMax, RgbImage } from "./images/image-limits.ts";
 import { countImages, Message } from "./messages.ts";
 import { ResponseFormat } from "./response-format.ts";
-import { Limits, Sampling } from "./sampling.ts";
+import { Limits, refineSampling, Sampling } from "./sampling.ts";
 import { ToolOptions } from "./tools.ts";
 
 /** Maximum number of template variables per request. */
@@ -66,14 +66,16 @@ const Prompt = z.union([
 export const GenerationRequest = z
   .intersection(
     Prompt,
-    z.object({
-      ...Sampling.shape,
-      ...Limits.shape,
-      /** Adapters that the model was loaded with (`LoadOptions.adapters`), for this request. Default: none. */
-      adapters: AdapterUses.default([]),
-      /** The required form of the reply's text. Default: any text. */
-      responseFormat: ResponseFormat.default({ type: "text" }),
-    }),
+    z
+      .object({
+        ...Sampling.shape,
+        ...Limits.shape,
+        /** Adapters that the model was loaded with (`LoadOptions.adapters`), for this request. Default: none. */
+        adapters: AdapterUses.default([]),
+        /** The required form of the reply's text. Default: any text. */
+        responseFormat: ResponseFormat.default({ type: "text" }),
+      })
+      .superRefine(refineSampling),
   )
   .meta({ id: "GenerationRequest" });
 /** A request as callers write it: only the prompt is required. */

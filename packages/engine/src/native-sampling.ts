@@ -1,9 +1,10 @@
 // Converts a request's sampling options for the native engine.
 import { randomInt } from "node:crypto";
 import type { NativeSampling } from "./native.ts";
-import type { Sampling } from "./sampling.ts";
+import { lettersOf } from "./samplers.ts";
+import type { Limits, Sampling } from "./sampling.ts";
 
-export function toNativeSampling(request: Sampling): NativeSampling {
+export function toNativeSampling(request: Sampling & Limits): NativeSampling {
   return {
     temperature: request.temperature,
     topK: Math.max(0, request.topK),
@@ -15,6 +16,24 @@ export function toNativeSampling(request: Sampling): NativeSampling {
     frequencyPenalty: request.frequencyPenalty,
     seed: foldSeed(request.seed),
     logitBias: flatBias(request.logitBias),
+    typicalP: request.typicalP,
+    topNSigma: request.topNSigma,
+    xtcProbability: request.xtcProbability,
+    xtcThreshold: request.xtcThreshold,
+    dynatempRange: request.dynatempRange,
+    dynatempExponent: request.dynatempExponent,
+    dryMultiplier: request.dryMultiplier,
+    dryBase: request.dryBase,
+    dryAllowedLength: request.dryAllowedLength,
+    dryLastN: request.dryPenaltyLastN,
+    dryBreakers: request.drySequenceBreakers,
+    mirostat: request.mirostat,
+    mirostatTau: request.mirostatTau,
+    mirostatEta: request.mirostatEta,
+    adaptiveTarget: request.adaptiveTarget,
+    adaptiveDecay: request.adaptiveDecay,
+    order: lettersOf(request.samplers),
+    minTokens: request.minTokens,
   };
 }
 

@@ -1,5 +1,6 @@
 // Sampling options and limits of a generation.
 import { z } from "zod";
+import { asFloatMax, repeatLastNMax, samplers } from "./samplers.ts";
 
 /** Maximum length of a stop string, in UTF-16 units; a longer one could hold back a whole reply. */
 export const stopLengthMax = 1024;
@@ -7,14 +8,12 @@ export const stopLengthMax = 1024;
 export const stopsMax = 128;
 /** Maximum number of entries of a logit bias. */
 export const logitBiasMax = 4096;
-/** The longest window of `repeatLastN`; each sampled token walks it. */
-export const repeatLastNMax = 4096;
+
+/** More than any context holds; the engine counts tokens in 32 bits. */
+const tokensMax = 0x7fff_ffff;
 
 /** Maximum number of alternatives reported for each token. */
 const logprobsMax = 20;
-
-/** Samplers compute in 32 bits, where numbers outside these bounds would become 0 or infinity. */
-const asFloatMax = 1e30;
 
 export const Sampling = z
   .object({
@@ -45,6 +44,7 @@ export const Sampling = z
       .record(z.string().regex(/^\d+$/), z.number().min(-100).max(100))
       .refine((bias) => Object.keys(bias).length <= logitBiasMax, `at most ${logitBiasMax} tokens`)
       .optional(),
+    ...samplers,
   })
   .meta({ id: "Sampling" });
 export type Sampling = z.infer<typeof Sampling>;
@@ -53,6 +53,8 @@ export const Limits = z
   .object({
     /** Maximum number of tokens to generate. Default: until the context is full. */
     maxTokens: z.int().min(1).optional(),
+    /** The reply has at least this many tokens: until then, the model cannot end it, and stop strings do not. Default 0. */
+    minTokens: z.int().min(0).max(tokensMax).default(0),
     /** Texts that end the reply, which never contains them. Default: none. */
     stop: z.array(z.string().min(1).max(stopLengthMax)).max(stopsMax).default([]),
     /** Continues after the model's end-of-text token, for benchmarks. Default false. */
@@ -64,3 +66,15 @@ export const Limits = z
   })
   .meta({ id: "Limits" });
 export type Limits = z.infer<typeof Limits>;
+
+/** Adds an issue for each option that contradicts another one. */
+export function refineSampling(
+  { mirostat, adaptiveTarget, minTokens, maxTokens }: Sampling & Limits,
+  context: z.RefinementCtx,
+): void {
+  const refuse = (option: string, message: string): void =>
+    context.addIssue({ code: "custom", path: [option], message });
+  if (mirostat > 0 && adaptiveTarget >= 0)
+    refuse("adaptiveTarget", "adaptive-p and mirostat exclude each other: both decide how likely tokens are");
+  if (maxTokens !== undefined && minTokens > maxTokens) refuse("minTokens", "must be at most maxTokens");
+}

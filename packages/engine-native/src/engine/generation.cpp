@@ -74,7 +74,8 @@ bool Generation::take(base::Token token) {
     }
     piece_.clear();
     append_piece(token, piece_);
-    if (stream_.push(piece_, text_)) return true;
+    if (generated_ <= request_.sampling.min_tokens) stream_.pass(piece_, text_);
+    else if (stream_.push(piece_, text_)) return true;
     const bool is_complete = sampler_.continuation() == llama_rt::Continuation::complete;
     if (!is_complete && generated_ < request_.tokens_max) return false;
     if (!is_complete) reason_ = FinishReason::length;

@@ -116,6 +116,11 @@ bool TextStream::push(std::string_view bytes, std::string& text) {
     return false;
 }
 
+void TextStream::pass(std::string_view bytes, std::string& text) {
+    held_.append(bytes);
+    release(complete_utf8_length(held_), text);
+}
+
 void TextStream::finish(std::string& text) {
     release(held_.size(), text);
 }

@@ -19,6 +19,9 @@ public:
     /// after it are dropped, and nothing more may be pushed.
     [[nodiscard]] bool push(std::string_view bytes, std::string& text);
 
+    /// The same, but no stop string begins or ends in these bytes.
+    void pass(std::string_view bytes, std::string& text);
+
     /// The generation ended without a stop string: appends what was held back.
     void finish(std::string& text);
 

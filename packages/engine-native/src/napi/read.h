@@ -4,7 +4,7 @@
 
 #include "base/fields.h"
 #include "base/result.h"
-#include "llama/sampling/sampler.h"
+#include "llama/sampling/sampling.h"
 #include "llama/vision/vision.h"
 
 #include <algorithm>

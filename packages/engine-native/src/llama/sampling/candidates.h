@@ -26,6 +26,16 @@ struct Candidates {
     std::vector<double> sums;
     /// All logits, with those that a grammar forbids set to minus infinity.
     std::vector<float> masked;
+    /// All logits, divided by a temperature.
+    std::vector<float> scaled;
+    /// The list before adaptive-p, with its probabilities.
+    std::vector<Candidate> before;
+    /// Logits that were changed, in order.
+    struct Changed {
+        float* logit;
+        float before;
+    };
+    std::vector<Changed> changed;
 };
 
 /// The token with the highest logit; the lowest id among equals.

@@ -22,6 +22,15 @@ void raise_to(float* highest, const float* row, size_t count);
 /// for NaN.
 void exp_of_shifted(const float* logits, size_t count, float temperature, float offset, float* shares);
 
+/// Sets `moments` to shares * (logit - offset), where exp_of_shifted() has computed the shares at temperature 1.
+void moments_of(const float* logits, const float* shares, size_t count, float offset, float* moments);
+
+/// The sum of the logits above `bound`; adds how many they are to `found`.
+double sum_above(const float* logits, size_t count, float bound, size_t& found);
+
+/// The sum of (logit - mean)² of the logits above `bound`.
+double sum_of_squares_above(const float* logits, size_t count, float bound, float mean);
+
 /// `count` is a multiple of kLanes.
 double sum(const float* values, size_t count);
 

@@ -41,6 +41,22 @@ double exp_sum(std::span<const float> logits, float highest, float temperature, 
     return total;
 }
 
+Entropy exp_entropy(std::span<const float> logits, float highest) {
+    Block shares;
+    Block moments;
+    double total = 0;
+    double moment = 0;
+    for (size_t first = 0; first < logits.size(); first += kBlock) {
+        const std::span<const float> block = block_at(logits, first);
+        fill_shares(block, 1.0F, highest, shares);
+        if (block.size() < kBlock) moments.fill(0.0F);
+        loops::moments_of(block.data(), shares.data(), block.size(), highest, moments.data());
+        total += loops::sum(shares.data(), kBlock);
+        moment += loops::sum(moments.data(), kBlock);
+    }
+    return {.total = total, .entropy = std::log(total) - moment / total};
+}
+
 base::Token draw_from_all(std::span<const float> logits, float highest, float temperature, double u,
                           std::vector<double>& sums) {
     const double target = u * exp_sum(logits, highest, temperature, sums);

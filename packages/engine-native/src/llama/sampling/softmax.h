@@ -15,6 +15,17 @@ namespace llama_rt {
 /// must be finite after the division by `temperature`. Sets `sums` to the sums of the blocks.
 double exp_sum(std::span<const float> logits, float highest, float temperature, std::vector<double>& sums);
 
+/// Of the probabilities of all tokens at temperature 1.
+struct Entropy {
+    /// The sum of e^(logit - the highest one).
+    double total;
+    /// The expected information of a token, in nats.
+    double entropy;
+};
+
+/// `highest` is the highest logit, which must be finite.
+Entropy exp_entropy(std::span<const float> logits, float highest);
+
 /// The token at which the cumulative probability, in the order of the vocabulary, reaches `u` (0 … 1).
 base::Token draw_from_all(std::span<const float> logits, float highest, float temperature, double u,
                           std::vector<double>& sums);
