@@ -10,7 +10,7 @@ import {
   refuseField,
 } from "./fields/field.ts";
 import { textLengthMax } from "./fields/content.ts";
-import { ignoredSampling, ignoredService } from "./fields/ignored-fields.ts";
+import { ignoredLimits, ignoredService } from "./fields/ignored-fields.ts";
 import {
   bodyRule,
   choicesField,
@@ -21,7 +21,7 @@ import {
   userField,
 } from "./fields/request-fields.ts";
 import { formatFields, refineFormat } from "./fields/response-format.ts";
-import { refinePenalties, samplingFields } from "./fields/sampling.ts";
+import { refineSampling, samplingFields } from "./fields/sampling.ts";
 import { areTokenIds, hasItemsAtMost, sizePrecheck, tokenIds, tokensMax } from "./fields/size-precheck.ts";
 import { ChunkTimings, Timings, Usage } from "./usage.ts";
 
@@ -97,12 +97,12 @@ export const CompletionRequest = z
       ...streamFields,
       ...engineFields,
       user: userField,
-      ...ignoredSampling,
+      ...ignoredLimits,
       ...ignoredService,
     },
     bodyRule,
   )
-  .superRefine(refinePenalties)
+  .superRefine(refineSampling)
   .superRefine(refineFormat)
   .superRefine((request, context) => {
     const refuse = (field: string, message: string) => refuseField(context, field, message);

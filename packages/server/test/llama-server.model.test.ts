@@ -216,14 +216,32 @@ describe("POST /completion", () => {
     expect(await response.json()).toEqual({ content: (await complete()).content, n_predict: 12 });
   });
 
+  it("follows the samplers in their order, and reports them", async () => {
+    const given = {
+      dry_multiplier: 0.8,
+      xtc_probability: 0.5,
+      top_n_sigma: 2,
+      mirostat: 0,
+      dry_penalty_last_n: -1,
+    };
+    const { generation_settings: settings } = await complete({ ...given, samplers: "dkt" });
+    expect(settings).toMatchObject({
+      ...given,
+      dry_penalty_last_n: 4096,
+      samplers: ["dry", "top_k", "temperature"],
+      typical_p: 1,
+    });
+    const likeliest = await complete({ temperature: 0 });
+    const narrow = { temperature: 1, seed: 3, top_k: 1 };
+    expect((await complete({ ...narrow, samplers: ["top-k"] })).content).toBe(likeliest.content);
+    expect((await complete({ ...narrow, samplers: ["temperature"] })).content).not.toBe(likeliest.content);
+  });
+
   it.each([
-    [{ dynatemp_range: 0.5 }, "dynatemp_range"],
-    [{ typical_p: 0.9 }, "typical_p"],
-    [{ mirostat: 2 }, "mirostat"],
-    [{ dry_multiplier: 0.8 }, "dry_multiplier"],
-    [{ xtc_probability: 0.1 }, "xtc_probability"],
-    [{ top_n_sigma: 1 }, "top_n_sigma"],
-    [{ adaptive_target: 0.5 }, "adaptive_target"],
+    [{ typical_p: 1.5 }, "typical_p"],
+    [{ samplers: ["top_k", "infill"] }, "samplers"],
+    [{ mirostat: 2, adaptive_target: 0.5 }, "adaptive_target"],
+    [{ min_tokens: 100 }, "min_tokens"],
     [{ post_sampling_probs: true }, "post_sampling_probs"],
     [{ grammar_lazy: true }, "grammar_lazy"],
     [{ lora: [{ id: 0, scale: 1 }] }, "lora"],
@@ -248,9 +266,9 @@ describe("POST /completion", () => {
     };
     const usual = { id_slot: -1, n_keep: 0, mirostat: 0, mirostat_tau: 5, return_progress: false, lora: [] };
     expect(await ignored({ ...usual, top_n_sigma: -1, xtc_threshold: 0.1, min_keep: 0 })).toBeNull();
-    expect(
-      await ignored({ id_slot: 1, samplers: ["top_k"], t_max_predict_ms: 500, "speculative.n_max": 4 }),
-    ).toBe("samplers, t_max_predict_ms, id_slot, speculative.n_max");
+    expect(await ignored({ id_slot: 1, t_max_predict_ms: 500, "speculative.n_max": 4 })).toBe(
+      "t_max_predict_ms, id_slot, speculative.n_max",
+    );
   });
 
   it("reports a prompt that is too long with both lengths, and knows GET from POST", async () => {

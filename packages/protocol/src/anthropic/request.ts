@@ -2,10 +2,10 @@
 import { z } from "zod";
 
 import { integerField, optionalField, stringField, refuseField } from "../fields/field.ts";
-import { ignoredField, ignoredSampling, ignoredService } from "../fields/ignored-fields.ts";
+import { ignoredField, ignoredLimits, ignoredService } from "../fields/ignored-fields.ts";
 import { bodyRule, servedModelField, streamFields, userLengthMax } from "../fields/request-fields.ts";
 import { schemaFields } from "../fields/response-format.ts";
-import { refinePenalties, samplingFields, stopLengthMax, stopsMax } from "../fields/sampling.ts";
+import { refineSampling, samplingFields, stopLengthMax, stopsMax } from "../fields/sampling.ts";
 import { arrayOf } from "../fields/size-precheck.ts";
 import { effortField } from "../fields/template-fields.ts";
 import { MessageParams, TextContent } from "./blocks.ts";
@@ -76,7 +76,7 @@ export const MessagesRequest = z
       ),
       ...sharedSampling,
       stream: streamFields.stream,
-      ...ignoredSampling,
+      ...ignoredLimits,
       ...ignoredService,
       container: ignoredField("the server runs no code"),
       mcp_servers: ignoredField("the server calls no other servers"),
@@ -97,7 +97,7 @@ export const MessagesRequest = z
     },
     bodyRule,
   )
-  .superRefine(refinePenalties)
+  .superRefine(refineSampling)
   .superRefine(refinePrompt)
   .meta({ id: "MessagesRequest" });
 export type MessagesRequest = z.infer<typeof MessagesRequest>;

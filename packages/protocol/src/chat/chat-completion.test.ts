@@ -8,12 +8,13 @@ import {
   ChatCompletionRequest,
   type ChatCompletionBody,
 } from "./chat-completion.ts";
-import { ignoredFieldsOf, ignoredSampling, ignoredService } from "../fields/ignored-fields.ts";
+import { ignoredFieldsOf, ignoredLimits, ignoredService } from "../fields/ignored-fields.ts";
 import { topLogprobsMax } from "../fields/logprobs.ts";
 import { firstIssue } from "../request-issue.ts";
 import { choicesMax, modelLengthMax, userLengthMax } from "../fields/request-fields.ts";
 import { grammarLengthMax } from "../fields/response-format.ts";
-import { repeatLastNMax, stopLengthMax, stopsMax } from "../fields/sampling.ts";
+import { repeatLastNMax } from "../fields/samplers.ts";
+import { stopLengthMax, stopsMax } from "../fields/sampling.ts";
 import { templateKwargsMax } from "../fields/template-fields.ts";
 import { toolsMax } from "../fields/tools.ts";
 
@@ -49,6 +50,24 @@ const good = {
   repeat_penalty: number(1e-30, 100),
   repetition_penalty: number(1e-30, 100),
   repeat_last_n: fc.integer({ min: 0, max: repeatLastNMax }),
+  typical_p: fc.double({ min: 0, max: 1, noNaN: true }),
+  top_n_sigma: fc.double({ min: -1, max: 100, noNaN: true }),
+  xtc_probability: fc.double({ min: 0, max: 1, noNaN: true }),
+  xtc_threshold: fc.double({ min: 0, max: 1, noNaN: true }),
+  dynatemp_range: fc.double({ min: 0, max: 5, noNaN: true }),
+  dynatemp_exponent: fc.double({ min: 0, max: 5, noNaN: true }),
+  dry_multiplier: fc.double({ min: 0, max: 5, noNaN: true }),
+  dry_base: fc.double({ min: 1, max: 5, noNaN: true }),
+  dry_allowed_length: fc.integer({ min: 0, max: repeatLastNMax }),
+  dry_penalty_last_n: fc.integer({ min: -1, max: repeatLastNMax }),
+  dry_sequence_breakers: fc.array(fc.string({ minLength: 1, maxLength: 64 }), { maxLength: 32 }),
+  mirostat: fc.constantFrom(0, 1, 2),
+  mirostat_tau: fc.double({ min: 0, max: 10, noNaN: true }),
+  mirostat_eta: fc.double({ min: 0, max: 1, noNaN: true }),
+  adaptive_target: fc.constant(-1),
+  adaptive_decay: fc.double({ min: 0, max: 0.99, noNaN: true }),
+  samplers: fc.constantFrom([], ["top_k"], ["temperature", "dry"]),
+  min_tokens: fc.nat(),
   presence_penalty: number(-2, 2),
   frequency_penalty: number(-2, 2),
   max_tokens: fc.oneof(fc.constant(-1), fc.integer({ min: 1 })),
@@ -98,7 +117,7 @@ const optionalFields = Object.keys(ChatCompletionRequest.shape).filter((field) =
 /** What no reply can follow: any value of it is refused. */
 const refusedFields = ["audio", "function_call", "functions"];
 /** What is accepted with any value. */
-const anyField = { ...ignoredSampling, ...ignoredService };
+const anyField = { ...ignoredLimits, ...ignoredService };
 const ignoredFields = [
   ...Object.keys(anyField),
   "store",
@@ -183,6 +202,28 @@ const bad: [field: string, value: unknown][] = [
   ["repetition_penalty", true],
   ["repeat_last_n", -1],
   ["repeat_last_n", repeatLastNMax + 1],
+  ["typical_p", 1.1],
+  ["top_n_sigma", -2],
+  ["xtc_probability", 2],
+  ["xtc_threshold", "0.1"],
+  ["dynatemp_range", -1],
+  ["dynatemp_exponent", -1],
+  ["dry_multiplier", -1],
+  ["dry_base", 0.9],
+  ["dry_allowed_length", -1],
+  ["dry_penalty_last_n", repeatLastNMax + 1],
+  ["dry_sequence_breakers", [""]],
+  ["dry_sequence_breakers", Array.from({ length: 33 }, () => "x")],
+  ["mirostat", 3],
+  ["mirostat_tau", -1],
+  ["mirostat_eta", "fast"],
+  ["adaptive_target", 1.5],
+  ["adaptive_decay", 1],
+  ["samplers", ["no_such"]],
+  ["samplers", ["top_k", "top-k"]],
+  ["samplers", "kk"],
+  ["samplers", "kz"],
+  ["min_tokens", -1],
   ["presence_penalty", 2.1],
   ["presence_penalty", -2.1],
   ["frequency_penalty", 2.1],
@@ -318,7 +359,7 @@ test("fields that are ignored are named, but for values that ask for what is don
     "verbosity",
   ]);
   expect(ignored({ store: false, metadata: null, verbosity: "medium", service_tier: "auto" })).toEqual([]);
-  expect(ignored({ mirostat: 2, typical_p: 1, samplers: [], unknown: 1 })).toEqual(["mirostat"]);
+  expect(ignored({ n_predict: 2, thinking_budget_tokens: -1, unknown: 1 })).toEqual(["n_predict"]);
 });
 
 test("a reply may go on with the assistant's last message", () => {

@@ -1,7 +1,7 @@
 // POST /v1/chat/completions: the request, and the response, complete or in chunks.
 import { z } from "zod";
 
-import { ignoredField, ignoredSampling, ignoredService } from "../fields/ignored-fields.ts";
+import { ignoredField, ignoredLimits, ignoredService } from "../fields/ignored-fields.ts";
 import { ChoiceLogprobs, logprobFields, refineLogprobs } from "../fields/logprobs.ts";
 import { optionalField, refusedField, responseObject } from "../fields/field.ts";
 import {
@@ -13,7 +13,7 @@ import {
   userField,
 } from "../fields/request-fields.ts";
 import { formatFields, refineFormat } from "../fields/response-format.ts";
-import { refinePenalties, samplingFields } from "../fields/sampling.ts";
+import { refineSampling, samplingFields } from "../fields/sampling.ts";
 import { arrayOf } from "../fields/size-precheck.ts";
 import { refineContinuation, templateFields } from "../fields/template-fields.ts";
 import { refineTools, toolFields } from "../fields/tools.ts";
@@ -34,7 +34,7 @@ const refusedFields = {
 };
 
 const ignoredFields = {
-  ...ignoredSampling,
+  ...ignoredLimits,
   ...ignoredService,
   store: ignoredField("nothing is stored", [false]),
   metadata: ignoredField("nothing is stored"),
@@ -66,7 +66,7 @@ export const ChatCompletionRequest = z
     },
     bodyRule,
   )
-  .superRefine(refinePenalties)
+  .superRefine(refineSampling)
   .superRefine(refineLogprobs)
   .superRefine(refineFormat)
   .superRefine(refineTools)

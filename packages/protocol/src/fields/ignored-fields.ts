@@ -30,18 +30,8 @@ export function ignoredFieldsOf(schema: unknown, body: unknown): string[] {
   );
 }
 
-const sampler = "this sampler is not supported";
-
-/** Other servers' sampling fields, each with the value that turns it off. */
-export const ignoredSampling = {
-  mirostat: ignoredField(sampler, [0]),
-  typical_p: ignoredField(sampler, [1]),
-  top_n_sigma: ignoredField(sampler, [-1]),
-  dry_multiplier: ignoredField(sampler, [0]),
-  xtc_probability: ignoredField(sampler, [0]),
-  dynatemp_range: ignoredField(sampler, [0]),
-  samplers: ignoredField("the order of samplers is fixed"),
-  min_tokens: ignoredField("the model decides when a reply ends", [0]),
+/** Other servers' limits. */
+export const ignoredLimits = {
   n_predict: ignoredField("use max_tokens"),
   thinking_budget_tokens: ignoredField("use max_tokens to limit thinking", [-1]),
 };

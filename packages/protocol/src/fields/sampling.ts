@@ -3,10 +3,8 @@ import { z } from "zod";
 
 import { integerField, optionalField, refuseField } from "./field.ts";
 import { tokenLimit } from "./request-fields.ts";
+import { numberFrom, repeatLastNMax, samplerFields } from "./samplers.ts";
 import { arrayOf, hasEntriesAtMost, sizePrecheck } from "./size-precheck.ts";
-
-/** Maximum number of tokens that the penalties look back on: each sampled token walks this window. */
-export const repeatLastNMax = 4_096;
 
 /** Maximum number of entries of `logit_bias`: far more than any real use, few enough that sampling stays cheap. */
 export const logitBiasMax = 4_096;
@@ -26,11 +24,6 @@ const temperatureRule = "temperature must be a number of at least 0";
 /** Samplers compute in 32 bits, where numbers outside these bounds would become 0 or infinity. */
 function isSingle(value: number): boolean {
   return value >= 1e-30 && value <= 1e30;
-}
-
-function numberFrom(name: string, min: number, max: number) {
-  const rule = `${name} must be a number from ${min} to ${max}`;
-  return z.number(rule).min(min, rule).max(max, rule);
 }
 
 function penaltyFactor(name: string, description: string) {
@@ -53,7 +46,7 @@ const tokenIdKey = z.string().regex(/^(?:0|[1-9]\d{0,8})$/);
 
 /**
  * The fields by their wire names. An absent field means the default; `top_k`'s default depends on the server's variant.
- * `repeat_penalty` and `repetition_penalty` are the same setting (see `refinePenalties`), and `max_completion_tokens` takes
+ * `repeat_penalty` and `repetition_penalty` are the same setting (see `refineSampling`), and `max_completion_tokens` takes
  * precedence over `max_tokens`.
  */
 export const samplingFields = {
@@ -127,6 +120,7 @@ export const samplingFields = {
     ),
     `Up to ${logitBiasMax} token ids, each with a number that is added to its logit.`,
   ),
+  ...samplerFields,
 };
 
 /** The checked fields. */
@@ -142,16 +136,28 @@ export function absentSampler(name: string, ...off: readonly [number | boolean, 
   );
 }
 
-/** Adds an issue if both names of the repetition penalty are given with different values. */
-export function refinePenalties(
-  request: { repeat_penalty?: number | undefined; repetition_penalty?: number | undefined },
+/** Adds an issue for every sampling field that contradicts another one. */
+export function refineSampling(
+  request: Partial<Pick<SamplingRequest, ContradictedField>>,
   context: z.RefinementCtx,
 ): void {
-  const { repeat_penalty: one, repetition_penalty: other } = request;
-  if (one === undefined || other === undefined || one === other) return;
-  refuseField(
-    context,
-    "repetition_penalty",
-    "repetition_penalty and repeat_penalty are two names of one setting: give one of them, or the same value",
-  );
+  const {
+    repeat_penalty: one,
+    repetition_penalty: other,
+    mirostat = 0,
+    adaptive_target: target = -1,
+  } = request;
+  const refuse = (field: ContradictedField, message: string): void => refuseField(context, field, message);
+  if (one !== undefined && other !== undefined && one !== other)
+    refuse(
+      "repetition_penalty",
+      "repetition_penalty and repeat_penalty are two names of one setting: give one of them, or the same value",
+    );
+  if (mirostat > 0 && target >= 0)
+    refuse(
+      "adaptive_target",
+      "adaptive_target and mirostat exclude each other: both decide how likely tokens are",
+    );
 }
+
+type ContradictedField = "repeat_penalty" | "repetition_penalty" | "mirostat" | "adaptive_target";

@@ -6,7 +6,8 @@ import { ignoredField } from "../fields/ignored-fields.ts";
 import { topLogprobsMax } from "../fields/logprobs.ts";
 import { choicesField, engineFields } from "../fields/request-fields.ts";
 import { formatFields } from "../fields/response-format.ts";
-import { absentSampler, logitBiasMax, repeatLastNMax, samplingFields } from "../fields/sampling.ts";
+import { repeatLastNMax, samplerFields } from "../fields/samplers.ts";
+import { logitBiasMax, samplingFields } from "../fields/sampling.ts";
 import { sizePrecheck, tokenIdMax } from "../fields/size-precheck.ts";
 
 const { seed, temperature, top_k, top_p, min_p, repeat_penalty, presence_penalty, frequency_penalty, stop } =
@@ -54,11 +55,11 @@ const limitField = (description: string, byDefault?: number) =>
 const probabilities = (name: string, description: string) =>
   optionalField(integerField(name, { min: 0, max: topLogprobsMax }), description, 0);
 
-/** Only used by a sampler that the server does not have. */
-const unreadField = (sampler: string) =>
+/** Only read with a feature that the server does not have. */
+const unreadField = (feature: string) =>
   optionalField(
     z.unknown().transform(() => undefined),
-    `Only read with ${sampler}.`,
+    `Only read with ${feature}.`,
   );
 
 const ofChats = "only chats are parsed";
@@ -114,22 +115,7 @@ export const llamaServerOptions = {
     "Refused unless it is false: probabilities are those before sampling.",
     false,
   ),
-  dynatemp_range: absentSampler("dynatemp_range", 0),
-  dynatemp_exponent: unreadField("dynatemp_range"),
-  typical_p: absentSampler("typical_p", 1),
-  top_n_sigma: absentSampler("top_n_sigma", -1, 0),
-  xtc_probability: absentSampler("xtc_probability", 0),
-  xtc_threshold: unreadField("xtc_probability"),
-  dry_multiplier: absentSampler("dry_multiplier", 0),
-  dry_base: unreadField("dry_multiplier"),
-  dry_allowed_length: unreadField("dry_multiplier"),
-  dry_penalty_last_n: unreadField("dry_multiplier"),
-  dry_sequence_breakers: unreadField("dry_multiplier"),
-  mirostat: absentSampler("mirostat", 0),
-  mirostat_tau: unreadField("mirostat"),
-  mirostat_eta: unreadField("mirostat"),
-  adaptive_target: absentSampler("adaptive_target", -1),
-  adaptive_decay: unreadField("adaptive_target"),
+  ...samplerFields,
   grammar_lazy: optionalField(
     z.literal(false, "grammar_lazy is not supported; a grammar holds for the whole reply"),
     "Refused unless it is false.",
@@ -139,7 +125,6 @@ export const llamaServerOptions = {
     z.array(z.unknown(), "lora must be an array").max(0, "lora is not supported; leave it out"),
     "Refused unless it is empty: adapters are not supported.",
   ),
-  samplers: ignoredField("the order of samplers is fixed"),
   min_keep: ignoredField("samplers may leave a single token", [0, 1]),
   n_keep: ignoredField("the server's --context-overflow decides", [0]),
   n_discard: ignoredField("the server's --context-overflow decides", [0]),

@@ -7,6 +7,7 @@ import { embeddingInputsMax } from "../embeddings.ts";
 import { textField } from "../fields/content.ts";
 import { flag, optionalField, refuseField, stringField } from "../fields/field.ts";
 import { bodyRule, modelField, servedModelField } from "../fields/request-fields.ts";
+import { refineSampling } from "../fields/sampling.ts";
 import { arrayOf } from "../fields/size-precheck.ts";
 import { refineContinuation, templateFields } from "../fields/template-fields.ts";
 import { refineTools, toolFields } from "../fields/tools.ts";
@@ -33,6 +34,7 @@ function refineOptions(request: LlamaServerGeneration, context: z.RefinementCtx)
 export const LlamaServerCompletionRequest = z
   .looseObject({ ...generationFields, prompt: promptField("prompt", completionsMax) }, bodyRule)
   .superRefine(refineOptions)
+  .superRefine(refineSampling)
   .superRefine(({ prompt, n_cmpl, n = 1 }, context) => {
     if (prompt.length * (n_cmpl ?? n) > completionsMax)
       refuseField(context, "n_cmpl", `n_cmpl times the number of prompts must be at most ${completionsMax}`);
@@ -67,6 +69,7 @@ export const LlamaServerInfillRequest = z
     bodyRule,
   )
   .superRefine(refineOptions)
+  .superRefine(refineSampling)
   .meta({ id: "LlamaServerInfillRequest" });
 export type LlamaServerInfillRequest = z.infer<typeof LlamaServerInfillRequest>;
 

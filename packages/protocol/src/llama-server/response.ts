@@ -33,7 +33,7 @@ const probability = {
 const LlamaServerProbability = z.object({ ...probability, top_logprobs: z.array(z.object(probability)) });
 export type LlamaServerProbability = z.infer<typeof LlamaServerProbability>;
 
-/** The settings that the request generates with; samplers that the server does not have are off. */
+/** The settings that the request generates with. */
 export const LlamaServerSettings = responseObject("LlamaServerSettings", {
   n_predict: z.int(),
   max_tokens: z.int(),
@@ -54,12 +54,22 @@ export const LlamaServerSettings = responseObject("LlamaServerSettings", {
   timings_per_token: z.boolean(),
   post_sampling_probs: z.literal(false),
   samplers: z.array(z.string()),
-  dynatemp_range: z.literal(0),
-  typical_p: z.literal(1),
-  top_n_sigma: z.literal(-1),
-  xtc_probability: z.literal(0),
-  dry_multiplier: z.literal(0),
-  mirostat: z.literal(0),
+  dynatemp_range: z.number(),
+  dynatemp_exponent: z.number(),
+  typical_p: z.number(),
+  top_n_sigma: z.number(),
+  xtc_probability: z.number(),
+  xtc_threshold: z.number(),
+  dry_multiplier: z.number(),
+  dry_base: z.number(),
+  dry_allowed_length: z.int(),
+  dry_penalty_last_n: z.int(),
+  dry_sequence_breakers: z.array(z.string()),
+  mirostat: z.int(),
+  mirostat_tau: z.number(),
+  mirostat_eta: z.number(),
+  adaptive_target: z.number(),
+  adaptive_decay: z.number(),
   min_keep: z.literal(0),
   n_keep: z.literal(0),
   lora: z.array(z.never()),

@@ -2,7 +2,8 @@
 import { z } from "zod";
 
 import { integerField, optionalField } from "../fields/field.ts";
-import { absentSampler, repeatLastNMax, samplingFields } from "../fields/sampling.ts";
+import { repeatLastNMax, samplerFields } from "../fields/samplers.ts";
+import { absentSampler, samplingFields } from "../fields/sampling.ts";
 
 /** Hints about how a model is loaded: they do not change a reply, and the server's own settings decide. */
 export const ollamaLoadHints = [
@@ -29,6 +30,7 @@ function hint(name: (typeof ollamaLoadHints)[number]) {
 
 const { seed, temperature, top_k, top_p, min_p, repeat_penalty, presence_penalty, frequency_penalty, stop } =
   samplingFields;
+const { typical_p, mirostat, mirostat_tau, mirostat_eta } = samplerFields;
 
 const fields = {
   num_ctx: optionalField(
@@ -54,12 +56,11 @@ const fields = {
   presence_penalty,
   frequency_penalty,
   stop,
-  typical_p: absentSampler("options.typical_p", 1),
+  typical_p,
+  mirostat,
+  mirostat_tau,
+  mirostat_eta,
   tfs_z: absentSampler("options.tfs_z", 1),
-  mirostat: absentSampler("options.mirostat", 0),
-  // Without mirostat, its parameters change nothing.
-  mirostat_tau: optionalField(z.number("options.mirostat_tau must be a number"), "Only read with mirostat."),
-  mirostat_eta: optionalField(z.number("options.mirostat_eta must be a number"), "Only read with mirostat."),
   penalize_newline: absentSampler("options.penalize_newline", true),
   numa: hint("numa"),
   num_batch: hint("num_batch"),

@@ -3,7 +3,7 @@ import { z } from "zod";
 
 import { flag, optionalField, refusedField, refuseField, stringField } from "../fields/field.ts";
 import { textField } from "../fields/content.ts";
-import { ignoredField, ignoredSampling, ignoredService } from "../fields/ignored-fields.ts";
+import { ignoredField, ignoredLimits, ignoredService } from "../fields/ignored-fields.ts";
 import { topLogprobsField } from "../fields/logprobs.ts";
 import {
   bodyRule,
@@ -12,7 +12,7 @@ import {
   userField,
   userLengthMax,
 } from "../fields/request-fields.ts";
-import { refinePenalties, samplingFields } from "../fields/sampling.ts";
+import { refineSampling, samplingFields } from "../fields/sampling.ts";
 import { arrayOf, hasEntriesAtMost, sizePrecheck } from "../fields/size-precheck.ts";
 import { effortField, templateFields } from "../fields/template-fields.ts";
 import { ResponsesInput } from "./input.ts";
@@ -124,7 +124,7 @@ export const ResponsesRequest = z
         conversation,
         "A conversation: its items come before this input, and it gets the input and the output.",
       ),
-      ...ignoredSampling,
+      ...ignoredLimits,
       ...ignoredService,
       max_tool_calls: ignoredField("it limits calls of built-in tools, and the server has none"),
       context_management: ignoredField("the server's settings decide what happens to long conversations"),
@@ -134,7 +134,7 @@ export const ResponsesRequest = z
     },
     bodyRule,
   )
-  .superRefine(refinePenalties)
+  .superRefine(refineSampling)
   .superRefine(refineResponsesTools)
   .superRefine(refineStored)
   .meta({ id: "ResponsesRequest" });

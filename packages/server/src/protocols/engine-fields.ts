@@ -1,7 +1,12 @@
 // Converts fields that several protocols share for the engine: sampling, thinking and the response format. The only place where
 // wire names (`repeat_penalty`, `max_tokens`, …) and a variant's defaults become the engine's.
 import type { GenerationRequest } from "@ingle/engine";
-import type { ChatCompletionRequest, ReasoningEffort, SamplingRequest } from "@ingle/protocol";
+import {
+  repeatLastNMax,
+  type ChatCompletionRequest,
+  type ReasoningEffort,
+  type SamplingRequest,
+} from "@ingle/protocol";
 import { variants, type VariantName } from "../variants.ts";
 
 /** Absent fields stay absent: their defaults are the engine's. */
@@ -18,6 +23,24 @@ export function toSampling(body: SamplingRequest, variant: VariantName) {
     frequencyPenalty: body.frequency_penalty,
     seed: toSeed(body.seed),
     logitBias: body.logit_bias,
+    typicalP: body.typical_p,
+    topNSigma: body.top_n_sigma,
+    xtcProbability: body.xtc_probability,
+    xtcThreshold: body.xtc_threshold,
+    dynatempRange: body.dynatemp_range,
+    dynatempExponent: body.dynatemp_exponent,
+    dryMultiplier: body.dry_multiplier,
+    dryBase: body.dry_base,
+    dryAllowedLength: body.dry_allowed_length,
+    dryPenaltyLastN: body.dry_penalty_last_n === -1 ? repeatLastNMax : body.dry_penalty_last_n,
+    drySequenceBreakers: body.dry_sequence_breakers,
+    mirostat: body.mirostat,
+    mirostatTau: body.mirostat_tau,
+    mirostatEta: body.mirostat_eta,
+    adaptiveTarget: body.adaptive_target,
+    adaptiveDecay: body.adaptive_decay,
+    samplers: body.samplers,
+    minTokens: body.min_tokens,
     maxTokens: toMaxTokens(body.max_completion_tokens ?? body.max_tokens),
     stop: toStops(body.stop),
   } satisfies Partial<GenerationRequest>;
@@ -90,4 +113,5 @@ export const fieldNames = {
   "responseFormat.grammar": "grammar",
   responseFormat: "response_format",
   toolChoice: "tool_choice",
+  minTokens: "min_tokens",
 };

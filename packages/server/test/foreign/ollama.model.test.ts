@@ -136,8 +136,8 @@ describe("generation with the ollama package", () => {
   });
 
   it.each([
-    [{ mirostat: 2 }, "options.mirostat"],
-    [{ typical_p: 0.5 }, "options.typical_p"],
+    [{ mirostat: 3 }, "mirostat"],
+    [{ typical_p: 1.5 }, "typical_p"],
     [{ temperature: -1 }, "temperature"],
     [{ no_such_option: 1 }, "options.no_such_option"],
   ])("refuses the options %j by name", async (options: object, field) => {

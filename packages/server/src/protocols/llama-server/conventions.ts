@@ -5,6 +5,7 @@ import type { WireConventions } from "../protocol.ts";
 
 export const llamaServerConventions = {
   fieldNames: {
+    minTokens: "min_tokens",
     topK: "top_k",
     topP: "top_p",
     minP: "min_p",

@@ -22,7 +22,7 @@ import { hasBillingLine, toMessages } from "./messages.ts";
 import { toMessage } from "./response.ts";
 
 export const anthropicConventions = {
-  fieldNames: { responseFormat: "output_config.format", toolChoice: "tool_choice" },
+  fieldNames: { responseFormat: "output_config.format", toolChoice: "tool_choice", minTokens: "min_tokens" },
   errorShape: (error, { id }) => anthropicErrorBody(error, id),
   requestIdHeader: "request-id",
 } satisfies WireConventions;

@@ -36,7 +36,9 @@ export function responses(stored: StoredResponses): GenerationProtocol<Continued
       errors: [...generationErrors, "image_invalid", "image_not_supported"],
       example: { input: "What is the capital of France?" },
     },
-    conventions: { fieldNames: { responseFormat: "text.format", toolChoice: "tool_choice" } },
+    conventions: {
+      fieldNames: { responseFormat: "text.format", toolChoice: "tool_choice", minTokens: "min_tokens" },
+    },
     idPrefix: "resp_",
     tracedAs: "chat",
     complete: (body, request) => ({ ...body, earlier: stored.earlier(body, request) }),
