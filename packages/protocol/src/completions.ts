@@ -14,6 +14,7 @@ import { ignoredLimits, ignoredService } from "./fields/ignored-fields.ts";
 import {
   bodyRule,
   choicesField,
+  choicesMax,
   engineFields,
   servedModelField,
   streamFields,
@@ -88,7 +89,10 @@ export const CompletionRequest = z
         `Maximum number of tokens per reply, at least 1; -1 means no limit. Default ${completionTokensDefault}.`,
       ),
       n: choicesField,
-      best_of: optionalField(integerField("best_of", { min: 1 }), "Must equal n: every reply is returned."),
+      best_of: optionalField(
+        integerField("best_of", { min: 1, max: choicesMax }),
+        "The number of replies that are generated; the n whose tokens are likeliest on average are returned, best first. At least n, its default. Cannot be combined with stream.",
+      ),
       logprobs: optionalField(
         integerField("logprobs", { min: 0, max: completionLogprobsMax }),
         "Returns the log probability of each token and of this many alternatives. Cannot be combined with echo.",
@@ -108,9 +112,14 @@ export const CompletionRequest = z
     const refuse = (field: string, message: string) => refuseField(context, field, message);
     const { n = 1, best_of: bestOf = n, suffix = "" } = request;
     const prompts = promptsOf(request.prompt);
-    if (bestOf !== n) refuse("best_of", "best_of must equal n: every reply is returned");
-    if (prompts.length * n > completionsMax)
-      refuse("n", `n times the number of prompts must be at most ${completionsMax}`);
+    if (bestOf < n) refuse("best_of", "best_of must be at least n");
+    if (bestOf > n && request.stream === true)
+      refuse("best_of", "best_of above n and stream exclude each other: the best reply is known at the end");
+    if (prompts.length * Math.max(n, bestOf) > completionsMax)
+      refuse(
+        bestOf > n ? "best_of" : "n",
+        `n or best_of times the number of prompts must be at most ${completionsMax}`,
+      );
     if (request.echo === true && request.logprobs !== undefined)
       refuse("logprobs", "logprobs and echo exclude each other: prompt log probabilities are not supported");
     if (suffix !== "" && prompts.some((prompt) => typeof prompt !== "string"))

@@ -1,7 +1,7 @@
 // Several replies to one request, and the probabilities of their tokens, over HTTP with a tiny model.
-import { ChatCompletion, ChatCompletionChunk } from "@ingle/protocol";
+import { ChatCompletion, ChatCompletionChunk, Completion } from "@ingle/protocol";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { realServer, user, type RealServer } from "./real-server.ts";
+import { modelId, realServer, user, type RealServer } from "./real-server.ts";
 
 type Choice = ChatCompletion["choices"][number];
 
@@ -38,6 +38,29 @@ describe("choices", () => {
     const alone = await complete({ seed: 7 });
     expect(alone.choices.map(textOf)).toEqual([textOf(response.choices[0]!)]);
     expect(response.usage).toMatchObject({ prompt_tokens: alone.usage.prompt_tokens, completion_tokens: 72 });
+  });
+
+  it("of a completion are the best of more, if it says so", async () => {
+    const completion = async (body: object): Promise<Completion> => {
+      const response = await fetch(`${server.baseUrl}/completions`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ model: modelId, prompt: "Rivers", seed: 7, max_tokens: 12, ...body }),
+      });
+      expect(response.status).toBe(200);
+      return Completion.parse(await response.json());
+    };
+    const all = await completion({ n: 6, logprobs: 0 });
+    const mean = ({ logprobs }: Completion["choices"][number]): number =>
+      (logprobs?.token_logprobs ?? []).reduce((sum, one) => sum + one, 0) / 12;
+    const best = all.choices.toSorted((one, other) => mean(other) - mean(one)).map(({ text }) => text);
+    const { choices, usage } = await completion({ n: 2, best_of: 6 });
+    expect(choices.map(({ text }) => text)).toEqual(best.slice(0, 2));
+    expect(choices.map(({ logprobs, index }) => [index, logprobs])).toEqual([
+      [0, null],
+      [1, null],
+    ]);
+    expect(usage.completion_tokens).toBe(72);
   });
 
   it("compute their prompt once", async () => {

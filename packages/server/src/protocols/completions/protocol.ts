@@ -29,7 +29,7 @@ export const completions: GenerationProtocol<CompletionRequest> = {
   tracedAs: "text_completion",
   toEngine: (body, variant) => ({
     prompts: toTextRequests(body, variant),
-    repliesPerPrompt: body.n,
+    repliesPerPrompt: generatedPerPrompt(body),
     user: body.user,
   }),
   respond: (running) => {
@@ -43,15 +43,22 @@ export const completions: GenerationProtocol<CompletionRequest> = {
 };
 
 export function completionOptions({ body, model }: RunningRequest<CompletionRequest>): CompletionOptions {
-  const { n: repliesPerPrompt = 1, echo = false } = body;
+  const { n: returnedPerPrompt = 1, echo = false } = body;
+  const repliesPerPrompt = generatedPerPrompt(body);
   const prompts = promptsOf(body.prompt);
   return {
     repliesPerPrompt,
+    returnedPerPrompt,
+    hasLogprobs: body.logprobs !== undefined,
     openingOf: async (index) => {
       const prompt = prompts[Math.floor(index / repliesPerPrompt)];
       return echo && prompt !== undefined ? promptText(prompt, model) : "";
     },
   };
+}
+
+function generatedPerPrompt({ n = 1, best_of: bestOf = n }: CompletionRequest): number {
+  return bestOf;
 }
 
 type TextRequest = Extract<GenerationRequest, { prompt: unknown }>;
@@ -64,7 +71,8 @@ function toTextRequests(body: CompletionRequest, variant: VariantName): TextRequ
     suffix: body.suffix,
     ignoreEos: body.ignore_eos,
     cachePrompt: body.cache_prompt,
-    logprobs: body.logprobs,
+    // Replies are compared by their log probabilities.
+    logprobs: body.logprobs ?? (generatedPerPrompt(body) > (body.n ?? 1) ? 0 : undefined),
     responseFormat: toResponseFormat(body),
   };
   return promptsOf(body.prompt).map((prompt) => ({ ...common, prompt }));

@@ -9,32 +9,46 @@ import type {
 import { eventsWithHead } from "../../http/event-stream.ts";
 import { choiceChunks, type ChunkWriter, type StreamOptions } from "../choice-chunks.ts";
 import { toTimings, toUsage, type ResponseHead } from "../usage.ts";
+import { bestOfEach } from "./best-of.ts";
 import { logprobsWriter } from "./logprobs.ts";
 
 export interface CompletionOptions {
   repliesPerPrompt: number;
+  /** How many of them the response has: the best ones. Default: all. */
+  returnedPerPrompt?: number;
+  /** Whether the response has the log probabilities of results that have them. Default true. */
+  hasLogprobs?: boolean;
   /** The start of a choice's text: its prompt if `echo` is set, else nothing. */
   openingOf: (index: number) => Promise<string>;
   /** Additional fields of a choice's last chunk. */
   atEnd?: (result: GenerationResult) => object;
 }
 
-/** One choice per result, in the same order. */
+/** One choice per result, in the same order; with `returnedPerPrompt`, only the best for each prompt. */
 export async function toCompletion(
   head: ResponseHead,
   results: readonly GenerationResult[],
-  { repliesPerPrompt, openingOf }: CompletionOptions,
+  {
+    repliesPerPrompt,
+    returnedPerPrompt = repliesPerPrompt,
+    hasLogprobs = true,
+    openingOf,
+  }: CompletionOptions,
 ): Promise<Completion> {
-  const openings = await Promise.all(results.map((_, index) => openingOf(index)));
+  const replies = await Promise.all(
+    results.map(async (result, index) => ({ ...result, opening: await openingOf(index) })),
+  );
   return {
     ...head,
     object: "text_completion",
-    choices: results.map(({ text, logprobs, finishReason }, index) => ({
-      index,
-      text: `${openings[index]}${text}`,
-      logprobs: logprobs === undefined ? null : logprobsWriter()(logprobs),
-      finish_reason: toFinishReason(finishReason),
-    })),
+    choices: bestOfEach(replies, repliesPerPrompt, returnedPerPrompt).map(
+      ({ opening, text, logprobs, finishReason }, index) => ({
+        index,
+        text: `${opening}${text}`,
+        logprobs: logprobs === undefined || !hasLogprobs ? null : logprobsWriter()(logprobs),
+        finish_reason: toFinishReason(finishReason),
+      }),
+    ),
     usage: toUsage(results, repliesPerPrompt),
     timings: toTimings(results, repliesPerPrompt),
   };

@@ -222,7 +222,7 @@ describe("a request that cannot be answered", () => {
   it.each<[object, string]>([
     [{ prompt: undefined }, "prompt"],
     [{ prompt: [256] }, "prompt"],
-    [{ prompt: ["a"], n: 2, best_of: 4 }, "best_of"],
+    [{ prompt: ["a"], n: 2, best_of: 1 }, "best_of"],
     [{ prompt: Array.from({ length: completionsMax }, () => "a"), n: 2 }, "n"],
     [{ logprobs: 6 }, "logprobs"],
     [{ logprobs: 1, echo: true }, "logprobs"],
