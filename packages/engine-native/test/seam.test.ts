@@ -26,6 +26,7 @@ const structs: Readonly<Record<string, string>> = {
   NativeErrorEvent: "FailureEvent",
   DeviceInfo: "Device",
   NativeLoadOptions: "ModelOptions",
+  NativeAdapter: "AdapterFile",
   NativePlacement: "Placement",
   "NativePlacement.tensorOverrides": "TensorOverride",
   "NativePlacement.kvOverrides": "KvOverride",
