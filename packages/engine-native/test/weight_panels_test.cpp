@@ -23,7 +23,8 @@ using test::Values;
 namespace {
 
 constexpr ggml_type kTypes[] = {
-    GGML_TYPE_Q5_0, GGML_TYPE_Q8_0, GGML_TYPE_Q3_K, GGML_TYPE_Q4_K, GGML_TYPE_Q5_K, GGML_TYPE_Q6_K,
+    GGML_TYPE_Q4_0, GGML_TYPE_Q5_0, GGML_TYPE_Q8_0, GGML_TYPE_Q3_K,
+    GGML_TYPE_Q4_K, GGML_TYPE_Q5_K, GGML_TYPE_Q6_K,
 };
 
 /// One or several matrices of equal size, one after the other.

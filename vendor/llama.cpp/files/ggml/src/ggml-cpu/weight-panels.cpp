@@ -21,6 +21,7 @@ template <class T> const kernels * kernels_for() {
 
 const kernels * kernels_of(ggml_type type) {
     switch (type) {
+        case GGML_TYPE_Q4_0:   return kernels_for<q4_0>();
         case GGML_TYPE_Q5_0:   return kernels_for<q5_0>();
         case GGML_TYPE_Q8_0:   return kernels_for<q8_0>();
         case GGML_TYPE_Q3_K:   return kernels_for<q3_K>();

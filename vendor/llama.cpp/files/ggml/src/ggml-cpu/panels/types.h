@@ -68,6 +68,13 @@ struct q8_0 : small_block {
     static constexpr size_t scale_at = offsetof(block, d);
 };
 
+struct q4_0 : small_block {
+    using block = block_q4_0;
+    static constexpr int offset = 8, largest = 15;
+    static ints  weights(const together<block> & b, int) { return nibbles_32(b, offsetof(block, qs)); }
+    static constexpr size_t scale_at = offsetof(block, d);
+};
+
 struct q5_0 : small_block {
     using block = block_q5_0;
     static constexpr int offset = 16, largest = 31;
