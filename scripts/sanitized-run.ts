@@ -81,6 +81,7 @@ function request(prompt: Int32Array, client: string): NativeRequest {
     ignoreEos: true,
     cachePrompt: true,
     constraint: null,
+    prediction: new Int32Array(),
     logprobs: 3,
     adapterScales: [],
     client,

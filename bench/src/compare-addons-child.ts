@@ -37,7 +37,15 @@ async function createEngine(model: NativeModel): Promise<NativeEngine> {
 }
 
 function requestOf(tokens: Int32Array, maxTokens: number): NativeRequest {
-  const rest = { images: null, stops: [], constraint: null, logprobs: -1, adapterScales: [], client: "" };
+  const rest = {
+    images: null,
+    stops: [],
+    constraint: null,
+    logprobs: -1,
+    adapterScales: [],
+    prediction: new Int32Array(),
+    client: "",
+  };
   return { tokens, sampling: greedySampling, maxTokens, ignoreEos: true, cachePrompt: false, ...rest };
 }
 

@@ -120,6 +120,8 @@ export interface NativeRequest {
   logprobs: number;
   /** A scale for each of the model's adapters, in their order; empty for none. */
   adapterScales: number[];
+  /** What the reply will probably repeat, for drafts; empty for none. Ignored with a draft model or a recurrent model. */
+  prediction: Int32Array;
   /** Requests with the same key are served in order of arrival; different keys get fair shares. */
   client: string;
 }

@@ -51,6 +51,38 @@ TEST_CASE("n-gram index: a loop is drafted beyond its end") {
     CHECK_EQ(drafts_after({7, 7, 7, 7}), Tokens{7, 7, 7, 7, 7, 7, 7, 7});
 }
 
+TEST_CASE("n-gram index: drafts from a prediction, before and after the text is cut") {
+    const Tokens prediction = counting(500, 100);
+    NgramIndex index(prediction);
+    Tokens text = counting(0, 50);
+    text.insert(text.end(), {540, 541, 542});
+    index.observe(text);
+    CHECK_EQ(Tokens(index.drafts().begin(), index.drafts().end()), counting(543, 8));
+    text.erase(text.begin() + 10, text.begin() + 30);
+    index.observe(text);
+    CHECK_EQ(Tokens(index.drafts().begin(), index.drafts().end()), counting(543, 8));
+    for (Token token = 543; token < 560; ++token) {
+        text.push_back(token);
+        index.observe(text);
+    }
+    CHECK_EQ(Tokens(index.drafts().begin(), index.drafts().end()), counting(560, 8));
+    CHECK(index.chance(0) > 0.8);
+}
+
+TEST_CASE("n-gram drafter: may draft for requests with a prediction alone") {
+    const Tokens text{1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3};
+    engine::NgramDrafter drafter(engine::NgramDrafter::Scope::requests_with_prediction);
+    CHECK(drafter.is_idle());
+    drafter.predict(7, counting(20, 30));
+    CHECK(!drafter.is_idle());
+    CHECK(drafter.draft(8, text, 8).empty());
+    CHECK_EQ(drafter.draft(7, text, 2).size(), 2u);
+    drafter.forget(8);
+    drafter.forget(7);
+    CHECK(drafter.is_idle());
+    CHECK(drafter.draft(7, text, 8).empty());
+}
+
 TEST_CASE("n-gram index: trusts a text that repeats itself, more with every accepted draft, and mistrusts "
           "another") {
     Tokens text = counting(0, 200);

@@ -39,6 +39,7 @@ import { deliver, type EventReceivers } from "./event-receivers.ts";
 import { countImages } from "./messages.ts";
 import { Processor } from "./processor.ts";
 import { toNativeSampling } from "./native-sampling.ts";
+import { predictionTokens } from "./prediction.ts";
 import { readContent, type ReadReply } from "./reply-reader.ts";
 import { wholeGrammar } from "./response-format.ts";
 import { checkRerank, refuseReranker, rerank, type RerankOptions, type RerankResult } from "./rerank.ts";
@@ -142,14 +143,16 @@ export class Model implements AsyncDisposable {
   /** Starts a generation. Throws `invalid_request` or `disposed`; the returned handle reports all other errors. */
   generate(request: GenerationRequest, options: GenerateOptions = {}): Generation {
     const checked = checkGenerationRequest(request);
+    const client = options.client ?? "";
     const adapterScales = scalesOf(checked.adapters, this.info.adapters);
     this.#assertUsable();
     return new Generation(
       {
         start: async (onEvent, signal) => {
           const prompt = await this.#prepare(checked, signal);
+          const prediction = await predictionTokens(checked.prediction, this);
           signal.throwIfAborted();
-          return this.#submit({ ...checked, adapterScales, client: options.client ?? "" }, prompt, onEvent);
+          return this.#submit({ ...checked, adapterScales, client }, { ...prompt, prediction }, onEvent);
         },
       },
       {
@@ -319,7 +322,7 @@ export class Model implements AsyncDisposable {
 
   #submit(
     request: CheckedGenerationRequest & Pick<NativeRequest, "adapterScales" | "client">,
-    prompt: PreparedPrompt,
+    prompt: PreparedPrompt & Pick<NativeRequest, "prediction">,
     onEvent: (event: NativeEvent) => void,
   ): StartedGeneration {
     const submit = (engine: NativeEngine): number =>
@@ -334,6 +337,7 @@ export class Model implements AsyncDisposable {
         constraint: prompt.constraint,
         logprobs: request.logprobs ?? -1,
         adapterScales: request.adapterScales,
+        prediction: prompt.prediction,
         client: request.client,
       });
     return { ...this.#enqueue(submit, onEvent), promptTokens: prompt.tokens.length, read: prompt.read };

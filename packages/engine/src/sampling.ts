@@ -59,6 +59,12 @@ export const Limits = z
     stop: z.array(z.string().min(1).max(stopLengthMax)).max(stopsMax).default([]),
     /** Continues after the model's end-of-text token, for benchmarks. Default false. */
     ignoreEos: z.boolean().default(false),
+    /**
+     * What the reply will probably repeat, such as the file that it changes: its tokens are drafted and verified several at a time,
+     * which is faster where the reply repeats it and never changes the reply. Default: none. Ignored with a draft model, and for
+     * recurrent and hybrid models; of a longer one, the first 1,048,576 characters are used.
+     */
+    prediction: z.string().default(""),
     /** Reuses the computed prefix of earlier requests, and keeps this prompt for later ones. Default true. */
     cachePrompt: z.boolean().default(true),
     /** Returns the log probability of each token and of this many alternatives. Default: none. */

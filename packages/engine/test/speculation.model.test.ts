@@ -58,6 +58,23 @@ describe("speculation", () => {
     expect(accepted).toBeGreaterThan(0);
   });
 
+  it("a prediction is drafted where speculation is off, and changes no text", async () => {
+    const request = { prompt: prompts(1)[0] ?? "", temperature: 0, maxTokens: 200 };
+    const { text, usage } = await plain.model.generate(request);
+    expect(usage.draftedTokens).toBe(0);
+    // Drafting starts once it seems to pay, which a busy machine finds out late.
+    let accepted = 0;
+    for (let round = 0; round < 40 && accepted <= 50; round += 1) {
+      const predicted = await plain.model.generate({ ...request, prediction: text });
+      expect(predicted.text).toBe(text);
+      accepted = Math.max(accepted, predicted.usage.acceptedTokens);
+    }
+    expect(accepted).toBeGreaterThan(50);
+    const wrong = await plain.model.generate({ ...request, prediction: circling });
+    expect(wrong.text).toBe(text);
+    expect((await plain.model.generate(request)).usage.draftedTokens).toBe(0);
+  });
+
   it("a stop string among drafted tokens ends the text where it ends without drafts", async () => {
     const { text } = await plain.model.generate({ prompt: circling, temperature: 0, maxTokens: 300 });
     // Late in a repetitive text, so that it is among drafted tokens.
@@ -128,7 +145,9 @@ describe("speculation on a hybrid model", () => {
   it("is off by default, and requesting it is a clear error", async () => {
     const options = { flashAttention: "off", contextLength: 256, parallel: 1 } as const;
     await using loaded = await loadTiny(options, { architecture: "lfm2" });
-    await loaded.model.generate({ prompt: "round and round ".repeat(8), temperature: 0, maxTokens: 60 });
+    const request = { prompt: "round and round ".repeat(8), temperature: 0, maxTokens: 60 };
+    const { text } = await loaded.model.generate(request);
+    expect((await loaded.model.generate({ ...request, prediction: text })).text).toBe(text);
     expect(loaded.model.stats().draftedTokens).toBe(0);
     await expect(
       loadTiny({ ...options, speculation: "ngram" }, { architecture: "lfm2" }),

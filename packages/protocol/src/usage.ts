@@ -13,6 +13,11 @@ export const Usage = responseObject("Usage", {
   }),
   completion_tokens_details: z.object({
     reasoning_tokens: z.int().describe("Tokens of the reply that were spent on reasoning."),
+    accepted_prediction_tokens: z
+      .int()
+      .optional()
+      .describe("Drafted tokens that are in the reply; absent if none were drafted."),
+    rejected_prediction_tokens: z.int().optional().describe("Drafted tokens that are not in the reply."),
   }),
 });
 export type Usage = z.infer<typeof Usage>;

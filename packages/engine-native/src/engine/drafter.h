@@ -29,6 +29,12 @@ public:
     virtual std::span<const Draft> draft(base::RequestId id, std::span<const base::Token> text,
                                          int32_t most) = 0;
 
+    /// What a request's reply will probably repeat, before its first draft().
+    virtual void predict(base::RequestId, std::span<const base::Token> /*prediction*/) {}
+
+    /// Whether draft() would draft nothing for any request.
+    virtual bool is_idle() const { return false; }
+
     /// How long the last draft() took, in milliseconds.
     struct Cost {
         /// Time for drafting; 0 if it only read.

@@ -29,13 +29,16 @@ size_t inbox_size(const EngineOptions& options) {
     return 4 * static_cast<size_t>(options.context.sequences + options.waiting_max);
 }
 
-/// Null if the options ask for no speculation.
+/// Null if the model cannot take drafts back. Without speculation, only requests with a prediction have drafts.
 base::Result<std::unique_ptr<Speculation>> speculation_of(const EngineOptions& options,
                                                           const llama_rt::Model& model) {
-    if (!options.speculates) return nullptr;
-    if (options.draft_model == nullptr)
-        return std::make_unique<Speculation>(std::make_unique<NgramDrafter>(),
+    if (model.info().is_recurrent && options.draft_model == nullptr) return nullptr;
+    if (options.draft_model == nullptr) {
+        using enum NgramDrafter::Scope;
+        const auto scope = options.speculates ? every_request : requests_with_prediction;
+        return std::make_unique<Speculation>(std::make_unique<NgramDrafter>(scope),
                                              static_cast<int32_t>(NgramIndex::kDraftsMax));
+    }
     auto draft_model = DraftModel::create(options.draft_model, model, options.context);
     if (!draft_model) return std::unexpected(draft_model.error());
     return std::make_unique<Speculation>(std::move(*draft_model), options.draft_tokens);
@@ -111,6 +114,8 @@ base::Result<base::RequestId> Engine::submit(Submission submission, base::Reques
     if (const size_t scales = submission.adapter_scales.size();
         scales > 0 && scales != model_->adapters().size())
         return base::fail(Code::invalid_argument, "The scales are not those of this model's adapters.");
+    if (auto checked = check_prediction(*model_, submission.prediction); !checked)
+        return std::unexpected(checked.error());
     GenerationRequest request{std::move(submission), id};
     request.client.resize(std::min(request.client.size(), kClientBytesMax));
     const base::Result<void> fits =
@@ -312,6 +317,7 @@ void Engine::receive(GenerationRequest&& request) {
                                  .turns = request.turns,
                                  .adapters = model_->adapters().key_of(request.adapter_scales)};
         images_.add(id, std::move(request.images));
+        budgets_.predict(id, request.prediction);
         generations_.emplace(id, std::make_unique<Generation>(*model_, std::move(request)));
         scheduler_.submit(std::move(scheduled));
     } catch (const std::exception& error) {
@@ -394,8 +400,8 @@ void Engine::check_integrity() {
         if (held[slot] == 0) continue;
         // Cells of rejected drafts are trimmed with the next plan.
         const auto at = static_cast<base::Slot>(slot);
-        INGLE_ASSERT(options_.speculates ? context_->reaches(at, held[slot])
-                                         : context_->ends_at(at, held[slot]));
+        INGLE_ASSERT(budgets_.may_draft() ? context_->reaches(at, held[slot])
+                                          : context_->ends_at(at, held[slot]));
     }
 }
 

@@ -44,6 +44,8 @@ struct Submission {
     int32_t logprobs = -1;
     /// One for each of the model's adapters, or none at all.
     std::vector<float> adapter_scales = {};
+    /// What the reply will probably repeat: it is drafted from, and changes nothing about the reply.
+    std::vector<base::Token> prediction = {};
 };
 
 constexpr auto fields_of(const Submission*) {
@@ -55,7 +57,8 @@ constexpr auto fields_of(const Submission*) {
         base::field("cachePrompt", &Submission::uses_cache), base::field("images", &Submission::images),
         base::field("constraint", &Submission::constraint, {.may_be_null = true}),
         base::field("logprobs", &Submission::logprobs, {.min = -1, .max = 20}),
-        base::field("adapterScales", &Submission::adapter_scales));
+        base::field("adapterScales", &Submission::adapter_scales),
+        base::field("prediction", &Submission::prediction));
 }
 
 /// A request as it enters the engine: checked, with tokens_max at least 1.

@@ -235,6 +235,12 @@ base::Result<void> check_prompt(const llama_rt::Model& model, int32_t batch_toke
     return {};
 }
 
+base::Result<void> check_prediction(const llama_rt::Model& model, std::span<const Token> prediction) {
+    const auto is_token = [&](Token token) { return token >= 0 && token < model.info().vocabulary_size; };
+    if (!std::ranges::all_of(prediction, is_token)) return outside_vocabulary();
+    return {};
+}
+
 base::Result<void> fit_context(const llama_rt::Model& model, int32_t context_length, bool drops_turns,
                                GenerationRequest& request) {
     const auto prompt_tokens = static_cast<int64_t>(request.prompt.size());

@@ -40,6 +40,9 @@ std::vector<int32_t> boundaries_of(const llama_rt::Model& model, const std::vect
 base::Result<void> check_prompt(const llama_rt::Model& model, int32_t batch_tokens,
                                 std::span<const base::Token> prompt, const llama_rt::ImageParts& images);
 
+/// Every token of a prediction must be in the vocabulary.
+base::Result<void> check_prediction(const llama_rt::Model& model, std::span<const base::Token> prediction);
+
 /// Sets tokens_max if it is below 1 or too large. With `drops_turns`, also sets the request's turns: then a prompt that is too
 /// long loses its oldest messages, and a reply without a limit of its own ends after four contexts.
 /// `context_length_exceeded` if the prompt, or its last message, is too long alone.

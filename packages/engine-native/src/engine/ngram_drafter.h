@@ -1,5 +1,5 @@
-// Drafts from the text itself: proposes what followed when its latest tokens last occurred. That works well for replies that
-// repeat their prompt (a summary, a file with a change), and rarely for others. How well is learned for each text, by comparing
+// Drafts from the text itself and from a prediction of the reply: proposes what followed when the latest tokens last occurred. That
+// works well for replies that repeat their prompt or prediction (a summary, a file with a change), and rarely for others. How well is learned for each text, by comparing
 // every draft with the tokens that came, whether the draft was computed or not. Pure.
 #pragma once
 
@@ -18,6 +18,10 @@ namespace engine {
 /// The last occurrence of each three consecutive tokens in one text.
 class NgramIndex {
 public:
+    /// The text follows `prediction`, as if it were its beginning.
+    explicit NgramIndex(std::span<const base::Token> prediction = {})
+        : text_(prediction.begin(), prediction.end()), predicted_(prediction.size()) {}
+
     /// More drafts than this would rarely all be accepted.
     static constexpr size_t kDraftsMax = 8;
 
@@ -31,20 +35,25 @@ public:
     double chance(size_t i) const { return rates_[rate_of(i)].mean(); }
 
 private:
-    void learn_acceptance(std::span<const base::Token> text);
-    void learn_text(std::span<const base::Token> text);
-    void draft(std::span<const base::Token> text);
-    uint32_t& end_of(std::span<const base::Token> text, size_t end);
+    void follow(std::span<const base::Token> text);
+    void learn_acceptance();
+    void learn_text();
+    void draft();
+    uint32_t& end_of(size_t end);
     size_t rate_of(size_t draft) const;
+
+    /// The prediction, of this many tokens, and the text as it was observed.
+    std::vector<base::Token> text_;
+    const size_t predicted_;
 
     /// Where each three consecutive tokens end: a hash table whose empty entries are 0. Its size is a power of two, at least
     /// twice the text's length.
     std::vector<uint32_t> ends_;
-    /// Number of tokens of the text that are in ends_, or were too few to be.
+    /// Number of tokens of text_ that are in ends_, or were too few to be.
     size_t learned_ = 0;
 
     std::vector<base::Token> drafts_;
-    /// Length of the text that drafts_ continue, and how many of its last tokens match the earlier occurrence.
+    /// Length of text_ that drafts_ continue, and how many of its last tokens match the earlier occurrence.
     size_t length_ = 0;
     size_t match_ = 0;
     /// Acceptance by the length of the match: the longer it is, the likelier the text continues in the same way.
@@ -53,12 +62,22 @@ private:
 
 class NgramDrafter final : public Drafter {
 public:
+    /// Whose replies are drafted.
+    enum class Scope { every_request, requests_with_prediction };
+
+    explicit NgramDrafter(Scope scope) : scope_(scope) {}
+
     bool takes_time() const override { return false; }
+    void predict(base::RequestId id, std::span<const base::Token> prediction) override {
+        indexes_.try_emplace(id, prediction);
+    }
+    bool is_idle() const override { return scope_ == Scope::requests_with_prediction && indexes_.empty(); }
     std::span<const Draft> draft(base::RequestId id, std::span<const base::Token> text,
                                  int32_t most) override;
     void forget(base::RequestId id) override { indexes_.erase(id); }
 
 private:
+    const Scope scope_;
     std::unordered_map<base::RequestId, NgramIndex> indexes_;
     std::vector<Draft> drafts_;
 };

@@ -25,6 +25,14 @@ public:
     Speculation(std::unique_ptr<Drafter> drafter, int32_t drafts_max)
         : drafter_(std::move(drafter)), drafts_max_(drafts_max) {}
 
+    /// What a request's reply will probably repeat, before its first draft().
+    void predict(base::RequestId id, std::span<const base::Token> prediction) {
+        drafter_->predict(id, prediction);
+    }
+
+    /// Whether nothing would be drafted for any request.
+    bool is_idle() const { return drafter_->is_idle(); }
+
     /// Sets the number of decoding sequences in the next step.
     void begin_step(int32_t decoding);
 

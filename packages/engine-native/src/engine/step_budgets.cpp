@@ -14,7 +14,7 @@ StepBudgets::StepBudgets(const Limits& limits, std::unique_ptr<Speculation> spec
 
 sched::StepBudget StepBudgets::next(const sched::Counters& counters, Images& images) {
     sched::StepBudget budget{.prefill_busy = prefill_busy(counters, images), .images = &images};
-    if (speculation_ == nullptr) return budget;
+    if (speculation_ == nullptr || speculation_->is_idle()) return budget;
     speculation_->begin_step(counters.decoding);
     budget.outputs = limits_.outputs;
     budget.drafts = speculation_.get();
@@ -62,6 +62,10 @@ void StepBudgets::observe_embedding(int32_t tokens, double ms) {
 double StepBudgets::encoding_ms(int32_t decoding, double step_ms) const {
     const double decoding_ms = prefill_.decoding_step_ms();
     return decoding > 0 && decoding_ms > 0 ? decoding_ms : step_ms;
+}
+
+void StepBudgets::predict(base::RequestId id, std::span<const base::Token> prediction) {
+    if (speculation_ != nullptr && !prediction.empty()) speculation_->predict(id, prediction);
 }
 
 void StepBudgets::forget(base::RequestId id) {

@@ -27,7 +27,7 @@ public:
         int32_t outputs;
     };
 
-    /// `speculation` is null if there are no drafts.
+    /// `speculation` is null if there are never drafts.
     StepBudgets(const Limits& limits, std::unique_ptr<Speculation> speculation);
 
     /// The next step's budget. `images` must outlive the step.
@@ -45,6 +45,11 @@ public:
     /// How long a piece of image encoding may take between two steps: as long as a step that only decodes, or, if nothing
     /// decodes, as long as the last step.
     double encoding_ms(int32_t decoding, double step_ms) const;
+
+    /// What a request's reply will probably repeat, before its first step.
+    void predict(base::RequestId id, std::span<const base::Token> prediction);
+
+    bool may_draft() const { return speculation_ != nullptr; }
 
     /// A request has ended.
     void forget(base::RequestId id);

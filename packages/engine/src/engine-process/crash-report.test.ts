@@ -23,6 +23,7 @@ it("has the shape of requests and none of their content", async () => {
     constraint: null,
     logprobs: -1,
     adapterScales: [],
+    prediction: Int32Array.of(4714),
     client: "a secret client",
   });
   expect(shape).toMatchObject({ promptTokens: 2, stops: 1, sampling: { logitBiases: 1 } });

@@ -109,6 +109,10 @@ const good = {
   timings_per_token: fc.boolean(),
   ignore_eos: fc.boolean(),
   user: fc.string({ maxLength: userLengthMax }),
+  prediction: fc.record({
+    type: fc.constant("content"),
+    content: fc.oneof(fc.string(), fc.constant([{ type: "text", text: "a" }])),
+  }),
   model: fc.string({ maxLength: modelLengthMax }),
   modalities: fc.constantFrom([], ["text"]),
 };
@@ -118,14 +122,7 @@ const optionalFields = Object.keys(ChatCompletionRequest.shape).filter((field) =
 const refusedFields = ["audio", "function_call", "functions"];
 /** What is accepted with any value. */
 const anyField = { ...ignoredLimits, ...ignoredService };
-const ignoredFields = [
-  ...Object.keys(anyField),
-  "store",
-  "metadata",
-  "verbosity",
-  "prediction",
-  "web_search_options",
-];
+const ignoredFields = [...Object.keys(anyField), "store", "metadata", "verbosity", "web_search_options"];
 
 /** The fields that a parse complains about. */
 function problemsOf(body: unknown): string[] {
@@ -295,6 +292,9 @@ const bad: [field: string, value: unknown][] = [
   ["stream_options", true],
   ["stream_options", { include_usage: 1 }],
   ["cache_prompt", 0],
+  ["prediction", "a text"],
+  ["prediction", { type: "text", content: "a" }],
+  ["prediction", { type: "content", content: 1 }],
   ["timings_per_token", "x"],
   ["ignore_eos", 1],
   ["user", 5],

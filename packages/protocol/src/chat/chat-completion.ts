@@ -3,6 +3,7 @@ import { z } from "zod";
 
 import { ignoredField, ignoredLimits, ignoredService } from "../fields/ignored-fields.ts";
 import { ChoiceLogprobs, logprobFields, refineLogprobs } from "../fields/logprobs.ts";
+import { contentOf, TextPart } from "../fields/content.ts";
 import { optionalField, refusedField, responseObject } from "../fields/field.ts";
 import {
   bodyRule,
@@ -33,13 +34,19 @@ const refusedFields = {
   ),
 };
 
+const Prediction = z
+  .looseObject(
+    { type: z.literal("content", 'type must be "content"'), content: contentOf(TextPart) },
+    'prediction must be {"type": "content", "content": …}',
+  )
+  .meta({ id: "Prediction" });
+
 const ignoredFields = {
   ...ignoredLimits,
   ...ignoredService,
   store: ignoredField("nothing is stored", [false]),
   metadata: ignoredField("nothing is stored"),
   verbosity: ignoredField("ask for it in a message", ["medium"]),
-  prediction: ignoredField("it does not change the reply"),
   web_search_options: ignoredField("the server has no built-in tools"),
 };
 
@@ -54,6 +61,10 @@ export const ChatCompletionRequest = z
       messages: ChatMessages,
       ...samplingFields,
       n: choicesField,
+      prediction: optionalField(
+        Prediction,
+        "What the reply will probably repeat, such as the file that it changes. Its tokens are drafted, which makes such a reply faster and never changes it.",
+      ),
       ...logprobFields,
       ...formatFields,
       ...toolFields,

@@ -25,6 +25,8 @@ export function toUsage(results: readonly GenerationResult[], repliesPerPrompt =
   const firsts = firstOfEach(results, repliesPerPrompt);
   const promptTokens = sumOf(firsts, ({ usage }) => usage.promptTokens);
   const completionTokens = sumOf(results, ({ usage }) => usage.completionTokens);
+  const drafted = sumOf(results, ({ usage }) => usage.draftedTokens);
+  const accepted = sumOf(results, ({ usage }) => usage.acceptedTokens);
   return {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,
@@ -32,6 +34,9 @@ export function toUsage(results: readonly GenerationResult[], repliesPerPrompt =
     prompt_tokens_details: { cached_tokens: sumOf(firsts, ({ usage }) => usage.cachedTokens) },
     completion_tokens_details: {
       reasoning_tokens: sumOf(results, ({ usage }) => usage.reasoningTokens),
+      ...(drafted > 0
+        ? { accepted_prediction_tokens: accepted, rejected_prediction_tokens: drafted - accepted }
+        : {}),
     },
   };
 }

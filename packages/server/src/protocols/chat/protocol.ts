@@ -4,7 +4,7 @@ import { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest } from "@ing
 import { generationErrors } from "../../openapi/operation.ts";
 import type { VariantName } from "../../variants.ts";
 import { toStreamOptions } from "../choice-chunks.ts";
-import type { UnreadRequest } from "../content-parts.ts";
+import { textOfParts, type UnreadRequest } from "../content-parts.ts";
 import { fieldNames, toResponseFormat, toSampling, toThinking } from "../engine-fields.ts";
 import type { GenerationProtocol } from "../protocol.ts";
 import { toMessages } from "./messages.ts";
@@ -42,6 +42,7 @@ export function toChatRequest(body: ChatCompletionRequest, variant: VariantName)
     ...toSampling(body, variant),
     ignoreEos: body.ignore_eos,
     cachePrompt: body.cache_prompt,
+    prediction: body.prediction && textOfParts(body.prediction.content),
     logprobs: body.logprobs === true ? (body.top_logprobs ?? 0) : undefined,
     responseFormat: toResponseFormat(body),
   };
