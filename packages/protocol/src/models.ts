@@ -17,6 +17,7 @@ export type ModelCapability = z.infer<typeof ModelCapability>;
 export const ModelEntry = responseObject("ModelEntry", {
   id: z.string().describe("The value for a request's `model`."),
   object: z.literal("model"),
+  parent: z.string().optional().describe("Of an adapter: the model that it belongs to. Models have none."),
   created: z.int().describe("Unix seconds."),
   owned_by: z.string(),
   context_length: z.int().nullable().describe("Maximum number of tokens per request, prompt and reply."),

@@ -106,6 +106,9 @@ const good = {
   stream: fc.boolean(),
   stream_options: fc.record({ include_usage: fc.boolean() }),
   cache_prompt: fc.boolean(),
+  lora: fc.array(fc.record({ id: fc.integer({ min: 0, max: 31 }), scale: number(-100, 100) }), {
+    maxLength: 32,
+  }),
   timings_per_token: fc.boolean(),
   ignore_eos: fc.boolean(),
   user: fc.string({ maxLength: userLengthMax }),

@@ -1,6 +1,7 @@
 // Fields that requests of several endpoints have in common.
 import { z } from "zod";
 
+import { loraField } from "./adapters.ts";
 import { flag, integerField, optionalField, stringField } from "./field.ts";
 
 /** Maximum length of a model's id, in UTF-16 units. */
@@ -62,6 +63,7 @@ export const engineFields = {
     "Adds the timings so far to every streamed event with text.",
     false,
   ),
+  lora: loraField,
   ignore_eos: flag("ignore_eos", "Continues after the model's end-of-text token; for benchmarks.", false),
 };
 

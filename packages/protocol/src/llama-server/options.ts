@@ -121,10 +121,6 @@ export const llamaServerOptions = {
     "Refused unless it is false.",
   ),
   grammar_triggers: unreadField("grammar_lazy"),
-  lora: optionalField(
-    z.array(z.unknown(), "lora must be an array").max(0, "lora is not supported; leave it out"),
-    "Refused unless it is empty: adapters are not supported.",
-  ),
   min_keep: ignoredField("samplers may leave a single token", [0, 1]),
   n_keep: ignoredField("the server's --context-overflow decides", [0]),
   n_discard: ignoredField("the server's --context-overflow decides", [0]),

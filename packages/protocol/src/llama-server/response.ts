@@ -72,7 +72,7 @@ export const LlamaServerSettings = responseObject("LlamaServerSettings", {
   adaptive_decay: z.number(),
   min_keep: z.literal(0),
   n_keep: z.literal(0),
-  lora: z.array(z.never()),
+  lora: z.array(z.object({ id: z.union([z.string(), z.int()]), scale: z.number() })),
 });
 export type LlamaServerSettings = z.infer<typeof LlamaServerSettings>;
 

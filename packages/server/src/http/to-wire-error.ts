@@ -88,6 +88,7 @@ function fromEngine(error: EngineError, fieldNames: FieldNames): WireError {
 
 /** Fields inside a tool have other names in each protocol: the error names only `tools`. */
 function wireName(param: string, fieldNames: FieldNames): string {
+  if (param.startsWith("adapters[")) return param.replace("adapters", "lora");
   return fieldNames[param] ?? (param.startsWith("tools.") ? "tools" : param);
 }
 

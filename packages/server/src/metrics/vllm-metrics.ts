@@ -5,6 +5,7 @@ import { kvBlockTokens } from "@ingle/engine";
 import type { Registry } from "prom-client";
 import type { EngineStats } from "../models/slot/engine-stats.ts";
 import type { ModelRegistry } from "../models/registry.ts";
+import type { AdapterUses } from "./adapter-uses.ts";
 import { addCollected, oncePerScrape } from "./collected.ts";
 import { kvUsage } from "./engine-metrics.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
@@ -66,6 +67,23 @@ export function addVllmMetrics(register: Registry, models: ModelRegistry, reques
         const num_gpu_blocks = Math.floor(figures.cells / kvBlockTokens);
         return [{ model_name, block_size: kvBlockTokens, num_gpu_blocks }, 1];
       }),
+  });
+}
+
+/** vLLM's metric of adapters. Only for servers that have any: without adapters, gateways expect it to be absent. */
+export function addVllmAdapterMetric(register: Registry, models: ModelRegistry, adapters: AdapterUses): void {
+  addCollected(register, {
+    name: "vllm:lora_requests_info",
+    help: "Adapters that requests wait for and run with, in the labels; the value is the time in Unix seconds.",
+    labelNames: ["max_lora", "waiting_lora_adapters", "running_lora_adapters"],
+    values: () => {
+      // Every adapter is in memory with its model: there is always a place for each.
+      const max_lora = models.slots.reduce((sum, slot) => sum + slot.adapters.length, 0);
+      const waiting_lora_adapters = adapters.waiting.join(",");
+      const running_lora_adapters = adapters.running.join(",");
+      const labels = { max_lora, waiting_lora_adapters, running_lora_adapters };
+      return [[labels, Date.now() / 1000]];
+    },
   });
 }
 

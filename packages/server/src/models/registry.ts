@@ -9,6 +9,7 @@ import {
   type Model,
 } from "@ingle/engine";
 import type { ModelEntry } from "@ingle/protocol";
+import { adapterNotFound, entriesOf, splitAdapterId } from "./adapters.ts";
 import { variants, type OnLoading, type VariantName } from "../variants.ts";
 import { sumOfStats, type EngineStats } from "./slot/engine-stats.ts";
 import type { KnownModel, ModelLoader, ModelSource } from "./catalog/known-model.ts";
@@ -172,7 +173,7 @@ export class ModelRegistry implements AsyncDisposable {
   }
 
   /**
-   * Leases a model; without an id, the one that was used last. Depending on `onLoading`, waits while it loads. Throws
+   * Leases a model, with the adapter if the id names one; without an id, the one that was used last. Depending on `onLoading`, waits while it loads. Throws
    * `overloaded`, `model_not_found`, `model_loading` (with a time to try again), the reason of a failed load, or the
    * signal's reason.
    */
@@ -182,10 +183,10 @@ export class ModelRegistry implements AsyncDisposable {
     { signal, places = 1 }: { signal?: AbortSignal | undefined; places?: number } = {},
   ): Promise<Lease> {
     this.#assertOpen();
-    const slot = await this.#resolve(requestedId, variant);
+    const { slot, adapter } = await this.#resolve(requestedId, variant);
     const { id, state } = slot;
     if (state.kind === "loaded" || state.kind === "failed" || this.#waits)
-      return await slot.lease({ signal, places });
+      return { ...(await slot.lease({ signal, places })), adapter };
     void this.#loadInBackground(slot); // never rejects; the next request finds it loaded
     throw modelLoading({ id, progress: progressOf(state) });
   }
@@ -204,7 +205,7 @@ export class ModelRegistry implements AsyncDisposable {
       failed: false,
       closed: false,
     };
-    return this.slots.filter(({ state }) => isServed[state.kind]).map(({ entry }) => entry);
+    return this.slots.filter(({ state }) => isServed[state.kind]).flatMap(entriesOf);
   }
 
   /** The entry of a model by id or alias. Throws `model_not_found`, or `model_loading` while it loads. */
@@ -281,14 +282,28 @@ export class ModelRegistry implements AsyncDisposable {
     return this.slots.some(({ counts }) => counts.loads > 0);
   }
 
-  /** The model for a request. Throws `model_not_found`. */
-  async #resolve(requestedId: string | undefined, variant: VariantName): Promise<ModelSlot> {
+  /** The model for a request, and the adapter that the id names. Throws `model_not_found`. */
+  async #resolve(
+    requestedId: string | undefined,
+    variant: VariantName,
+  ): Promise<{ slot: ModelSlot; adapter?: string }> {
     const named = requestedId === undefined ? undefined : await this.find(requestedId);
-    if (named !== undefined) return named;
+    if (named !== undefined) return { slot: named };
+    const adapted = await this.#findAdapter(requestedId);
+    if (adapted !== undefined) return adapted;
     const acceptsAny = requestedId === undefined || variants[variant].modelRule === "any";
     const lastUsed = acceptsAny ? this.#lastUsed() : undefined;
     if (lastUsed === undefined) throw modelNotFound(requestedId);
-    return lastUsed;
+    return { slot: lastUsed };
+  }
+
+  /** Throws `model_not_found` if the model has other adapters only. */
+  async #findAdapter(id = ""): Promise<{ slot: ModelSlot; adapter: string } | undefined> {
+    const names = splitAdapterId(id);
+    const slot = names === undefined ? undefined : await this.find(names.model);
+    if (names === undefined || slot === undefined || slot.adapters.length === 0) return undefined;
+    if (!slot.adapters.includes(names.adapter)) throw adapterNotFound(slot, names.adapter);
+    return { slot, adapter: names.adapter };
   }
 
   /** The model that was used last, else the first. */

@@ -1,8 +1,9 @@
 // Starts the generations of a request and observes them for its log line, the metrics and the traces. It sees tokens when the
 // engine produces them, however slowly the client reads.
-import type { Generation, GenerationRequest, GenerationResult } from "@ingle/engine";
+import type { Generation, GenerationRequest, GenerationResult, Model } from "@ingle/engine";
 import type { FastifyRequest } from "fastify";
 import type { GenerationNote } from "../http/request-outcome.ts";
+import { adapterId } from "../models/adapters.ts";
 import type { Lease } from "../models/registry.ts";
 import { toUsage } from "./usage.ts";
 
@@ -18,11 +19,12 @@ interface StartOptions extends Pick<GenerationNote, "operation" | "responseId"> 
  */
 export function startGenerations(
   request: FastifyRequest,
-  { id, model }: Lease,
-  prompts: readonly GenerationRequest[],
+  { id, model, adapter }: Lease,
+  given: readonly GenerationRequest[],
   { repliesPerPrompt, user, ...noted }: StartOptions,
 ): Generation[] {
   const client = request.clientKey(user);
+  const prompts = given.map((prompt) => withAdapter(prompt, adapter));
   const generations = prompts
     .flatMap((prompt) => repeated(prompt, repliesPerPrompt))
     .map((each) => model.generate(each, { signal: request.clientSignal, client }));
@@ -30,8 +32,22 @@ export function startGenerations(
   request.outcome.generation = note;
   request.tracked?.generates(generations, repliesPerPrompt);
   void cancelTogether(generations); // never rejects
-  void watchAll(request, generations, { note, modelId: id, repliesPerPrompt }); // never rejects
+  const adapters = adaptersOf(prompts[0], model).map((name) => adapterId(id, name));
+  void watchAll(request, generations, { note, modelId: id, repliesPerPrompt, adapters }); // never rejects
   return generations;
+}
+
+/** The adapter that the model's name has, unless the request weights adapters itself. */
+function withAdapter(prompt: GenerationRequest, adapter: string | undefined): GenerationRequest {
+  if (adapter === undefined || (prompt.adapters ?? []).length > 0) return prompt;
+  return { ...prompt, adapters: [{ id: adapter }] };
+}
+
+/** The names of the adapters that a request uses. */
+function adaptersOf(prompt: GenerationRequest | undefined, { info }: Model): string[] {
+  return (prompt?.adapters ?? [])
+    .filter(({ scale }) => scale !== 0)
+    .flatMap(({ id }) => (typeof id === "number" ? info.adapters.slice(id, id + 1) : [id]));
 }
 
 /** Each reply has its own seed, derived from the given one. */
@@ -62,19 +78,23 @@ interface Watched {
   note: GenerationNote;
   modelId: string;
   repliesPerPrompt: number;
+  /** Ids. */
+  adapters: readonly string[];
 }
 
 /** Never rejects: the response reports a failure to the client, the error handler to the log. */
 async function watchAll(
   { outcome, server, tracked }: FastifyRequest,
   generations: readonly Generation[],
-  { note, modelId, repliesPerPrompt }: Watched,
+  { note, modelId, repliesPerPrompt, adapters }: Watched,
 ): Promise<void> {
   const watch = async (generation: Generation): Promise<GenerationResult> => {
     const meter = server.metrics.requests.meter(modelId);
+    using uses = server.metrics.adapters.wait(adapters);
     let lastAt: number | undefined;
     for await (const { tokens } of generation) {
       const now = performance.now();
+      if (lastAt === undefined) uses.run();
       if (lastAt === undefined) meter.firstToken((now - outcome.startedAt) / 1000);
       else meter.interToken((now - lastAt) / 1000 / Math.max(1, tokens));
       lastAt = now;

@@ -3,6 +3,7 @@ import type { FastifyRequest } from "fastify";
 import type { ImageReading } from "../images/image-files.ts";
 import type { Lease, ModelRegistry } from "../models/registry.ts";
 import { toUnixSeconds } from "../unix-seconds.ts";
+import { adapterId } from "../models/adapters.ts";
 import { variants, type VariantName } from "../variants.ts";
 import { WireError } from "../wire-error.ts";
 import { fingerprintOf, type ResponseHead } from "./usage.ts";
@@ -48,6 +49,13 @@ export async function leaseModel(
   return lease;
 }
 
+/** The lease, for vectors and scores. Throws `invalid_request` for an adapter, which only generates text. */
+export function withoutAdapter(lease: Lease): Lease {
+  if (lease.adapter === undefined) return lease;
+  const message = `model is an adapter, which only generates text; use ${lease.id}.`;
+  throw new WireError("invalid_request", message, { param: "model" });
+}
+
 /** Whether a request without an id can mean one model only. */
 function isModelObvious({ registry, variant }: Pick<InferenceOptions, "registry" | "variant">): boolean {
   const { isModelOptional, modelRule } = variants[variant];
@@ -75,7 +83,7 @@ export function responseHead(
   return {
     id: `${idPrefix}${newId()}`,
     created: toUnixSeconds(now()),
-    model: lease.id,
+    model: lease.adapter === undefined ? lease.id : adapterId(lease.id, lease.adapter),
     system_fingerprint: fingerprintOf(lease.model),
   };
 }

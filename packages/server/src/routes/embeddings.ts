@@ -2,7 +2,7 @@
 import type { EmbeddingResult, EmbedOptions, MemoryBudget, Model } from "@ingle/engine";
 import { Embeddings, EmbeddingsRequest } from "@ingle/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { leaseModel, type InferenceOptions } from "../protocols/inference.ts";
+import { leaseModel, withoutAdapter, type InferenceOptions } from "../protocols/inference.ts";
 import { sendPieces, toEmbeddings } from "../http/json-pieces.ts";
 import { modelErrors } from "../openapi/operation.ts";
 import type { EmbeddingNote } from "../http/request-outcome.ts";
@@ -34,7 +34,7 @@ export function addEmbeddings(
 ): void {
   addRoute(app, route, async (request, reply) => {
     const { model, input, dimensions, encoding_format: format } = request.body;
-    const lease = await leaseModel(request, options, { model });
+    const lease = withoutAdapter(await leaseModel(request, options, { model }));
     const budget = options.registry.embeddingBudget(lease.id);
     const result = await embed(request, lease.model, toInputs(input), { dimensions, budget });
     return sendPieces(reply, toEmbeddings({ model: lease.id, result, format }));

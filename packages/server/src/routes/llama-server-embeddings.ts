@@ -3,7 +3,7 @@ import { LlamaServerEmbeddingRequest, LlamaServerEmbeddings, LlamaServerError } 
 import type { FastifyInstance } from "fastify";
 import { sendPieces, toEmbeddingList } from "../http/json-pieces.ts";
 import { modelErrors } from "../openapi/operation.ts";
-import { leaseModel, type InferenceOptions } from "../protocols/inference.ts";
+import { leaseModel, withoutAdapter, type InferenceOptions } from "../protocols/inference.ts";
 import { llamaServerConventions } from "../protocols/llama-server/conventions.ts";
 import { tokensOf } from "../protocols/llama-server/engine-request.ts";
 import { addRoute, type Route } from "./add-route.ts";
@@ -29,7 +29,7 @@ export async function llamaServerEmbeddingRoutes(
   for (const path of ["POST /embedding", "POST /embeddings"] as const)
     addRoute(app, { ...embedding, path }, async (request, reply) => {
       const { model, content, input, embd_normalize: normalize = 2 } = request.body;
-      const lease = await leaseModel(request, options, { model });
+      const lease = withoutAdapter(await leaseModel(request, options, { model }));
       const inputs: (string | Int32Array)[] = [];
       for (const text of content ?? input ?? []) inputs.push(await tokensOf(text, lease.model.tokenizer));
       const budget = options.registry.embeddingBudget(lease.id);

@@ -9,7 +9,7 @@ import {
 } from "@ingle/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { modelErrors } from "../openapi/operation.ts";
-import type { InferenceOptions } from "../protocols/inference.ts";
+import { withoutAdapter, type InferenceOptions } from "../protocols/inference.ts";
 import { ollamaConventions } from "../protocols/ollama/conventions.ts";
 import { ignoredOptions } from "../protocols/ollama/engine-request.ts";
 import { leaseOllamaModel } from "../protocols/ollama/lease.ts";
@@ -50,7 +50,7 @@ export async function ollamaEmbeddingRoutes(
     const { body, outcome } = request;
     const { input = [], truncate = true } = body;
     request.ignore(ignoredOptions(body.options));
-    const lease = await leaseOllamaModel(body, request, { ...options, places: 1 });
+    const lease = withoutAdapter(await leaseOllamaModel(body, request, { ...options, places: 1 }));
     const leasedAt = performance.now();
     const texts = typeof input === "string" ? [input] : input;
     const dimensions = body.dimensions === 0 ? undefined : body.dimensions;
@@ -68,7 +68,7 @@ export async function ollamaEmbeddingRoutes(
     const { body } = request;
     const { prompt = "" } = body;
     request.ignore(ignoredOptions(body.options));
-    const { id, model } = await leaseOllamaModel(body, request, { ...options, places: 1 });
+    const { id, model } = withoutAdapter(await leaseOllamaModel(body, request, { ...options, places: 1 }));
     const texts = prompt === "" ? [] : [prompt];
     const budget = options.registry.embeddingBudget(id);
     const { embeddings } = await vectorsOf(request, model, { texts, truncate: true, budget });

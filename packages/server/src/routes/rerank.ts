@@ -3,7 +3,7 @@ import { Reranking, RerankRequest, RerankScores } from "@ingle/protocol";
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import { modelErrors } from "../openapi/operation.ts";
-import { leaseModel, type InferenceOptions } from "../protocols/inference.ts";
+import { leaseModel, withoutAdapter, type InferenceOptions } from "../protocols/inference.ts";
 import { addRoute, type Route } from "./add-route.ts";
 import { recorded } from "./embeddings.ts";
 
@@ -34,7 +34,7 @@ export async function rerankRoutes(
   for (const path of paths)
     addRoute(app, { ...rerank, path: `POST ${path}` }, async (request) => {
       const { model, query, documents, texts } = request.body;
-      const lease = await leaseModel(request, options, { model });
+      const lease = withoutAdapter(await leaseModel(request, options, { model }));
       const all = documents ?? texts ?? [];
       const { scores, usage } = await recorded(request, () =>
         lease.model.rerank(query, all, { signal: request.clientSignal }),

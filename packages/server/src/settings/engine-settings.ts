@@ -93,6 +93,13 @@ export const speculationSettings = {
   }),
 };
 
+export const adapterSettings = {
+  adapters: list("--lora-modules <name=file...>", "LoRA adapters that requests may use, each with a name", {
+    rule: (rules) => rules.loraModules,
+    details: "See [adapters](adapters.md).",
+  }),
+};
+
 /** More tokens than any projector makes of an image, or of a tile of one. */
 const imageTokensMax = 16_384;
 

@@ -8,6 +8,7 @@ import {
   TensorOverrides,
   TensorSplit,
 } from "@ingle/engine/device-options";
+import { AdapterName, adaptersMax } from "@ingle/engine/adapter-options";
 import { WorkerAddress, workersMax } from "@ingle/engine/worker-address";
 import { KvBits } from "@ingle/protocol/kv-bits";
 import { z } from "zod";
@@ -76,6 +77,23 @@ export const allowedOrigins = z.array(AllowedOrigin);
 export const networks = z.array(
   z.string().refine(isAddressOrNetwork, "must be addresses or networks such as 127.0.0.1 or 10.0.0.0/8"),
 );
+
+const loraRule = "must be name=file, with names of up to 64 letters, digits, dots, hyphens and underscores";
+
+/** As vLLM has them. */
+export const loraModules = z
+  .array(
+    z
+      .string()
+      .regex(/^[^=]+=.+$/s, loraRule)
+      .transform((module) => {
+        const at = module.indexOf("=");
+        return { name: module.slice(0, at), path: module.slice(at + 1) };
+      })
+      .refine(({ name }) => AdapterName.safeParse(name).success, loraRule),
+  )
+  .max(adaptersMax, `must be at most ${adaptersMax} adapters`)
+  .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, "must have different names");
 
 /** Only digests of keys are kept, so that neither a log of the config nor a heap dump shows a key. */
 export const keyDigests = z

@@ -1,5 +1,6 @@
 // Every setting of the server: in the shape of its config, and in the sections of its help.
 import {
+  adapterSettings,
   computeSettings,
   deviceSettings,
   engineSettings,
@@ -31,6 +32,7 @@ export const settings = {
     ...positionSettings,
     ...speculationSettings,
     ...imageSettings,
+    ...adapterSettings,
     ...rpcSettings,
   },
   models: memorySettings,
@@ -48,6 +50,7 @@ export const settingSections: readonly (readonly [title: string, table: SettingT
   ["Positions", positionSettings],
   ["Speculative decoding", speculationSettings],
   ["Images", imageSettings],
+  ["Adapters", adapterSettings],
   ["Several machines", rpcSettings],
   ["Models in memory", memorySettings],
   ["Stored responses", storeSettings],

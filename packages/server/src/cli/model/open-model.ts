@@ -57,6 +57,7 @@ export function knownModel(
     aliases,
     about,
     settings: usualSettings(options.engine),
+    adapters: options.engine.adapters?.map(({ name }) => name) ?? [],
     prepare: (request) => prepareModel(located, context, over(options, request)),
     forecast: (request) => forecast(located, context, over(options, request)),
   };

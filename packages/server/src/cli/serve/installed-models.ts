@@ -19,7 +19,7 @@ export function installedModels(
     { isRemovable }: Engine,
   ): KnownModel => {
     // A draft model shares the vocabulary of one model; a projector and its bounds belong to one model too.
-    const ofOneModel = { draftModel: undefined, mmproj: undefined };
+    const ofOneModel = { draftModel: undefined, mmproj: undefined, adapters: [] };
     const bounds = { imageMinTokens: undefined, imageMaxTokens: undefined };
     const settings = { ...engineSettings(), ...ofOneModel, ...bounds };
     const { id, path, aliases, format, sha256, lastUsedAt } = installed;

@@ -47,6 +47,8 @@ export interface KnownModel {
     /** Whether it is loaded with a projector. */
     readsImages?: boolean;
   };
+  /** Names of the adapters that it is loaded with. Default: none. */
+  readonly adapters?: readonly string[];
   /** Absent: the model is in no library. */
   readonly listed?: ListedModel;
   /** How it is loaded unless a request specifies otherwise. Absent: requests cannot specify anything. */

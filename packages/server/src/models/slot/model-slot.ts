@@ -25,6 +25,7 @@ export const coolDownMs = 10_000;
 export interface Lease extends Disposable {
   readonly id: string;
   readonly model: Model;
+  readonly adapter?: string | undefined; // that the request names with the model
 }
 
 export class ModelSlot {
@@ -117,6 +118,11 @@ export class ModelSlot {
   /** Facts about the loaded model; undefined while it is not loaded. */
   get info(): ModelInfo | undefined {
     return this.#loaded?.model.info;
+  }
+
+  /** Names of its adapters. */
+  get adapters(): readonly string[] {
+    return this.info?.adapters ?? this.known.adapters ?? [];
   }
 
   /** The settings of a management request; undefined if there were none. */

@@ -42,6 +42,7 @@ export function toChatRequest(body: ChatCompletionRequest, variant: VariantName)
     ...toSampling(body, variant),
     ignoreEos: body.ignore_eos,
     cachePrompt: body.cache_prompt,
+    adapters: body.lora,
     prediction: body.prediction && textOfParts(body.prediction.content),
     logprobs: body.logprobs === true ? (body.top_logprobs ?? 0) : undefined,
     responseFormat: toResponseFormat(body),

@@ -71,6 +71,7 @@ function toTextRequests(body: CompletionRequest, variant: VariantName): TextRequ
     suffix: body.suffix,
     ignoreEos: body.ignore_eos,
     cachePrompt: body.cache_prompt,
+    adapters: body.lora,
     // Replies are compared by their log probabilities.
     logprobs: body.logprobs ?? (generatedPerPrompt(body) > (body.n ?? 1) ? 0 : undefined),
     responseFormat: toResponseFormat(body),

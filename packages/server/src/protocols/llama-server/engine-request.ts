@@ -27,6 +27,7 @@ export function toTextRequest(
     ...samplingOf(body, variant),
     ignoreEos,
     cachePrompt,
+    adapters: body.lora,
     logprobs: probabilities > 0 || returnsTokens === true ? probabilities : undefined,
     responseFormat: toResponseFormat(body),
   };
@@ -108,7 +109,7 @@ export function settingsOf(body: LlamaServerGeneration, variant: VariantName): L
     adaptive_decay: sampling.adaptiveDecay,
     min_keep: 0,
     n_keep: 0,
-    lora: [],
+    lora: (body.lora ?? []).map(({ id, scale }) => ({ id, scale })),
   };
 }
 

@@ -1,0 +1,25 @@
+// Adapters of models, as requests and lists name them: `model:adapter`.
+import type { ModelEntry } from "@ingle/protocol";
+import { WireError } from "../wire-error.ts";
+import type { ModelSlot } from "./slot/model-slot.ts";
+
+export function adapterId(model: string, adapter: string): string {
+  return `${model}:${adapter}`;
+}
+
+/** Names of adapters have no colon; ids of models may have. Undefined for an id that names no adapter. */
+export function splitAdapterId(id: string): { model: string; adapter: string } | undefined {
+  const at = id.lastIndexOf(":");
+  return at < 1 ? undefined : { model: id.slice(0, at), adapter: id.slice(at + 1) };
+}
+
+/** A model's entry, and one for each of its adapters. */
+export function entriesOf({ id, entry, adapters }: ModelSlot): ModelEntry[] {
+  return [entry, ...adapters.map((adapter) => ({ ...entry, id: adapterId(id, adapter), parent: id }))];
+}
+
+/** The model is known, and its adapter is not. */
+export function adapterNotFound({ id, adapters }: ModelSlot, adapter: string): WireError {
+  const message = `The model ${id} has no adapter ${JSON.stringify(adapter)}; it has ${adapters.join(", ")}.`;
+  return new WireError("model_not_found", message, { param: "model" });
+}
