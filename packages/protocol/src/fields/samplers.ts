@@ -104,7 +104,7 @@ export const samplerFields = {
   top_n_sigma: numberField(
     "top_n_sigma",
     [-1],
-    -1,
+    0,
     "Keeps tokens whose logits are at most this many standard deviations below the highest; 0 and -1 keep all.",
   ),
   xtc_probability: numberField(
