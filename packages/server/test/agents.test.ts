@@ -179,10 +179,10 @@ describe("a chat", () => {
     const { ignored } = await chat({
       metadata: { a: "b" },
       service_tier: "flex",
-      prediction: {},
-      mirostat: 2,
+      verbosity: "high",
+      n_predict: 2,
     });
-    expect(ignored).toBe("mirostat, service_tier, metadata, prediction");
+    expect(ignored).toBe("n_predict, service_tier, metadata, verbosity");
     expect(
       (await chat({ service_tier: "auto", store: false, modalities: ["text"] })).ignored,
     ).toBeUndefined();

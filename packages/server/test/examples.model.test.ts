@@ -8,7 +8,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { importModels } from "@ingle/engine";
 import { FakeHub } from "@ingle/engine/testing/fake-hub";
-import { codeBlocks, drawImage, encodePng, tinyModel, tinyVisionModel } from "@ingle/fixtures";
+import { codeBlocks, drawImage, encodePng, tinyAdapter, tinyModel, tinyVisionModel } from "@ingle/fixtures";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { main } from "../src/cli/main.ts";
 import { testWorld, type TestWorld } from "./cli-context.ts";
@@ -49,6 +49,7 @@ describe("the examples", () => {
     // Those without a server use a model by its path, or by the name under which it was installed with its projector.
     const isVision = file === "vision.ts";
     const parameters = isVision ? ["tiny-seeing", ...seeing.images] : [modelPath];
+    if (file === "adapters.ts") parameters.push(await tinyAdapter({ model: {} }));
     const { stdout } = await promisify(execFile)(
       process.execPath,
       ["--import", "tsx", path.join(folder, file), ...parameters],
