@@ -80,7 +80,7 @@ private:
     }
 
     Machine machine_;
-    Speculation speculation_{std::make_unique<NgramDrafter>(), 8};
+    Speculation speculation_{std::make_unique<NgramDrafter>(NgramDrafter::Scope::every_request), 8};
     std::vector<std::vector<Token>> texts_;
 };
 
@@ -133,7 +133,7 @@ TEST_CASE("speculation: if more tokens cost next to nothing, all of several text
 }
 
 TEST_CASE("speculation: a request that has ended is forgotten, and a new one begins without its past") {
-    Speculation speculation(std::make_unique<NgramDrafter>(), 8);
+    Speculation speculation(std::make_unique<NgramDrafter>(NgramDrafter::Scope::every_request), 8);
     std::vector<Token> text;
     for (Token i = 0; i < 60; ++i) text.push_back(i % 20);
     speculation.observe(1, 1, 10);
