@@ -3,11 +3,10 @@
 #include "check.h"
 #include "engine_harness.h"
 #include "engine_requests.h"
+#include "llama_reference.h"
 
-#include <algorithm>
 #include <array>
 #include <atomic>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -44,47 +43,25 @@ public:
     }
 
     std::string reply(std::vector<Token> prompt, std::vector<float> scales) const {
-        const llama_context_ptr context = make_context();
+        const llama_context_ptr context(llama_init_from_model(model_->raw(), test::exact_context(128)));
         std::vector<llama_adapter_lora*> adapters;
         for (size_t i = 0; i < scales.size(); ++i) adapters.push_back(adapters_[i].get());
         llama_set_adapters_lora(context.get(), adapters.data(), adapters.size(), scales.data());
         decode(context.get(), prompt);
         std::string text;
         for (int32_t i = 0; i < kReplyTokens; ++i) {
-            std::vector<Token> next{likeliest(context.get())};
-            text += piece_of(next[0]);
+            std::vector<Token> next{test::likeliest(context.get())};
+            text += test::piece_of(context.get(), next[0]);
             decode(context.get(), next);
         }
         return text;
     }
 
 private:
-    llama_context_ptr make_context() const {
-        llama_context_params params = llama_context_default_params();
-        params.n_ctx = 128;
-        params.n_threads = params.n_threads_batch = 1;
-        params.type_k = params.type_v = GGML_TYPE_F32;
-        params.flash_attn_type = LLAMA_FLASH_ATTN_TYPE_DISABLED;
-        return llama_context_ptr(llama_init_from_model(model_->raw(), params));
-    }
-
     static void decode(llama_context* context, std::vector<Token>& tokens) {
         if (llama_decode(context, llama_batch_get_one(tokens.data(), static_cast<int32_t>(tokens.size()))) !=
             0)
             throw std::runtime_error("tokens cannot be decoded");
-    }
-
-    Token likeliest(llama_context* context) const {
-        const std::span logits(llama_get_logits_ith(context, -1),
-                               static_cast<size_t>(llama_vocab_n_tokens(model_->vocab())));
-        return static_cast<Token>(std::ranges::max_element(logits) - logits.begin());
-    }
-
-    std::string piece_of(Token token) const {
-        std::string piece(64, '\0');
-        const int32_t length = llama_token_to_piece(model_->vocab(), token, piece.data(),
-                                                    static_cast<int32_t>(piece.size()), 0, false);
-        return piece.substr(0, static_cast<size_t>(std::max(length, 0)));
     }
 
     const ModelPtr model_;

@@ -2,10 +2,9 @@
 // taken, as its program llama-mtmd-cli does.
 #include "check.h"
 #include "engine_harness.h"
+#include "llama_reference.h"
 
-#include <algorithm>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -62,8 +61,8 @@ public:
         llama_pos position = read(context.get(), prompt);
         std::string text;
         for (int32_t i = 0; i < kAnswerTokens; ++i) {
-            Token token = likeliest(context.get());
-            text += piece_of(token);
+            Token token = test::likeliest(context.get());
+            text += test::piece_of(context.get(), token);
             llama_batch batch = llama_batch_get_one(&token, 1);
             batch.pos = &position;
             if (llama_decode(context.get(), batch) != 0)
@@ -75,12 +74,8 @@ public:
 
 private:
     llama_context_ptr make_context() const {
-        llama_context_params params = llama_context_default_params();
-        params.n_ctx = kContextTokens;
+        llama_context_params params = test::exact_context(kContextTokens);
         params.n_batch = params.n_ubatch = 256;
-        params.n_threads = params.n_threads_batch = 1;
-        params.type_k = params.type_v = GGML_TYPE_F32;
-        params.flash_attn_type = LLAMA_FLASH_ATTN_TYPE_DISABLED;
         return llama_context_ptr(llama_init_from_model(model_->raw(), params));
     }
 
@@ -102,19 +97,6 @@ private:
                                     &position) != 0)
             throw std::runtime_error("the prompt cannot be computed");
         return position;
-    }
-
-    Token likeliest(llama_context* context) const {
-        const std::span logits(llama_get_logits_ith(context, -1),
-                               static_cast<size_t>(llama_vocab_n_tokens(model_->vocab())));
-        return static_cast<Token>(std::ranges::max_element(logits) - logits.begin());
-    }
-
-    std::string piece_of(Token token) const {
-        std::string piece(64, '\0');
-        const int32_t length = llama_token_to_piece(model_->vocab(), token, piece.data(),
-                                                    static_cast<int32_t>(piece.size()), 0, false);
-        return piece.substr(0, static_cast<size_t>(std::max(length, 0)));
     }
 
     const ModelPtr model_;

@@ -400,8 +400,8 @@ void Engine::check_integrity() {
         if (held[slot] == 0) continue;
         // Cells of rejected drafts are trimmed with the next plan.
         const auto at = static_cast<base::Slot>(slot);
-        INGLE_ASSERT(budgets_.may_draft() ? context_->reaches(at, held[slot])
-                                          : context_->ends_at(at, held[slot]));
+        INGLE_ASSERT(options_.speculates || counted_.drafted_tokens > 0 ? context_->reaches(at, held[slot])
+                                                                        : context_->ends_at(at, held[slot]));
     }
 }
 

@@ -49,8 +49,6 @@ public:
     /// What a request's reply will probably repeat, before its first step.
     void predict(base::RequestId id, std::span<const base::Token> prediction);
 
-    bool may_draft() const { return speculation_ != nullptr; }
-
     /// A request has ended.
     void forget(base::RequestId id);
 

@@ -25,8 +25,7 @@ export function toUsage(results: readonly GenerationResult[], repliesPerPrompt =
   const firsts = firstOfEach(results, repliesPerPrompt);
   const promptTokens = sumOf(firsts, ({ usage }) => usage.promptTokens);
   const completionTokens = sumOf(results, ({ usage }) => usage.completionTokens);
-  const drafted = sumOf(results, ({ usage }) => usage.draftedTokens);
-  const accepted = sumOf(results, ({ usage }) => usage.acceptedTokens);
+  const { drafted, accepted } = draftsOf(results);
   return {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,
@@ -50,7 +49,7 @@ export function toTimings(results: readonly GenerationResult[], repliesPerPrompt
   const computed = prompt_tokens - prompt_tokens_details.cached_tokens;
   const firsts = firstOfEach(results, repliesPerPrompt);
   const promptMs = Math.max(0, ...firsts.map(({ timings }) => timings.promptMs));
-  const drafted = sumOf(results, ({ usage }) => usage.draftedTokens);
+  const { drafted, accepted } = draftsOf(results);
   const predictedMs = Math.max(0, ...results.map(({ timings }) => timings.predictedMs));
   return {
     prompt_n: computed,
@@ -65,9 +64,15 @@ export function toTimings(results: readonly GenerationResult[], repliesPerPrompt
     ),
     cache_n: prompt_tokens_details.cached_tokens,
     dropped_n: Math.max(0, ...results.map(({ usage }) => usage.droppedTokens)),
-    ...(drafted > 0
-      ? { draft_n: drafted, draft_n_accepted: sumOf(results, ({ usage }) => usage.acceptedTokens) }
-      : {}),
+    ...(drafted > 0 ? { draft_n: drafted, draft_n_accepted: accepted } : {}),
+  };
+}
+
+/** Drafted tokens of all replies, and those that were accepted. */
+function draftsOf(results: readonly GenerationResult[]): { drafted: number; accepted: number } {
+  return {
+    drafted: sumOf(results, ({ usage }) => usage.draftedTokens),
+    accepted: sumOf(results, ({ usage }) => usage.acceptedTokens),
   };
 }
 
