@@ -240,6 +240,18 @@ test("an infinite timeout does not fire at once", async () => {
   );
 });
 
+test("a call of a tool is sent once, and may be silent for longer than timeoutMs", async () => {
+  const call = { server: "files", tool: "delete", arguments: {}, model: "a" };
+  respond(json(failure("shutting_down", "unavailable_error"), 503));
+  await expect(clientWith({ maxRetries: 2 }).mcp.call(call)).rejects.toMatchObject({ code: "shutting_down" });
+  expect(server.seen).toHaveLength(1);
+  respond(async (response, request) => {
+    await pause(100);
+    await json({ status: "done", content: [] })(response, request);
+  });
+  expect(await clientWith({ timeoutMs: 20 }).mcp.call(call)).toMatchObject({ status: "done" });
+});
+
 test("a signal that is aborted beforehand sends nothing", async () => {
   respond(json(reply));
   const reason = new Error("too late");

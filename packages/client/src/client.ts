@@ -4,6 +4,7 @@ import { createCompletions, type Completions } from "./completions.ts";
 import { createEmbeddings, type Embeddings } from "./embeddings.ts";
 import { createEvents, createRequests, type Events, type Requests } from "./events.ts";
 import { createLibrary, type Library } from "./library.ts";
+import { createMcp, type McpTools } from "./mcp.ts";
 import { createJobs, type Jobs, createModels, type Models } from "./models.ts";
 import { createRerank, type Rerank } from "./rerank.ts";
 import { createResponses, type Responses } from "./responses.ts";
@@ -88,6 +89,7 @@ export class Ingle {
   readonly requests: Requests;
   readonly serverControl: ServerControls;
   readonly session: Sessions;
+  readonly mcp: McpTools;
 
   /** @throws IngleError if `baseUrl` is not an http or https address, or `apiKey` or one of `headers` is not valid in a request. */
   constructor(options: IngleOptions = {}) {
@@ -108,5 +110,6 @@ export class Ingle {
     this.requests = createRequests(transport);
     this.serverControl = createServerControl(transport);
     this.session = createSession(transport);
+    this.mcp = createMcp(transport);
   }
 }

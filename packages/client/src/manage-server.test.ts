@@ -13,6 +13,15 @@ const request = { id: "r1", status: "cancelled" };
 const control = { status: "running", can_control: false };
 const keys = { object: "list", data: [] };
 const key = { id: "k1", name: "laptop", ending: "wxyz", key: "secret-wxyz" };
+const mcp = { object: "list", data: [], file: "/home/me/mcp.json", problem: null, rounds: 25 };
+const toolCall = {
+  server: "files",
+  tool: "read",
+  arguments: { path: "a" },
+  model: "a",
+  approval: "once",
+} as const;
+const toolResult = { status: "done", content: [{ type: "text", text: "Milk." }] };
 const session = { right: "management", is_app: true };
 const model = { id: "a", status: "loaded", pinned: true };
 const estimate = { model: "a", fits: "tight", reason: "The context is shorter." };
@@ -70,6 +79,10 @@ const calls: Call[] = [
     ["POST", "/server/keys/revoke", { id: "k1" }],
     keys,
   ],
+  ["mcp.list", () => client.mcp.list(), ["GET", "/mcp"], mcp],
+  ["mcp.start", () => client.mcp.start("files"), ["POST", "/mcp/start", { name: "files" }], mcp],
+  ["mcp.stop", () => client.mcp.stop("files"), ["POST", "/mcp/stop", { name: "files" }], mcp],
+  ["mcp.call", () => client.mcp.call(toolCall), ["POST", "/mcp/call", toolCall], toolResult],
   ["session.get", () => client.session.get(), ["GET", "/session"], session],
   ["session.begin", () => client.session.begin("secret"), ["POST", "/session", { key: "secret" }], session],
   [

@@ -31,6 +31,8 @@ export interface ApiRequest extends CallOptions {
   body?: object;
   /** Whether this is a probe of the server's state: it is not retried, and 503 is a valid response. */
   isProbe?: boolean;
+  /** Whether it must not be sent twice and may be silent for as long as it takes: it is not retried, and `timeoutMs` does not apply. */
+  runsOnce?: boolean;
 }
 
 /** A response whose body has not been read. */
@@ -77,7 +79,10 @@ export function createTransport(options: TransportOptions): Transport {
 
   async function open(request: ApiRequest): Promise<OpenResponse> {
     const init = requestInit(request, { apiKey, headers });
-    const exchange = new Exchange({ timeoutMs: options.timeoutMs, signal: request.signal });
+    const exchange = new Exchange({
+      timeoutMs: request.runsOnce === true ? Number.POSITIVE_INFINITY : options.timeoutMs,
+      signal: request.signal,
+    });
     const response = await exchange.send((signal) =>
       options.fetch(`${options.serverUrl}${request.path}`, { ...init, signal }),
     );
@@ -87,10 +92,10 @@ export function createTransport(options: TransportOptions): Transport {
   }
 
   async function retrying<Value>(
-    { signal, isProbe }: ApiRequest,
+    { signal, isProbe, runsOnce }: ApiRequest,
     attempt: () => Promise<Value>,
   ): Promise<Value> {
-    const maxRetries = isProbe === true ? 0 : options.maxRetries;
+    const maxRetries = isProbe === true || runsOnce === true ? 0 : options.maxRetries;
     for (let retry = 0; ; retry += 1) {
       signal?.throwIfAborted();
       try {

@@ -1,8 +1,8 @@
 // Adapts the tools of MCP servers for a chat session: their results become texts and decoded images.
-import { decodeImage, type ContentPart, type Message, type SessionTool } from "@ingle/engine";
+import type { ContentPart, Message, SessionTool } from "@ingle/engine";
 import type { Ask } from "./approvals.ts";
 import type { McpServers } from "./mcp-servers.ts";
-import type { ToolOutput, ToolOutputPart } from "./tool-output.ts";
+import { modelContent, type ModelPart } from "./model-content.ts";
 
 export interface ChatToolsOptions {
   /** Called for each call that nothing has allowed yet. */
@@ -24,36 +24,15 @@ export function chatTools(
     parameters,
     run: async (args, { signal }) => {
       const output = await servers.call(name, args, { ask, signal, resultCharacters: contextLength });
-      return toContent(output, readsImages, signal);
+      return toContent(await modelContent(output, { readsImages, signal }));
     },
   }));
 }
 
-async function toContent(
-  { content, isError }: ToolOutput,
-  readsImages: boolean,
-  signal: AbortSignal | undefined,
-): Promise<Message["content"]> {
-  const parts = await Promise.all(content.map((part) => toContentPart(part, readsImages, signal)));
-  const all: ContentPart[] = isError ? [{ type: "text", text: "Error:" }, ...parts] : parts;
-  const hasImages = all.some(({ type }) => type === "image");
-  return hasImages ? all : all.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
-}
-
-async function toContentPart(
-  part: ToolOutputPart,
-  readsImages: boolean,
-  signal: AbortSignal | undefined,
-): Promise<ContentPart> {
-  if (part.type === "text") return part;
-  if (!readsImages) return { type: "text", text: `[Left out: an image, which this model cannot see]` };
-  try {
-    return { type: "image", image: await decodeImage(Buffer.from(part.data, "base64"), { signal }) };
-  } catch (error) {
-    signal?.throwIfAborted();
-    return {
-      type: "text",
-      text: `[Left out: an image. ${error instanceof Error ? error.message : String(error)}]`,
-    };
-  }
+function toContent(parts: readonly ModelPart[]): Message["content"] {
+  const [first] = parts;
+  if (parts.length === 1 && first?.type === "text") return first.text;
+  return parts.map((part): ContentPart =>
+    part.type === "text" ? part : { type: "image", image: part.image },
+  );
 }

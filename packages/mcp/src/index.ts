@@ -11,11 +11,13 @@ export {
   type StdioServer,
 } from "./mcp-config.ts";
 export { McpLimits } from "./mcp-limits.ts";
+export type { McpServerState } from "./mcp-server.ts";
 export {
   McpServers,
   type CallOptions,
-  type McpServerState,
+  type McpServersOptions,
   type McpServerView,
   type McpTool,
 } from "./mcp-servers.ts";
+export { modelContent, type ModelContentOptions, type ModelPart } from "./model-content.ts";
 export type { ToolOutput, ToolOutputPart } from "./tool-output.ts";

@@ -1,5 +1,6 @@
 // The transport to an MCP server: a process with pipes, or streamable HTTP. It negotiates the protocol's version and finds out why a
 // server fails.
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   Client,
   ProtocolError,
@@ -13,6 +14,9 @@ import { messageBytesMax } from "./mcp-limits.ts";
 
 /** The last part of a process's stderr, kept for the reason why it ended. */
 const stderrTailMax = 2_000;
+
+/** Milliseconds that an HTTP server may take to end its session before the connection is closed without. */
+const endSessionMs = 2_000;
 
 /** It is declared without capabilities, so a server can ask nothing of the user or of the model. */
 const clientInfo = { name: "ingle", version: "1" };
@@ -71,10 +75,12 @@ export class Link {
     }
   }
 
-  /** Ends the server's process, at first by closing its stdin. */
+  /** Ends the server's process, at first by closing its stdin; or its session over HTTP, which it may keep for long otherwise. */
   async close(): Promise<void> {
     if (this.#client === undefined) return;
     this.#client.onclose = undefined; // oxlint-disable-line prefer-add-event-listener -- the SDK's client is no event target
+    if (this.#client.transport instanceof StreamableHTTPClientTransport)
+      await endSession(this.#client.transport);
     await this.#client.close();
   }
 
@@ -133,6 +139,14 @@ export class Link {
     const line = errorLine(this.#stderrTail, { orLast: !this.#isConnected });
     return line === "" ? "has ended" : `has ended: ${line}`;
   }
+}
+
+/** Does nothing if the server keeps no session. A server that refuses or is silent keeps it: nothing else can be done. */
+async function endSession(transport: StreamableHTTPClientTransport): Promise<void> {
+  await Promise.race([
+    transport.terminateSession().catch(() => {}),
+    sleep(endSessionMs, undefined, { ref: false }),
+  ]);
 }
 
 /** The SDK's error for a message that is too long. It then ends the server's process. */

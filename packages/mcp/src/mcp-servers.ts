@@ -1,9 +1,9 @@
 // The MCP servers of a file: starts them, names their tools for the model, and runs calls that are allowed.
-import { checkTool, type Tool } from "@ingle/engine";
-import { Approvals, type Ask } from "./approvals.ts";
+import type { Tool } from "@ingle/engine";
+import type { Ask, CallRequest } from "./approvals.ts";
 import type { McpConfig, ServerConfig } from "./mcp-config.ts";
-import { toolCharactersMax, type McpLimits } from "./mcp-limits.ts";
-import { ServerConnection, type DescribedTool } from "./server-connection.ts";
+import type { McpLimits } from "./mcp-limits.ts";
+import { McpServer, type McpServerState } from "./mcp-server.ts";
 import { uniqueNames } from "./tool-names.ts";
 import { withinLimits, type ToolOutput } from "./tool-output.ts";
 
@@ -17,12 +17,6 @@ export interface McpTool extends Tool {
   title: string | undefined;
 }
 
-/**
- * `starting`: not ready yet; `ready`: its tools can be called; `failed`: it did not start; `ended`: it was ready, and is gone;
- * `disabled`: the file says so.
- */
-export type McpServerState = "starting" | "ready" | "failed" | "ended" | "disabled";
-
 export interface McpServerView {
   name: string;
   kind: ServerConfig["target"]["kind"];
@@ -31,6 +25,11 @@ export interface McpServerView {
   problems: readonly string[];
   /** Those that the model may call. */
   tools: readonly (McpTool & { isAllowed: boolean })[];
+}
+
+export interface McpServersOptions {
+  /** Whether all servers start at once. If false, `start()` starts each of them. Default: true. */
+  startsAll?: boolean | undefined;
 }
 
 export interface CallOptions {
@@ -42,32 +41,24 @@ export interface CallOptions {
   resultCharacters?: number | undefined;
 }
 
-/** One server of the file. */
-interface Member {
-  readonly config: ServerConfig;
-  state: Exclude<McpServerState, "ended">;
-  connection: ServerConnection | undefined;
-  /** By their own names. */
-  tools: readonly CheckedTool[];
-  problems: string[];
-}
-
-type CheckedTool = Omit<McpTool, "name" | "server">;
-
-/** The servers start when this is created, all at once, and end when it is disposed. */
+/** Its servers end when it is disposed. */
 export class McpServers implements AsyncDisposable {
-  readonly limits: McpLimits;
-  /** Resolves when every server is ready or has failed. Never rejects. */
+  /** Resolves when every server that starts at once is ready or has failed. Never rejects. */
   readonly started: Promise<void>;
-  readonly #members: readonly Member[];
-  readonly #approvals = new Approvals();
-  readonly #stop = new AbortController();
+  #limits: McpLimits;
+  #servers: readonly McpServer[];
   #tools: readonly McpTool[] = [];
+  /** By server: how many of its tools are more than the limit of all servers. */
+  #leftOut: ReadonlyMap<string, number> = new Map();
 
-  constructor({ servers, limits }: McpConfig) {
-    this.limits = limits;
-    this.#members = servers.map(toMember);
-    this.started = this.#start();
+  constructor({ servers, limits }: McpConfig, { startsAll = true }: McpServersOptions = {}) {
+    this.#limits = limits;
+    this.#servers = servers.map((config) => new McpServer(config));
+    this.started = startsAll ? this.#start(this.#servers) : Promise.resolve();
+  }
+
+  get limits(): McpLimits {
+    return this.#limits;
   }
 
   /** The tools that the model may call, with different names. Complete once the servers have `started`. */
@@ -76,17 +67,50 @@ export class McpServers implements AsyncDisposable {
   }
 
   list(): McpServerView[] {
-    return this.#members.map(({ config, connection, state, problems }) => {
-      const ended = connection?.endedBecause;
-      const tools = this.#tools.filter(({ server }) => server === config.name);
+    return this.#servers.map((server) => {
+      const { name, kind, state } = server;
+      const tools = this.#tools.filter((tool) => tool.server === name);
+      const leftOut = this.#leftOut.get(name) ?? 0;
+      const tooMany = `${leftOut} of its tools are left out: the limit is ${this.#limits.tools} of all servers together.`;
       return {
-        name: config.name,
-        kind: config.target.kind,
-        state: ended === undefined ? state : "ended",
-        problems: ended === undefined ? problems : [`It ${ended}.`, ...problems],
-        tools: tools.map((tool) => ({ ...tool, isAllowed: this.#approvals.isAllowed(config, tool.tool) })),
+        name,
+        kind,
+        state,
+        problems: leftOut === 0 ? server.problems : [...server.problems, tooMany],
+        tools: tools.map((tool) => ({ ...tool, isAllowed: server.isAllowed(tool.tool) })),
       };
     });
+  }
+
+  /** Takes the file as it is now. Running servers keep their entries until they are stopped, even if the file has lost them. */
+  update({ servers, limits }: McpConfig): void {
+    const known = new Map(this.#servers.map((server) => [server.name, server]));
+    const listed = servers.map((config) => {
+      const server = known.get(config.name) ?? new McpServer(config);
+      server.update(config);
+      return server;
+    });
+    const names = new Set(servers.map(({ name }) => name));
+    const running = this.#servers.filter(
+      ({ name, state }) => !names.has(name) && (state === "starting" || state === "ready"),
+    );
+    this.#limits = limits;
+    this.#servers = [...listed, ...running];
+    this.#nameTools();
+  }
+
+  /** Resolves when the server is ready or has failed; at once if the file disables it. Throws if there is none with this name. */
+  async start(name: string): Promise<void> {
+    await this.#start([this.#server(name)]);
+  }
+
+  /**
+   * Ends the server, its start and its running calls, and forgets what the user has always allowed it. Throws if there is none with
+   * this name.
+   */
+  async stop(name: string): Promise<void> {
+    await this.#server(name).stop();
+    this.#nameTools();
   }
 
   /**
@@ -99,88 +123,53 @@ export class McpServers implements AsyncDisposable {
     options: CallOptions,
   ): Promise<ToolOutput> {
     const called = this.#tools.find((tool) => tool.name === name);
-    const member = this.#members.find(({ config }) => config.name === called?.server);
-    if (called === undefined || member?.connection === undefined)
-      throw new Error(`There is no tool ${JSON.stringify(name)}.`);
+    if (called === undefined) throw new Error(`There is no tool ${JSON.stringify(name)}.`);
     const { server, tool } = called;
-    await this.#approvals.check(member.config, { server, tool, arguments: args }, options);
-    const output = await member.connection.call(tool, args, options.signal);
+    return this.callOf({ server, tool, arguments: args }, options);
+  }
+
+  /** The same for a tool by its server and its name there, which stay the same when other servers start. */
+  async callOf(call: CallRequest, options: CallOptions): Promise<ToolOutput> {
+    const { server, tool } = call;
+    const isOffered = this.#tools.some((offered) => offered.server === server && offered.tool === tool);
+    if (!isOffered)
+      throw new Error(
+        `There is no tool ${JSON.stringify(tool)} of the MCP server ${JSON.stringify(server)}.`,
+      );
+    const output = await this.#server(server).call(call, options);
     const { resultCharacters = Infinity } = options;
     return withinLimits(output, {
-      ...this.limits,
-      resultCharacters: Math.min(resultCharacters, this.limits.resultCharacters),
+      ...this.#limits,
+      resultCharacters: Math.min(resultCharacters, this.#limits.resultCharacters),
     });
   }
 
   /** Aborts starts and running calls, and ends the servers. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stop.abort(new Error("The MCP servers are stopped."));
+    await Promise.all(this.#servers.map((server) => server.stop()));
     await this.started;
-    await Promise.all(this.#members.map(async ({ connection }) => connection?.[Symbol.asyncDispose]()));
   }
 
-  async #start(): Promise<void> {
-    await Promise.all(this.#members.map((member) => this.#startOne(member)));
-    this.#tools = this.#named();
+  #server(name: string): McpServer {
+    const found = this.#servers.find((server) => server.name === name);
+    if (found === undefined) throw new Error(`There is no MCP server ${JSON.stringify(name)}.`);
+    return found;
   }
 
-  async #startOne(member: Member): Promise<void> {
-    const { config } = member;
-    const { name, target } = config;
-    if (member.state === "disabled") return;
-    try {
-      if (target.kind === "invalid") throw new Error(`has a wrong entry: ${target.problem}`);
-      const options = { limits: this.limits, signal: this.#stop.signal };
-      member.connection = await ServerConnection.open(name, target, options);
-      const offered = member.connection.tools.filter((tool) => config.offers(tool.name));
-      member.tools = offered.flatMap((tool) => checked(tool, member.problems));
-      member.state = "ready";
-    } catch (error) {
-      member.state = "failed";
-      member.problems.push(`It ${error instanceof Error ? error.message : String(error)}.`);
-    }
+  async #start(servers: readonly McpServer[]): Promise<void> {
+    await Promise.all(servers.map((server) => server.start(this.#limits)));
+    this.#nameTools();
   }
 
-  /** All tools under names of their own, as many as the limit allows. */
-  #named(): McpTool[] {
-    const all = this.#members.flatMap(({ config, tools }) =>
-      tools.map((tool) => ({ ...tool, server: config.name })),
-    );
+  /** Gives all tools names of their own, as many as the limit allows. */
+  #nameTools(): void {
+    const all = this.#servers.flatMap(({ name, tools }) => tools.map((tool) => ({ ...tool, server: name })));
     const names = uniqueNames(all);
     const tools = all.map((tool, index) => ({ ...tool, name: names[index] ?? "" }));
-    for (const member of this.#members) {
-      const left = tools.slice(this.limits.tools).filter(({ server }) => server === member.config.name);
-      if (left.length > 0) {
-        member.problems.push(
-          `${left.length} of its tools are left out: the limit is ${this.limits.tools} of all servers together.`,
-        );
-      }
-    }
-    return tools.slice(0, this.limits.tools);
-  }
-}
-
-function toMember(config: ServerConfig): Member {
-  const state = config.isDisabled ? "disabled" : "starting";
-  return { config, state, connection: undefined, tools: [], problems: [] };
-}
-
-/** The tool, or none if models cannot be told of it; then the problem is added. */
-function checked(
-  { name: tool, title, description, parameters }: DescribedTool,
-  problems: string[],
-): CheckedTool[] {
-  try {
-    const length = JSON.stringify([description, parameters]).length;
-    if (length > toolCharactersMax)
-      throw new Error(
-        `its description and parameters have ${length} characters, the limit is ${toolCharactersMax}.`,
-      );
-    const { name: _name, ...rest } = checkTool({ name: "tool", description, parameters });
-    return [{ ...rest, tool, title }];
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    problems.push(`The tool ${JSON.stringify(tool)} is left out: ${why}`);
-    return [];
+    const leftOut = new Map<string, number>();
+    for (const { server } of tools.slice(this.#limits.tools))
+      leftOut.set(server, (leftOut.get(server) ?? 0) + 1);
+    this.#tools = tools.slice(0, this.#limits.tools);
+    this.#leftOut = leftOut;
   }
 }

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Approval, Ask } from "../src/approvals.ts";
 import { parseMcpConfig } from "../src/mcp-config.ts";
 import { McpServers } from "../src/mcp-servers.ts";
-import { oddHttpServer } from "./odd-http.ts";
+import { oddHttpServer, sessionServer } from "./odd-http.ts";
 
 const oddProgram = fileURLToPath(new URL("odd-server.js", import.meta.url));
 const odd = (...args: string[]) => ({ command: process.execPath, args: [oddProgram, ...args] });
@@ -249,7 +249,122 @@ describe("servers that fail", () => {
     const servers = new McpServers(parseMcpConfig(JSON.stringify(file), {}));
     expect(servers.list()[0]?.state).toBe("starting");
     await servers[Symbol.asyncDispose]();
-    expect(servers.list()[0]?.state).toBe("failed");
+    expect(servers.list()[0]?.state).toBe("stopped");
+  });
+});
+
+describe("servers that are started one by one", () => {
+  const read = (servers: object, limits: object = {}) =>
+    parseMcpConfig(JSON.stringify({ mcpServers: servers, limits }), {});
+  const states = (servers: McpServers) => servers.list().map(({ name, state }) => [name, state]);
+
+  it("start none, then those that are asked for, until they are stopped", async () => {
+    const config = read({ one: odd("ping"), two: odd("ping"), off: { ...odd(), disabled: true } });
+    await using servers = new McpServers(config, { startsAll: false });
+    await servers.started;
+    expect(states(servers)).toEqual([
+      ["one", "stopped"],
+      ["two", "stopped"],
+      ["off", "disabled"],
+    ]);
+    await expect(textOf(servers, "ping")).rejects.toThrow('There is no tool "ping".');
+    await Promise.all([servers.start("one"), servers.start("one"), servers.start("off")]);
+    expect(states(servers).map(([, state]) => state)).toEqual(["ready", "stopped", "disabled"]);
+    expect(await textOf(servers, "ping")).toBe("pong");
+    await servers.stop("one");
+    await expect(textOf(servers, "ping")).rejects.toThrow('There is no tool "ping".');
+    await servers.start("one");
+    expect(await textOf(servers, "ping")).toBe("pong");
+    await expect(servers.start("three")).rejects.toThrow('There is no MCP server "three".');
+  });
+
+  it("call a tool by its server, whatever other servers do to its name, and none that is hidden", async () => {
+    const one = { ...odd("ping", "add"), disabledTools: ["add"] };
+    await using servers = new McpServers(read({ one, two: odd("ping") }), { startsAll: false });
+    await servers.start("one");
+    expect(servers.tools.map(({ name }) => name)).toEqual(["ping"]);
+    await servers.start("two");
+    expect(servers.tools.map(({ name }) => name)).toEqual(["one__ping", "two__ping"]);
+    const call = (tool: string) => servers.callOf({ server: "one", tool, arguments: { a: 1, b: 1 } }, yes);
+    expect(await call("ping")).toMatchObject({ content: [{ text: "pong" }] });
+    await expect(call("add")).rejects.toThrow('There is no tool "add" of the MCP server "one".');
+  });
+
+  it("forget at a stop what is always allowed", async () => {
+    await using servers = new McpServers(read({ one: odd("ping") }), { startsAll: false });
+    await servers.start("one");
+    await servers.call("ping", {}, { ask: answers("always") });
+    expect(servers.list()[0]?.tools[0]?.isAllowed).toBe(true);
+    await servers.stop("one");
+    await servers.start("one");
+    await expect(servers.call("ping", {}, { ask: answers("no") })).rejects.toThrow("did not allow");
+  });
+
+  it("run a running call no longer than the server", async () => {
+    const file = path.join(folder, "stopped");
+    await using servers = new McpServers(read({ one: odd("wait") }), { startsAll: false });
+    await servers.start("one");
+    const call = servers.call("wait", { file }, yes);
+    const ended = expect(call).rejects.toThrow('The MCP server "one" failed');
+    await expect.poll(() => readFile(file, "utf8").catch(() => "")).toBe("called\n");
+    await servers.stop("one");
+    await ended;
+  });
+
+  it("follow changes of the file: a running server keeps its entry until it is stopped", async () => {
+    await using servers = new McpServers(read({ one: odd("ping"), two: odd("fail") }), { startsAll: false });
+    await servers.start("one");
+    servers.update(read({ two: { command: "no-such-program" }, three: odd("add") }));
+    expect(states(servers)).toEqual([
+      ["two", "stopped"],
+      ["three", "stopped"],
+      ["one", "ready"],
+    ]);
+    await servers.start("two");
+    servers.update(read({ one: odd("add"), two: odd("fail") }));
+    expect(states(servers)).toEqual([
+      ["one", "ready"],
+      ["two", "failed"],
+    ]);
+    expect(servers.tools.map(({ name }) => name)).toEqual(["ping"]);
+    await Promise.all([servers.stop("one"), servers.stop("two")]);
+    servers.update(read({ one: odd("add"), two: odd("fail") }, { tools: 1 }));
+    await Promise.all([servers.start("one"), servers.start("two")]);
+    expect(servers.tools.map(({ name }) => name)).toEqual(["add"]);
+    expect(servers.list()[1]).toMatchObject({
+      state: "ready",
+      problems: [expect.stringContaining("the limit is 1")],
+    });
+  });
+
+  it("can be started again after they have ended", async () => {
+    await using servers = new McpServers(read({ one: odd("crash", "ping") }), { startsAll: false });
+    await servers.start("one");
+    await expect(textOf(servers, "crash")).rejects.toThrow("has ended");
+    expect(states(servers)).toEqual([["one", "ended"]]);
+    await servers.start("one");
+    expect(states(servers)).toEqual([["one", "ready"]]);
+    expect(await textOf(servers, "ping")).toBe("pong");
+  });
+});
+
+describe("a session over HTTP", () => {
+  it("is ended with its server", async () => {
+    await using http = await sessionServer();
+    const servers = await start({ odd: { url: http.url, headers: { "x-key": "secret" } } });
+    expect(await textOf(servers, "ping")).toBe("pong");
+    expect(http.deletions).toEqual([]);
+    await servers[Symbol.asyncDispose]();
+    expect(http.deletions).toMatchObject([{ "mcp-session-id": "a-session", "x-key": "secret" }]);
+  });
+
+  it("holds nobody up whose server does not answer", async () => {
+    await using http = await sessionServer({ isSilent: true });
+    const servers = await start({ odd: { url: http.url } });
+    const before = performance.now();
+    await servers[Symbol.asyncDispose]();
+    expect(http.deletions).toHaveLength(1);
+    expect(performance.now() - before).toBeLessThan(4_000);
   });
 });
 

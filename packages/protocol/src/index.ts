@@ -177,6 +177,15 @@ export {
   JobStatus,
 } from "./management/jobs.ts";
 export {
+  McpApproval,
+  McpCallRequest,
+  McpCallResult,
+  McpServer,
+  McpServerList,
+  McpServerRequest,
+  McpTool,
+} from "./management/mcp.ts";
+export {
   aliasLengthMax,
   AliasRequest,
   DescribeQuery,

@@ -10,6 +10,7 @@ import { KeyCheck, wrongKeysPerMinute, WrongKeys } from "./access/key-check.ts";
 import { checkValue } from "./bodies/check-body.ts";
 import type { ServerConfig } from "./config.ts";
 import type { ControlledServer } from "./control/controlled-server.ts";
+import type { McpControl } from "./mcp/mcp-control.ts";
 import { viewOfRunning, type ServerView } from "./control/server-view.ts";
 import type { InferenceOptions } from "./protocols/inference.ts";
 import { httpServer, limitConnections, type TlsMaterial } from "./http-server.ts";
@@ -56,6 +57,7 @@ import { jobRoutes } from "./routes/jobs.ts";
 import { libraryRoutes } from "./routes/library.ts";
 import { lmStudioModelRoutes } from "./routes/lm-studio-models.ts";
 import { lmStudioV0Routes } from "./routes/lm-studio-v0.ts";
+import { mcpRoutes } from "./routes/mcp.ts";
 import { monitoringRoutes } from "./routes/monitoring.ts";
 import { managedModelRoutes } from "./routes/managed-models.ts";
 import { modelRoutes } from "./routes/models.ts";
@@ -108,6 +110,8 @@ export interface AppControl {
   token: string;
   /** The `/v1` server that the page starts and stops. */
   server: ControlledServer;
+  /** The MCP servers that the page turns on. Their owner disposes of them. */
+  mcp: McpControl;
 }
 
 /** Builds the server without a socket. */
@@ -216,6 +220,7 @@ async function addRoutes(
     keys: access.keys,
     isRateLimited: config.rateLimit > 0,
   });
+  if (control !== undefined) await app.register(mcpRoutes, { registry, mcp: control.mcp });
   if (page !== undefined) await app.register(pageRoutes, { ...access, page, token: control?.token });
 }
 

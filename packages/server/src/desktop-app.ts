@@ -9,7 +9,9 @@ import { controlConfig, publicConfig } from "./control/app-config.ts";
 import { ControlledServer } from "./control/controlled-server.ts";
 import { KeptKeys } from "./control/kept-keys.ts";
 import { KeptSettings } from "./control/kept-settings.ts";
+import { McpControl } from "./mcp/mcp-control.ts";
 import { JobRunner } from "./jobs/job-runner.ts";
+import { mcpFile } from "./mcp/mcp-file.ts";
 import { crashLog } from "./models/crash-log.ts";
 import { openListener, portsFrom, type Listener } from "./listener.ts";
 import { LogRing } from "./live/log-ring.ts";
@@ -30,7 +32,7 @@ export interface DesktopAppOptions {
   env: NodeJS.ProcessEnv;
   /** Port of the control address. If it is taken, the next free one is used; 0 means any free one. */
   port: number;
-  /** The folder for settings and keys. */
+  /** The folder for settings and keys, and for mcp.json unless the environment names another file. */
   configDir: string;
   /** The models that requests may use; `parallel` is how many requests each computes at once, undefined for the default. */
   source: (parallel: () => number | undefined) => ModelSource;
@@ -115,32 +117,42 @@ export async function openDesktopApp(options: DesktopAppOptions): Promise<Deskto
       }),
     onFailure: (err, what) => control?.log.warn({ err }, what),
   });
+  const mcp = new McpControl({ file: mcpFile(undefined, { env, configDir }), env });
   const token = randomBytes(tokenBytes).toString("base64url");
   control = await openListener(config, {
     ...shared,
     keys: ringOf(token),
     page: options.page ?? (await installedPage()),
-    app: { token, server },
+    app: { token, server, mcp },
     ports: controlPorts(port),
   });
-  return running({ control, server, registry, jobs, token, startsServer: settings.current.starts_with_app });
+  return running({
+    control,
+    server,
+    mcp,
+    registry,
+    jobs,
+    token,
+    startsServer: settings.current.starts_with_app,
+  });
 }
 
 interface Parts {
   control: Listener;
   server: ControlledServer;
+  mcp: McpControl;
   registry: ModelRegistry;
   jobs: JobRunner | undefined;
   token: string;
   startsServer: boolean;
 }
 
-function running({ control, server, registry, jobs, token, startsServer }: Parts): DesktopApp {
+function running({ control, server, mcp, registry, jobs, token, startsServer }: Parts): DesktopApp {
   const close: DesktopApp["close"] = async (options) => {
     const jobsEnded = jobs?.[Symbol.asyncDispose]();
     const modelsFreed = registry[Symbol.asyncDispose](); // new requests are refused from here on
     await Promise.all([server.stop(options), control.close(options)]);
-    await Promise.all([jobsEnded, modelsFreed]);
+    await Promise.all([jobsEnded, modelsFreed, mcp[Symbol.asyncDispose]()]);
   };
   return {
     url: control.url,

@@ -6,9 +6,11 @@ import { expect, it } from "vitest";
 import { testWorld } from "../test/cli-context.ts";
 import { documentOf } from "../test/documented.ts";
 import { ingleProgram } from "./cli/program.ts";
+import { McpControl } from "./mcp/mcp-control.ts";
 import { appSettings } from "./settings/server-settings.ts";
 import { settingsIn } from "./settings/setting.ts";
 import { settings } from "./settings/settings.ts";
+import { scriptedControl } from "./testing/scripted-control.ts";
 import { scriptedApp } from "./testing/scripted-server.ts";
 
 const page = (name: string): Promise<string> =>
@@ -48,8 +50,19 @@ function withSubcommands(command: Command): Command[] {
   return [command, ...command.commands.flatMap(withSubcommands)];
 }
 
+/** The app's control address, which has all routes of `ingle serve` and some of its own. */
+async function controlApp() {
+  const control = await scriptedControl();
+  const mcp = new McpControl({ file: undefined, env: {} });
+  const server = await scriptedApp({ app: { token: "t".repeat(43), server: control.server, mcp } });
+  server.app.addHook("onClose", async () => {
+    await Promise.all([mcp[Symbol.asyncDispose](), control[Symbol.asyncDispose]()]);
+  });
+  return server;
+}
+
 it("docs/http-api.md and /openapi.json name every route, and no other one", async () => {
-  await using server = await scriptedApp();
+  await using server = await controlApp();
   const routes = routesOf(server.app.printRoutes());
   expect(routes).toContain("GET /v1/models/{id}");
   const codes = codeOf(await page("http-api.md"));
@@ -63,7 +76,7 @@ it("docs/http-api.md and /openapi.json name every route, and no other one", asyn
 });
 
 it("docs/http-api.md has a row or a sentence for every field of every request", async () => {
-  await using server = await scriptedApp();
+  await using server = await controlApp();
   const { paths, components } = await documentOf(server.app);
   const codes = codeOf(await page("http-api.md"));
   for (const [path, methods] of Object.entries(paths)) {
@@ -81,7 +94,7 @@ it("docs/http-api.md has a row or a sentence for every field of every request", 
 });
 
 it("docs/http-api.md and docs/errors.md name every field inside requests and answers", async () => {
-  await using server = await scriptedApp();
+  await using server = await controlApp();
   const text = (await page("http-api.md")) + (await page("errors.md"));
   const examples = [...text.matchAll(/```[^]*?```/g)].map(([block]) => block);
   const words = new Set([...codeOf(text), ...examples].flatMap((code) => code.match(/\w+/g) ?? []));

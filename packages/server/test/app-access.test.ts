@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { KeyRing } from "../src/access/key-ring.ts";
 import { ticketOf } from "../src/access/page-tickets.ts";
 import { buildApp } from "../src/app.ts";
+import { McpControl } from "../src/mcp/mcp-control.ts";
 import type { Page } from "../src/page/page-files.ts";
 import { scriptedControl, type ScriptedControl } from "../src/testing/scripted-control.ts";
 import { scriptedRegistry, testConfig } from "../src/testing/scripted-server.ts";
@@ -46,7 +47,9 @@ async function controlApp(server: ScriptedControl["server"]): Promise<FastifyIns
   keys.addToken(token);
   keys.needKey();
   const { registry } = await scriptedRegistry();
-  const built = await buildApp(config, { registry, keys, page, app: { token, server } });
+  const mcp = new McpControl({ file: undefined, env: {} });
+  const built = await buildApp(config, { registry, keys, page, app: { token, server, mcp } });
+  built.addHook("onClose", () => mcp[Symbol.asyncDispose]());
   built.addHook("onClose", () => registry[Symbol.asyncDispose]());
   return built;
 }

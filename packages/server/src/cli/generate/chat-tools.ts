@@ -1,14 +1,11 @@
 // The tools of `ingle chat`: those of the MCP servers in mcp.json. Each call is shown, and asked for unless a rule allows it.
-import path from "node:path";
 import type { ChatSessionOptions, Model, SessionTool } from "@ingle/engine";
 import type { Approval, Ask, McpConfig, McpServers, McpServerView } from "@ingle/mcp";
+import { mcpFile, noMcpFile } from "../../mcp/mcp-file.ts";
 import { CliError, exitCodes } from "../errors.ts";
 import type { CommandContext } from "../context.ts";
 import { formatColumns } from "../text.ts";
 import type { ChatInput } from "./chat-input.ts";
-
-/** The value of `--mcp` that turns tools off. */
-const noFile = "none";
 
 /** Characters of a call's arguments that are shown; the number of the rest is. */
 const shownMax = 2_000;
@@ -86,16 +83,16 @@ async function readConfig(
   named: string | undefined,
   { env, engine }: CommandContext,
 ): Promise<McpConfig | undefined> {
-  const given = named ?? env["INGLE_MCP"] ?? "";
-  if (given === noFile) return undefined;
-  const file = given === "" ? path.join((await engine()).libraryPaths(env).configDir, "mcp.json") : given;
+  const { configDir } = (await engine()).libraryPaths(env);
+  const file = mcpFile(named, { env, configDir });
+  if (file === undefined) return undefined;
   const { McpConfigError, readMcpConfig } = await import("@ingle/mcp");
   try {
-    return await readMcpConfig(file, env);
+    return await readMcpConfig(file.path, env);
   } catch (cause) {
     if (!(cause instanceof McpConfigError)) throw cause;
-    if (cause.isMissing && given === "") return undefined;
-    const advice = `Correct the file, or use "--mcp ${noFile}" to chat without tools.`;
+    if (cause.isMissing && !file.isNamed) return undefined;
+    const advice = `Correct the file, or use "--mcp ${noMcpFile}" to chat without tools.`;
     throw new CliError(`${cause.message} ${advice}`, { exitCode: exitCodes.usage, cause });
   }
 }
