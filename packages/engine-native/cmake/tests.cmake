@@ -33,6 +33,7 @@ add_executable(
     test/step_cost_test.cpp
     test/waiting_queue_test.cpp
     src/engine/ngram_drafter.cpp
+    src/engine/ngram_table.cpp
     src/engine/slow_sampling.cpp
     src/engine/speculation.cpp
     src/engine/text_stream.cpp

@@ -100,8 +100,9 @@ export const LoadOptions = z
      */
     contextOverflow: z.enum(["length", "shift"]).default("length"),
     /**
-     * `ngram` drafts several tokens from the preceding text and verifies them in one step, if that is faster. The distribution of
-     * generated texts stays the same. Hybrid and recurrent models do not support it. Default `off`.
+     * `ngram` drafts several tokens from the preceding text and from earlier replies, and verifies them in one step, if that is faster.
+     * The distribution of generated texts stays the same. Requests with `cachePrompt: false` neither draft from earlier replies nor are
+     * drafted from. Hybrid and recurrent models do not support it. Default `off`.
      */
     speculation: z.enum(["off", "ngram"]).default("off"),
     /**

@@ -95,24 +95,24 @@ export class Model implements AsyncDisposable {
   readonly processor: Processor | null;
   readonly #native: NativeModel;
   readonly #engine: NativeEngine;
-  readonly #listeners: Map<number, (event: NativeEvent) => void>;
-  readonly #blocks: KvBlockReports;
+  readonly #receivers: EventReceivers;
   readonly #workers: WorkersLease | undefined;
   readonly #supervisor: Supervisor | undefined;
+  readonly #usesPredictions: boolean;
   #disposal: Promise<void> | undefined;
 
   private constructor(
     native: NativeModel,
     engine: NativeEngine,
-    { listeners, blocks }: EventReceivers,
+    receivers: EventReceivers,
     { options, workers, supervisor, adapters = [] }: { options: NativeEngineOptions } & ModelParts,
   ) {
     this.#native = native;
     this.#engine = engine;
-    this.#listeners = listeners;
-    this.#blocks = blocks;
+    this.#receivers = receivers;
     this.#workers = workers;
     this.#supervisor = supervisor;
+    this.#usesPredictions = !native.info.isRecurrent && options.speculation !== "draft-model";
     this.tokenizer = new Tokenizer(native);
     const { readsImages, imageMarker } = native.info;
     this.processor = readsImages ? new Processor(this.tokenizer, imageMarker) : null;
@@ -150,7 +150,7 @@ export class Model implements AsyncDisposable {
       {
         start: async (onEvent, signal) => {
           const prompt = await this.#prepare(checked, signal);
-          const prediction = await predictionTokens(checked.prediction, this);
+          const prediction = await predictionTokens(this.#usesPredictions ? checked.prediction : "", this);
           signal.throwIfAborted();
           return this.#submit({ ...checked, adapterScales, client }, { ...prompt, prediction }, onEvent);
         },
@@ -248,7 +248,7 @@ export class Model implements AsyncDisposable {
    */
   followKvBlocks(onReport: (report: KvBlockReport) => void): KvBlockFollower {
     this.#assertUsable();
-    if (this.info.reportsKvBlocks) return this.#blocks.follow(this.#engine, onReport);
+    if (this.info.reportsKvBlocks) return this.#receivers.blocks.follow(this.#engine, onReport);
     throw new EngineError(
       "invalid_request",
       "This model does not report the blocks of its KV cache. Load it with `kvBlockSalt`.",
@@ -283,10 +283,10 @@ export class Model implements AsyncDisposable {
   async #dispose(): Promise<void> {
     await this.#engine.dispose();
     const gone = new EngineError("disposed", "The model was disposed while this generation was running.");
-    for (const [id, listener] of this.#listeners) {
+    for (const [id, listener] of this.#receivers.listeners) {
       listener({ id, type: "error", code: "disposed", message: gone.message });
     }
-    this.#listeners.clear();
+    this.#receivers.listeners.clear();
     this.#native.dispose();
     this.#workers?.[Symbol.dispose]();
   }
@@ -358,7 +358,7 @@ export class Model implements AsyncDisposable {
     const engine = this.#engine;
     try {
       const id = submit(engine);
-      this.#listeners.set(id, onEvent);
+      this.#receivers.listeners.set(id, onEvent);
       return { cancel: () => engine.cancel(id) };
     } catch (thrown) {
       throw toEngineError(thrown);

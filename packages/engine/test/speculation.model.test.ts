@@ -75,6 +75,23 @@ describe("speculation", () => {
     expect((await plain.model.generate(request)).usage.draftedTokens).toBe(0);
   });
 
+  it("a reply that repeats an earlier one is drafted from it, unless it may not use the cache", async () => {
+    await using fresh = await loadExact({ contextLength: 1024, parallel: 8, speculation: "ngram" });
+    const request = { prompt: "Whose lamp is that, over the harbour?", temperature: 0, maxTokens: 150 };
+    const { text } = await plain.model.generate(request);
+    let accepted = 0;
+    // Drafting starts once it seems to pay, which a busy machine finds out late.
+    for (let round = 0; round < 40 && accepted <= 50; round += 1) {
+      const result = await fresh.model.generate(request);
+      expect(result.text).toBe(text);
+      accepted = Math.max(accepted, result.usage.acceptedTokens);
+    }
+    expect(accepted).toBeGreaterThan(50);
+    const apart = await fresh.model.generate({ ...request, cachePrompt: false });
+    expect(apart.text).toBe(text);
+    expect(apart.usage.acceptedTokens).toBeLessThan(20);
+  });
+
   it("a stop string among drafted tokens ends the text where it ends without drafts", async () => {
     const { text } = await plain.model.generate({ prompt: circling, temperature: 0, maxTokens: 300 });
     // Late in a repetitive text, so that it is among drafted tokens.

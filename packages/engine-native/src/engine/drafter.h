@@ -29,8 +29,9 @@ public:
     virtual std::span<const Draft> draft(base::RequestId id, std::span<const base::Token> text,
                                          int32_t most) = 0;
 
-    /// What a request's reply will probably repeat, before its first draft().
-    virtual void predict(base::RequestId, std::span<const base::Token> /*prediction*/) {}
+    /// A new request, before its first draft(): what its reply will probably repeat, and whether its text may be drafted from in
+    /// other requests, and theirs in it.
+    virtual void begin(base::RequestId, std::span<const base::Token> /*prediction*/, bool /*shares*/) {}
 
     /// Whether draft() would draft nothing for any request.
     virtual bool is_idle() const { return false; }

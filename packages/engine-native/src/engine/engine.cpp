@@ -317,7 +317,7 @@ void Engine::receive(GenerationRequest&& request) {
                                  .turns = request.turns,
                                  .adapters = model_->adapters().key_of(request.adapter_scales)};
         images_.add(id, std::move(request.images));
-        budgets_.predict(id, request.prediction);
+        budgets_.begin(id, request.prediction, request.uses_cache);
         generations_.emplace(id, std::make_unique<Generation>(*model_, std::move(request)));
         scheduler_.submit(std::move(scheduled));
     } catch (const std::exception& error) {

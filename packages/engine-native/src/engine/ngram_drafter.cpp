@@ -1,26 +1,11 @@
 #include "engine/ngram_drafter.h"
 
 #include <algorithm>
-#include <bit>
 #include <new>
 
 namespace engine {
 
 using base::Token;
-
-namespace {
-
-/// Number of consecutive tokens that must have occurred before: two recur by chance.
-constexpr size_t kMatchMin = 3;
-/// A longer match does not make a draft any likelier.
-constexpr size_t kMatchMax = 10;
-
-constexpr size_t kEndsMin = 1024;
-
-/// Multiplying by it spreads a number over all bits.
-constexpr uint64_t kGoldenRatio = 0x9E3779B97F4A7C15;
-
-} // namespace
 
 void NgramIndex::observe(std::span<const Token> text) {
     follow(text);
@@ -29,79 +14,68 @@ void NgramIndex::observe(std::span<const Token> text) {
 }
 
 void NgramIndex::follow(std::span<const Token> text) {
+    const size_t known = table_.text().size();
     // The text was cut, so all positions have moved.
-    if (predicted_ + text.size() < text_.size()) {
-        text_.resize(predicted_);
-        std::ranges::fill(ends_, 0);
-        learned_ = 0;
-    }
-    const auto added = text.subspan(text_.size() - predicted_);
-    text_.insert(text_.end(), added.begin(), added.end());
+    const bool is_cut = predicted_ + text.size() < known;
+    if (is_cut) table_.keep(0, predicted_);
+    // The first token that follows a prompt is generated before the first drafts.
+    if (is_cut || known == predicted_) reply_ = predicted_ + text.size() - std::min<size_t>(text.size(), 1);
+    table_.append(text.subspan(table_.text().size() - predicted_));
 }
 
 /// Up to the first rejected draft: those after it continued a different text.
 void NgramIndex::learn_acceptance() {
-    for (size_t i = 0; i < drafts_.size() && length_ + i < text_.size(); ++i) {
-        const bool is_accepted = text_[length_ + i] == drafts_[i];
-        rates_[rate_of(i)].observe(is_accepted);
+    const auto text = table_.text();
+    for (size_t i = 0; i < drafts_.size() && length_ + i < text.size(); ++i) {
+        const bool is_accepted = text[length_ + i] == drafts_[i];
+        rates_of_drafts().at(match_, i).observe(is_accepted);
         if (!is_accepted) return;
     }
 }
 
-/// Records where each three consecutive tokens end, except the very last ones, which must be looked up first.
-void NgramIndex::learn_text() {
-    if (ends_.size() < 2 * text_.size()) {
-        ends_.assign(std::max(kEndsMin, 2 * std::bit_ceil(text_.size())), 0);
-        learned_ = 0;
-    }
-    for (size_t end = std::max(learned_ + 1, kMatchMin); end < text_.size(); ++end)
-        end_of(end) = static_cast<uint32_t>(end);
-    learned_ = text_.size() - 1;
+void NgramIndex::draft() {
+    const auto text = table_.text();
+    drafts_.clear();
+    length_ = text.size();
+    if (text.empty()) return;
+    table_.learn(text.size() - 1); // the very last tokens are looked up
+    const NgramTable::Match own = table_.find(text);
+    const NgramTable::Match earlier = history_ == nullptr ? NgramTable::Match{} : history_->find(text);
+    is_from_history_ = earlier.length > own.length;
+    const NgramTable::Match match = is_from_history_ ? earlier : own;
+    if (match.length == 0) return;
+    match_ = match.length;
+    if (!is_from_history_) return draft_own(match.end);
+    const auto followed = history_->after(match.end, kDraftsMax);
+    drafts_.assign(followed.begin(), followed.end());
 }
 
-void NgramIndex::draft() {
-    drafts_.clear();
-    match_ = 0;
-    length_ = text_.size();
-    if (text_.size() <= kMatchMin) return;
-    learn_text();
-    const size_t end = end_of(text_.size());
-    const auto before = std::span(text_).subspan(end - std::min(end, kMatchMax), std::min(end, kMatchMax));
-    const auto [_, differs] = std::mismatch(text_.rbegin(), text_.rend(), before.rbegin(), before.rend());
-    match_ = static_cast<size_t>(differs - before.rbegin());
-    if (match_ < kMatchMin) return;
+/// At the text's end this loops: the drafts themselves follow.
+void NgramIndex::draft_own(size_t end) {
+    const auto text = table_.text();
     drafts_.reserve(kDraftsMax);
-    // At the text's end this loops: the drafts themselves follow.
     for (size_t i = 0; i < kDraftsMax; ++i) {
         const size_t at = end + i;
-        drafts_.push_back(at < text_.size() ? text_[at] : drafts_[at - text_.size()]);
+        drafts_.push_back(at < text.size() ? text[at] : drafts_[at - text.size()]);
     }
 }
 
-/// The index in ends_ of the three tokens that end at `end`: their entry, or the empty entry for them.
-uint32_t& NgramIndex::end_of(size_t end) {
-    const auto tokens = std::span(text_).subspan(end - kMatchMin, kMatchMin);
-    uint64_t hash = 0;
-    for (const Token token : tokens) hash = (hash + static_cast<uint64_t>(token)) * kGoldenRatio;
-    for (size_t at = static_cast<size_t>(hash >> 32);; ++at) {
-        uint32_t& place = ends_[at & (ends_.size() - 1)];
-        if (place == 0 || std::ranges::equal(std::span(text_).subspan(place - kMatchMin, kMatchMin), tokens))
-            return place;
-    }
+void NgramIndex::remember() {
+    if (history_ != nullptr && !table_.text().empty())
+        history_->add(table_.text().subspan(predicted_), reply_ - std::min(reply_, predicted_));
 }
 
-size_t NgramIndex::rate_of(size_t draft) const {
-    return std::min(match_ - kMatchMin + draft, rates_.size() - 1);
+void NgramDrafter::begin(base::RequestId id, std::span<const Token> prediction, bool shares) {
+    const bool has_history = shares && scope_ == Scope::every_request;
+    if (scope_ == Scope::requests_with_prediction && prediction.empty()) return;
+    indexes_.try_emplace(id, prediction, has_history ? &history_ : nullptr);
 }
 
 std::span<const Draft> NgramDrafter::draft(base::RequestId id, std::span<const Token> text, int32_t most) {
     drafts_.clear();
     try {
-        auto found = indexes_.find(id);
-        if (found == indexes_.end()) {
-            if (scope_ == Scope::requests_with_prediction) return drafts_;
-            found = indexes_.try_emplace(id).first;
-        }
+        const auto found = indexes_.find(id);
+        if (found == indexes_.end()) return drafts_;
         NgramIndex& index = found->second;
         index.observe(text);
         const auto tokens = index.drafts();
@@ -111,6 +85,16 @@ std::span<const Draft> NgramDrafter::draft(base::RequestId id, std::span<const T
         drafts_.clear(); // drafts are optional: the reply continues without them
     }
     return drafts_;
+}
+
+void NgramDrafter::forget(base::RequestId id) {
+    const auto found = indexes_.find(id);
+    if (found == indexes_.end()) return;
+    try {
+        found->second.remember();
+    } catch (const std::bad_alloc&) { // then it is not drafted from
+    }
+    indexes_.erase(found);
 }
 
 } // namespace engine

@@ -1,12 +1,14 @@
-// Drafts from the text itself and from a prediction of the reply: proposes what followed when the latest tokens last occurred. That
-// works well for replies that repeat their prompt or prediction (a summary, a file with a change), and rarely for others. How well is learned for each text, by comparing
-// every draft with the tokens that came, whether the draft was computed or not. Pure.
+// Drafts from a text itself, from a prediction of the reply, and from earlier replies: proposes what followed when the latest tokens
+// last occurred. That works well for replies that repeat their prompt, their prediction or another reply (a summary, a file with a
+// change, a form that is filled in), and rarely for others. How well is learned for each text, by comparing every draft with the tokens
+// that came, whether the draft was computed or not. Pure.
 #pragma once
 
 #include "base/types.h"
 #include "engine/drafter.h"
+#include "engine/ngram_table.h"
+#include "engine/reply_history.h"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -15,69 +17,69 @@
 
 namespace engine {
 
-/// The last occurrence of each three consecutive tokens in one text.
+/// The n-grams of one text.
 class NgramIndex {
 public:
-    /// The text follows `prediction`, as if it were its beginning.
-    explicit NgramIndex(std::span<const base::Token> prediction = {})
-        : text_(prediction.begin(), prediction.end()), predicted_(prediction.size()) {}
+    /// The text follows `prediction`, as if it were its beginning. `history` is null if there are no earlier replies to draft from;
+    /// otherwise it must outlive this.
+    explicit NgramIndex(std::span<const base::Token> prediction = {}, ReplyHistory* history = nullptr)
+        : table_(prediction), predicted_(prediction.size()), history_(history) {}
 
     /// More drafts than this would rarely all be accepted.
-    static constexpr size_t kDraftsMax = 8;
+    static constexpr size_t kDraftsMax = 16;
 
     /// Takes the current text: learns how good the last drafts were, and drafts again.
     void observe(std::span<const base::Token> text);
 
-    /// The tokens that followed when the latest tokens occurred before: kDraftsMax of them, or none.
+    /// The tokens that followed when the latest tokens occurred before: up to kDraftsMax.
     std::span<const base::Token> drafts() const { return drafts_; }
 
     /// How likely draft `i` is accepted if those before it are; 0 … 1.
-    double chance(size_t i) const { return rates_[rate_of(i)].mean(); }
+    double chance(size_t i) const { return rates_of_drafts().at(match_, i).mean(); }
+
+    /// Adds what was generated since the first observe(), or since the text was cut, to the history.
+    void remember();
 
 private:
     void follow(std::span<const base::Token> text);
     void learn_acceptance();
-    void learn_text();
     void draft();
-    uint32_t& end_of(size_t end);
-    size_t rate_of(size_t draft) const;
+    void draft_own(size_t end);
+    const NgramRates& rates_of_drafts() const { return is_from_history_ ? history_->rates() : rates_; }
+    NgramRates& rates_of_drafts() { return is_from_history_ ? history_->rates() : rates_; }
 
     /// The prediction, of this many tokens, and the text as it was observed.
-    std::vector<base::Token> text_;
+    NgramTable table_;
     const size_t predicted_;
-
-    /// Where each three consecutive tokens end: a hash table whose empty entries are 0. Its size is a power of two, at least
-    /// twice the text's length.
-    std::vector<uint32_t> ends_;
-    /// Number of tokens of text_ that are in ends_, or were too few to be.
-    size_t learned_ = 0;
+    ReplyHistory* history_;
+    /// Index in table_'s text of the first token known to be generated.
+    size_t reply_ = 0;
 
     std::vector<base::Token> drafts_;
-    /// Length of text_ that drafts_ continue, and how many of its last tokens match the earlier occurrence.
+    /// Number of tokens in table_'s text that drafts_ continue, and how many of its last tokens match the earlier occurrence.
     size_t length_ = 0;
-    size_t match_ = 0;
-    /// Acceptance by the length of the match: the longer it is, the likelier the text continues in the same way.
-    std::array<AcceptanceRate, 8> rates_;
+    size_t match_ = NgramTable::kMatchMin;
+    bool is_from_history_ = false;
+    NgramRates rates_;
 };
 
 class NgramDrafter final : public Drafter {
 public:
-    /// Whose replies are drafted.
+    /// Whose replies are drafted, and whether earlier replies are drafted from.
     enum class Scope { every_request, requests_with_prediction };
 
     explicit NgramDrafter(Scope scope) : scope_(scope) {}
 
     bool takes_time() const override { return false; }
-    void predict(base::RequestId id, std::span<const base::Token> prediction) override {
-        indexes_.try_emplace(id, prediction);
-    }
+    void begin(base::RequestId id, std::span<const base::Token> prediction, bool shares) override;
     bool is_idle() const override { return scope_ == Scope::requests_with_prediction && indexes_.empty(); }
     std::span<const Draft> draft(base::RequestId id, std::span<const base::Token> text,
                                  int32_t most) override;
-    void forget(base::RequestId id) override { indexes_.erase(id); }
+    void forget(base::RequestId id) override;
 
 private:
     const Scope scope_;
+    ReplyHistory history_;
     std::unordered_map<base::RequestId, NgramIndex> indexes_;
     std::vector<Draft> drafts_;
 };

@@ -25,9 +25,10 @@ public:
     Speculation(std::unique_ptr<Drafter> drafter, int32_t drafts_max)
         : drafter_(std::move(drafter)), drafts_max_(drafts_max) {}
 
-    /// What a request's reply will probably repeat, before its first draft().
-    void predict(base::RequestId id, std::span<const base::Token> prediction) {
-        drafter_->predict(id, prediction);
+    /// A new request, before its first draft(): what its reply will probably repeat, and whether its text may be drafted from in
+    /// other requests, and theirs in it.
+    void begin(base::RequestId id, std::span<const base::Token> prediction, bool shares) {
+        drafter_->begin(id, prediction, shares);
     }
 
     /// Whether nothing would be drafted for any request.

@@ -64,8 +64,8 @@ double StepBudgets::encoding_ms(int32_t decoding, double step_ms) const {
     return decoding > 0 && decoding_ms > 0 ? decoding_ms : step_ms;
 }
 
-void StepBudgets::predict(base::RequestId id, std::span<const base::Token> prediction) {
-    if (speculation_ != nullptr && !prediction.empty()) speculation_->predict(id, prediction);
+void StepBudgets::begin(base::RequestId id, std::span<const base::Token> prediction, bool shares) {
+    if (speculation_ != nullptr) speculation_->begin(id, prediction, shares);
 }
 
 void StepBudgets::forget(base::RequestId id) {

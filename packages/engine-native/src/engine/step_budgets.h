@@ -46,8 +46,9 @@ public:
     /// decodes, as long as the last step.
     double encoding_ms(int32_t decoding, double step_ms) const;
 
-    /// What a request's reply will probably repeat, before its first step.
-    void predict(base::RequestId id, std::span<const base::Token> prediction);
+    /// A new request, before its first step: what its reply will probably repeat, and whether its text may be drafted from in
+    /// other requests, and theirs in it.
+    void begin(base::RequestId id, std::span<const base::Token> prediction, bool shares);
 
     /// A request has ended.
     void forget(base::RequestId id);

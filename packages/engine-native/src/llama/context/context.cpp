@@ -48,6 +48,7 @@ Context::Context(std::shared_ptr<const Model> model, const ContextOptions& optio
                  const llama_context_params& params, int32_t slots)
     : model_(std::move(model)),
       types_{.k = params.type_k, .v = params.type_v},
+      outputs_max_(static_cast<int32_t>(params.n_outputs_max)),
       has_yarn_(params.rope_scaling_type == LLAMA_ROPE_SCALING_TYPE_YARN),
       batch_(static_cast<int32_t>(params.n_batch), model_->vision()),
       positions_(static_cast<size_t>(slots) + 1),
@@ -155,10 +156,6 @@ float* Context::logits(size_t part, size_t drafts) {
     if (index < 0) return nullptr;
     const int32_t at = index + static_cast<int32_t>(drafts);
     return guarded<float*>(nullptr, [&] { return llama_get_logits_ith(context_.get(), at); });
-}
-
-int32_t Context::outputs_max() const {
-    return static_cast<int32_t>(llama_n_seq_max(context_.get()));
 }
 
 uint64_t Context::token_bytes() const {

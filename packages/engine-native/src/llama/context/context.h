@@ -66,8 +66,8 @@ public:
     /// The compute threads, to share with further contexts of the same thread.
     const ThreadpoolPtr& threadpool() const { return threadpool_; }
 
-    /// How many tokens of one batch may want logits: one for every slot.
-    int32_t outputs_max() const;
+    /// How many tokens of one batch may want logits: at least one for every slot.
+    int32_t outputs_max() const { return outputs_max_; }
 
     /// Frees a sequence's cells from token `from` on; 0 frees all of them. False if that is not possible.
     bool remove(base::Slot slot, int32_t from);
@@ -146,6 +146,7 @@ private:
     // Destroyed in reverse: the context goes before the thread pool and the model that it uses.
     std::shared_ptr<const Model> model_;
     KvTypes types_;
+    int32_t outputs_max_;
     /// Whether the options make positions scale keys too.
     bool has_yarn_;
     ThreadpoolPtr threadpool_;

@@ -15,6 +15,9 @@ namespace {
 
 constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 
+/// With streams, there may be fewer sequences than one text has drafts: logits of so many fit nevertheless.
+constexpr int32_t kDraftOutputs = 16;
+
 /// llama.cpp rounds a stream's cells up to a multiple of this.
 constexpr int32_t kStreamCells = 256;
 
@@ -55,8 +58,10 @@ llama_context_params to_params(const ContextOptions& options, KvTypes types, int
     params.offload_kqv = options.offloads_kv;
     apply(options.rope, params);
     params.n_seq_max = static_cast<uint32_t>(sequences);
-    // Room for one token's logits of every sequence: outputs_max().
-    params.n_outputs_max = params.n_seq_max;
+    // Room for one token's logits of every sequence, and for those of drafts, which in a pool take the places of cached sequences:
+    // outputs_max().
+    const int32_t drafts = options.has_streams ? kDraftOutputs : 0;
+    params.n_outputs_max = static_cast<uint32_t>(std::max(sequences, options.sequences + drafts));
     params.n_threads = options.threads;
     params.n_threads_batch = options.threads_batch;
     params.type_k = types.k;
