@@ -129,7 +129,7 @@ export const LoadOptions = z
      */
     mmproj: z.string().min(1).nullable().optional(),
     /**
-     * LoRA adapters in GGUF that requests may use by their names (`adapters` of a request): at most 32, each of a rank of at most
+     * LoRA adapters that requests may use by their names (`adapters` of a request): at most 32, each of a rank of at most
      * 1,024. They take memory beside the weights. Requests with different adapters are computed in different steps, which take turns.
      * Cannot be combined with `rpc`. Default: none.
      */

@@ -6,6 +6,7 @@ export const mlxErrorCodes = [
   "mlx_malformed",
   "mlx_limit",
   "mlx_unsupported",
+  "mlx_mismatch",
 ] as const;
 
 /**
@@ -14,6 +15,7 @@ export const mlxErrorCodes = [
  * - `mlx_malformed`: the folder contradicts the format or itself.
  * - `mlx_limit`: the folder claims more than any real model has.
  * - `mlx_unsupported`: the model, or the way it is stored, cannot be converted.
+ * - `mlx_mismatch`: an adapter is for another model.
  */
 export type MlxErrorCode = (typeof mlxErrorCodes)[number];
 

@@ -33,6 +33,11 @@ export async function isMlxFolder(folder: string): Promise<boolean> {
   return names.includes("config.json") && names.some((name) => /^model.*\.safetensors$/.test(name));
 }
 
+/** Whether the folder has the files of a LoRA adapter that PEFT or mlx-lm write. */
+export async function isAdapterFolder(folder: string): Promise<boolean> {
+  return (await readdir(folder)).includes("adapter_config.json");
+}
+
 /** Throws `mlx_limit`, `mlx_malformed` for an entry that is not a file, and file system errors. */
 export async function lookAtContents(folder: string): Promise<FolderContents> {
   const files = (await readdir(folder)).filter(isModelFile).toSorted();

@@ -6,7 +6,8 @@ import type { ConversionReport } from "./write-model.ts";
 
 export type Task =
   | { kind: "digest"; folder: string }
-  | { kind: "convert"; folder: string; target: string; exact: boolean };
+  | { kind: "convert"; folder: string; target: string; exact: boolean }
+  | { kind: "adapter"; folder: string; target: string; base: string };
 
 export type WorkerMessage =
   | { kind: "progress"; bytes: number; totalBytes: number }
@@ -38,6 +39,15 @@ export async function convertMlxFolder(
   const report = await run({ kind: "convert", folder, target, exact }, options);
   if (typeof report === "string") throw new TypeError("The worker ran another task.");
   return report;
+}
+
+/** `convertAdapter` in a worker thread. Errors of the base's file keep their code. */
+export async function convertAdapterFolder(
+  folder: string,
+  target: string,
+  { base, ...options }: WorkerOptions & { base: string },
+): Promise<void> {
+  await run({ kind: "adapter", folder, target, base }, options);
 }
 
 async function run(task: Task, { onProgress, signal }: WorkerOptions): Promise<string | ConversionReport> {

@@ -1,10 +1,10 @@
 // The public names of @ingle/mlx.
-export { isMlxFolder, isModelFile, lookAtContents } from "./folder-contents.ts";
+export { isAdapterFolder, isMlxFolder, isModelFile, lookAtContents } from "./folder-contents.ts";
 export type { FolderContents } from "./folder-contents.ts";
 export { checkSettings } from "./convert-folder.ts";
 export { MlxError } from "./errors.ts";
 export type { MlxErrorCode } from "./errors.ts";
-export { convertMlxFolder, digestFolder } from "./in-worker.ts";
+export { convertAdapterFolder, convertMlxFolder, digestFolder } from "./in-worker.ts";
 export type { WorkerOptions } from "./in-worker.ts";
 export type { StoredType } from "./storage.ts";
 export type { ConversionReport, ConversionStep } from "./write-model.ts";

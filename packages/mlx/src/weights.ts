@@ -52,12 +52,15 @@ export class Weights implements AsyncDisposable {
     this.#handles = handles;
   }
 
-  /** Throws `MlxError`: `mlx_missing`, `mlx_malformed`, `mlx_truncated` or `mlx_limit`, and file system errors. */
-  static async open(folder: string): Promise<Weights> {
+  /**
+   * Opens these files; by default, a model's. Throws `MlxError`: `mlx_missing`, `mlx_malformed`, `mlx_truncated` or `mlx_limit`, and
+   * file system errors.
+   */
+  static async open(folder: string, files?: readonly string[]): Promise<Weights> {
     const tensors = new Map<string, FolderTensor>();
     const handles = new Map<string, FileHandle>();
     try {
-      for (const file of await weightFiles(folder)) {
+      for (const file of files ?? (await weightFiles(folder))) {
         const header = await readSafetensors(path.join(folder, file));
         for (const tensor of header.tensors.values()) {
           const other = tensors.get(tensor.name);

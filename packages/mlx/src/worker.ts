@@ -1,10 +1,12 @@
 // The worker thread of in-worker.ts: runs one task and reports its progress and its result.
 import { parentPort, workerData } from "node:worker_threads";
 
+import { convertAdapter } from "./adapters/convert-adapter.ts";
 import { digestContents } from "./folder-contents.ts";
 import { convertFolder } from "./convert-folder.ts";
 import { MlxError } from "./errors.ts";
 import type { Task, WorkerMessage } from "./in-worker.ts";
+import type { ConversionReport } from "./write-model.ts";
 
 const port = parentPort;
 if (port === null) throw new TypeError("worker.ts runs in a worker thread.");
@@ -27,13 +29,22 @@ const options = {
   },
 };
 
+/** An adapter's result is its file. */
+async function resultOf(task: Task): Promise<string | ConversionReport> {
+  switch (task.kind) {
+    case "digest":
+      return await digestContents(task.folder, options);
+    case "convert":
+      return await convertFolder(task.folder, task.target, { ...options, exact: task.exact });
+    case "adapter":
+      await convertAdapter(task.folder, task.target, task.base, options);
+      return task.target;
+  }
+}
+
 const task: Task = workerData; // from in-worker.ts
 try {
-  const value =
-    task.kind === "digest"
-      ? await digestContents(task.folder, options)
-      : await convertFolder(task.folder, task.target, { ...options, exact: task.exact });
-  send({ kind: "done", value });
+  send({ kind: "done", value: await resultOf(task) });
 } catch (error) {
   const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
   send({

@@ -16,6 +16,7 @@ import { pipeline } from "node:stream/promises";
 import { EngineError, invalidRequest } from "../errors.ts";
 import { partNames } from "../library/gguf-files.ts";
 import type { NativeLoadOptions } from "../native.ts";
+import { adapterGguf } from "./adapter-folder.ts";
 import type { AdapterOption } from "./adapter-options.ts";
 
 /** The largest rank; usual ones are 8 to 128. */
@@ -41,7 +42,7 @@ interface Base {
 }
 
 /**
- * Checks the adapters of a model. Throws `model_not_found` or `model_invalid` (a file that is missing or damaged), `model_unsupported`
+ * Checks the adapters of a model, and converts those in folders first. Throws as `adapterGguf`, `model_not_found` or `model_invalid` (a file that is missing or damaged), `model_unsupported`
  * (no LoRA adapter, or one that changes what cannot be changed), `adapter_mismatch` (for another model).
  */
 export async function checkAdapters(
@@ -52,7 +53,7 @@ export async function checkAdapters(
   const base = await baseOf(modelFile);
   const checked: CheckedAdapter[] = [];
   for (const adapter of adapters) {
-    const file = path.resolve(adapter.path);
+    const file = await adapterGguf(adapter.path, modelFile);
     const header = await headerOf(file, "adapter");
     checkKind(file, header, base);
     const bytes = checkTensors(file, header.tensors, base);
@@ -108,7 +109,7 @@ function checkKind(file: string, { metadata }: GgufHeader, { architecture }: Bas
   if (stringOf(metadata, "general.type") !== "adapter" || kind !== "lora") {
     throw new EngineError(
       "model_unsupported",
-      `${file} is no LoRA adapter. Convert the adapter to GGUF with llama.cpp's convert_lora_to_gguf.py.`,
+      `${file} is no LoRA adapter. Name a GGUF file that contains one, or a folder that PEFT or mlx-lm wrote.`,
     );
   }
   const own = stringOf(metadata, "general.architecture");

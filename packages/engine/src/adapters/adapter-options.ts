@@ -16,7 +16,7 @@ export const AdapterName = z.string().regex(/^[A-Za-z0-9][\w.-]{0,63}$/, {
 export const AdapterOption = z.object({
   /** The name by which requests choose it. */
   name: AdapterName,
-  /** A GGUF file of a LoRA adapter for this model. */
+  /** A LoRA adapter for this model: a GGUF file, or a folder that PEFT or mlx-lm wrote, which is converted to GGUF on its first use. */
   path: z.string().min(1),
 });
 export type AdapterOption = z.infer<typeof AdapterOption>;

@@ -5,14 +5,19 @@ import type { GgufMetadata, GgufValue } from "@ingle/gguf";
 import type { MlxConfig } from "../config.ts";
 
 export interface Architecture {
+  /** llama.cpp's name. */
+  readonly name: string;
   /** Values of config.json's `model_type`. */
   readonly modelTypes: readonly string[];
   /**
    * Plans the GGUF file. `tensorNames` are all tensors of the folder, those of quantization (`.scales`, `.biases`) included.
    * Throws `MlxError`: `mlx_unsupported` for settings that cannot be converted, `mlx_malformed` for impossible values.
    */
-  plan(config: MlxConfig, tensorNames: ReadonlySet<string>): ModelPlan;
+  plan(config: MlxConfig, tensorNames: TensorNames): ModelPlan;
 }
+
+/** Names of a folder's tensors. */
+export type TensorNames = Pick<ReadonlySet<string>, "has" | typeof Symbol.iterator>;
 
 export interface ModelPlan {
   /** Without the keys of the tokenizer and of the weights' storage. */

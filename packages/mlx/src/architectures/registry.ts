@@ -31,3 +31,13 @@ export function architectureOf({ modelType }: MlxConfig): Architecture {
     `Models of the type ${modelType} cannot be converted. Supported types: ${known}.`,
   );
 }
+
+/** The family of a GGUF file's `general.architecture`. Throws `mlx_unsupported`. */
+export function architectureNamed(name: string): Architecture {
+  const found = architectures.find((architecture) => architecture.name === name);
+  if (found !== undefined) return found;
+  throw new MlxError(
+    "mlx_unsupported",
+    `Adapters of ${name} models cannot be converted. Supported: ${architectures.map((one) => one.name).join(", ")}.`,
+  );
+}

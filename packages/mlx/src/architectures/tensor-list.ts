@@ -1,7 +1,7 @@
 // Collects the plans of a folder's tensors. Every tensor of the language model must be used in the end; otherwise it would be a
 // different model.
 import { MlxError } from "../errors.ts";
-import type { TensorPlan } from "./architecture.ts";
+import type { TensorNames, TensorPlan } from "./architecture.ts";
 import type { Shape } from "./settings.ts";
 
 type Treatment = Pick<TensorPlan, "rowOrder" | "add" | "type">;
@@ -20,12 +20,12 @@ interface Prefixes {
 }
 
 export class TensorList {
-  readonly #names: ReadonlySet<string>;
+  readonly #names: TensorNames;
   #prefixes: Prefixes;
   #used = new Set<string>();
   #plans: TensorPlan[] = [];
 
-  constructor(tensorNames: ReadonlySet<string>) {
+  constructor(tensorNames: TensorNames) {
     this.#names = tensorNames;
     const isPart = tensorNames.has(`${LANGUAGE_PREFIX}model.embed_tokens.weight`);
     this.#prefixes = { file: "", folder: isPart ? LANGUAGE_PREFIX : "" };

@@ -40,6 +40,7 @@ export function family<Settings extends Transformer>({
   plan,
 }: Family<Settings>): Architecture {
   return {
+    name: architecture,
     modelTypes,
     plan(config, tensorNames) {
       const settings = readFields(config, fields);
