@@ -309,4 +309,6 @@ export interface NativeErrorEvent {
   message: string;
   /** Only for an engine in its own process, whose `submit` cannot throw. */
   details?: Readonly<Record<string, string | number>> | undefined;
+  /** What `out_of_memory` needed; absent unless more than the limits of `embed` allowed. */
+  neededMemory?: readonly NativeMemoryBytes[];
 }

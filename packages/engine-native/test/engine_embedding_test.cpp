@@ -243,8 +243,11 @@ TEST_CASE("embeddings: their context takes no more than the limits allow, and sa
         CHECK(device.empty());
         const engine::MemoryLimits enough{.memories = {{.device = "", .bytes = bytes}}, .total_bytes = bytes};
         const engine::MemoryLimits too_little{.memories = {{.device = "", .bytes = bytes - 1}}};
-        for (const auto& limits : {too_little, engine::MemoryLimits{.total_bytes = bytes - 1}})
-            CHECK(harness.wait(harness.embed(texts(1, 2), limits)).error == Code::out_of_memory);
+        for (const auto& limits : {too_little, engine::MemoryLimits{.total_bytes = bytes - 1}}) {
+            const test::Reply refused = harness.wait(harness.embed(texts(1, 2), limits));
+            CHECK(refused.error == Code::out_of_memory);
+            CHECK(refused.needed_bytes == bytes);
+        }
         CHECK(harness.engine->stats().embedding_memory.empty());
         CHECK(harness.generate({.prompt = test::words(1, 6), .tokens = 3}).is_whole());
         CHECK(harness.wait(harness.embed(texts(1, 2), enough)).is_whole());

@@ -92,6 +92,8 @@ struct Reply {
     std::string text;
     std::optional<engine::FinishReason> reason;
     std::optional<base::Code> error;
+    /// The bytes that the error says it needs, in all memories.
+    uint64_t needed_bytes = 0;
     int32_t cached = 0;
     /// The texts' vectors, if these were asked for.
     std::vector<float> vectors = {};
@@ -205,7 +207,9 @@ private:
             reply.reason = finish->reason;
             reply.cached = finish->cached_tokens;
         } else {
-            reply.error = std::get<engine::FailureEvent>(event).error.code;
+            const base::Error& error = std::get<engine::FailureEvent>(event).error;
+            reply.error = error.code;
+            for (const auto& [device, bytes] : error.needed_memory) reply.needed_bytes += bytes;
         }
     }
 

@@ -37,8 +37,9 @@ export interface EmbedOptions {
   normalize?: boolean | undefined;
   /**
    * The memory that the context for embeddings may take: pass what the model and others leave of a budget. The context is created
-   * for the first request, and recreated for longer texts; if it would take more, the request fails with `out_of_memory`. An
-   * embedding model's memory is in its footprint (`fitModel()`), and not limited by this. Default: the free memory.
+   * for the first request, and recreated for longer texts; if it would take more, the request fails with `out_of_memory`, and the
+   * error's `neededMemory` says how much it needs. An embedding model's memory is in its footprint (`fitModel()`), and not
+   * limited by this. Default: the free memory.
    */
   budget?: MemoryBudget | undefined;
 }

@@ -1,6 +1,7 @@
 // The engine's only error class. Test `EngineError.is(error)` and `error.code`, not the message or `instanceof`: a program may load
 // two copies of this package.
 import type { NativeErrorCode } from "@ingle/engine-native";
+import type { MemoryBytes } from "./memory.ts";
 
 /** What went wrong, for programs; the message explains it to people. */
 export type EngineErrorCode =
@@ -28,16 +29,19 @@ export class EngineError extends Error {
   override readonly name = "EngineError";
   readonly code: EngineErrorCode;
   readonly details: EngineErrorDetails;
+  /** What `embed()` needed, if its error is `out_of_memory` because the budget did not allow it. */
+  readonly neededMemory: MemoryBytes | undefined;
   readonly [marker] = true;
 
   constructor(
     code: EngineErrorCode,
     message: string,
-    options: { cause?: unknown; details?: EngineErrorDetails } = {},
+    options: { cause?: unknown; details?: EngineErrorDetails; neededMemory?: MemoryBytes } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.details = options.details ?? {};
+    this.neededMemory = options.neededMemory;
   }
 
   static is(value: unknown): value is EngineError {

@@ -1,6 +1,7 @@
 // Passes what an engine reports to those who wait for it.
 import type { KvBlockReports } from "./kv-blocks.ts";
-import type { NativeBlocksEvent, NativeEvent } from "./native.ts";
+import { memoryBytesOf } from "./memory.ts";
+import { toEngineError, type NativeBlocksEvent, type NativeErrorEvent, type NativeEvent } from "./native.ts";
 
 /** The receivers of an engine's events: requests by their ids, and the follower of its KV blocks. */
 export interface EventReceivers {
@@ -22,4 +23,10 @@ export function deliver(
     if (event.type !== "text") listeners.delete(event.id);
     listener?.(event);
   }
+}
+
+/** The error of a request that failed. */
+export function errorOf({ message, neededMemory, ...error }: NativeErrorEvent): unknown {
+  const memory = neededMemory === undefined ? {} : { neededMemory: memoryBytesOf(neededMemory) };
+  return toEngineError(Object.assign(new Error(message), error, memory));
 }

@@ -35,7 +35,7 @@ import {
 import { imagePrompt, imageNotSupported } from "./image-prompt.ts";
 import { KvBlockReports, type KvBlockFollower, type KvBlockReport } from "./kv-blocks.ts";
 import { memoryBytesOf, nativeLimits, type MemoryBytes } from "./memory.ts";
-import { deliver, type EventReceivers } from "./event-receivers.ts";
+import { deliver, errorOf, type EventReceivers } from "./event-receivers.ts";
 import { countImages } from "./messages.ts";
 import { Processor } from "./processor.ts";
 import { toNativeSampling } from "./native-sampling.ts";
@@ -374,10 +374,6 @@ async function againAfterCrash<T>(work: () => Promise<T>): Promise<T> {
     if (!isCrash(error)) throw error;
     return await work();
   }
-}
-
-function errorOf({ code, message, details }: Extract<NativeEvent, { type: "error" }>): unknown {
-  return toEngineError(Object.assign(new Error(message), { code, details }));
 }
 
 /** Awaits a native promise. An invalid grammar becomes an error about the field that it was made from. */

@@ -2,6 +2,7 @@
 // scripted model of testing/. The addon's errors become EngineErrors here.
 import type { AddonLoad, BuildInfo, DeviceInfo, NativeLoadOptions, NativeWorker } from "@ingle/engine-native";
 import { EngineError, type EngineErrorCode, type EngineErrorDetails } from "./errors.ts";
+import type { MemoryBytes } from "./memory.ts";
 
 export type {
   AddonModel,
@@ -15,6 +16,7 @@ export type {
   NativeEngine,
   NativeEngineOptions,
   NativeErrorCode,
+  NativeErrorEvent,
   NativeEvent,
   NativeEventPipe,
   NativeFinishEvent,
@@ -170,12 +172,17 @@ const codeOfNative: Record<string, EngineErrorCode> = {
 /** Converts an error of the addon to an EngineError with the caller's stack; returns anything else unchanged. */
 export function toEngineError(thrown: unknown): unknown {
   if (!(thrown instanceof Error) || EngineError.is(thrown)) return thrown;
-  const { code, details } = thrown as Error & { code?: unknown; details?: EngineErrorDetails };
+  const { code, details, neededMemory } = thrown as Error & {
+    code?: unknown;
+    details?: EngineErrorDetails;
+    neededMemory?: MemoryBytes;
+  };
   const mapped = typeof code === "string" ? codeOfNative[code] : undefined;
   if (mapped === undefined) return thrown;
   return new EngineError(mapped, thrown.message, {
     cause: thrown,
     ...(details === undefined ? {} : { details }),
+    ...(neededMemory === undefined ? {} : { neededMemory }),
   });
 }
 

@@ -191,3 +191,18 @@ describe("models without support", () => {
     expect(await codeOf(loaded.model.embed(["Hello"]))).toBe("embeddings_not_supported");
   });
 });
+
+describe("embeddings of a chat model within a budget", () => {
+  it("fail if their context would take more, with what it needs", async () => {
+    await using loaded = await loadTiny({ contextLength: 512 });
+    const embed = (bytes: number): Promise<unknown> =>
+      loaded.model.embed(["a river"], { budget: { byMemory: { host: bytes } } });
+    const error: unknown = await embed(1000).catch((reason: unknown) => reason);
+    if (!EngineError.is(error)) throw error;
+    expect(error.code).toBe("out_of_memory");
+    expect(Object.keys(error.neededMemory ?? {})).toEqual(["host"]);
+    const needed = error.neededMemory?.["host"] ?? 0;
+    await expect(embed(needed - 1)).rejects.toMatchObject({ neededMemory: { host: needed } });
+    await expect(embed(needed)).resolves.toMatchObject({ usage: {} });
+  });
+});

@@ -1,7 +1,7 @@
-// The memory of a generative model's context for embeddings, with a real engine in a process of its own: it stays within the
-// server's budget, is counted, and is freed with the model.
+// The memory of a generative model's context for embeddings, with real engines in processes of their own: it stays within the
+// server's budget, for which other models are evicted, is counted, and is freed with the model.
 import { fitModel, load, totalOf, type LoadOptions, type MemoryBudget } from "@ingle/engine";
-import { tinyModel } from "@ingle/fixtures";
+import { tinyModel, until } from "@ingle/fixtures";
 import { ModelRegistry, resolveConfig, serve } from "@ingle/server";
 import { describe, expect, it } from "vitest";
 import { user } from "./real-server.ts";
@@ -15,21 +15,24 @@ const options: LoadOptions = {
   cacheRamMiB: 0,
 };
 
-async function serverWith(spareBytes: number) {
+/** A server for models with the same file, with memory for all of them and this much more. */
+async function serverWith(spareBytes: number, { models = ["tiny"], pinned = [] as string[] } = {}) {
   const file = await tinyModel();
   const { footprint } = await fitModel(file, options, { budget: { byMemory: {} } });
   const { byMemory } = footprint;
-  const totalBytes = totalOf(byMemory) + spareBytes;
+  const planned = totalOf(byMemory);
+  const totalBytes = models.length * planned + spareBytes;
   const budget: MemoryBudget = { byMemory: { host: totalBytes }, totalBytes };
   const config = resolveConfig({ flags: { port: 0 }, env: {} });
-  const registry = new ModelRegistry({ ...config.models, waitingMax: 8, budget });
-  registry.add({
-    id: "tiny",
-    prepare: async () => ({
-      byMemory,
-      load: async (onProgress, signal) => load(file, { ...options, onProgress, signal }),
-    }),
-  });
+  const registry = new ModelRegistry({ ...config.models, waitingMax: 8, budget, pinned });
+  for (const id of models)
+    registry.add({
+      id,
+      prepare: async () => ({
+        byMemory,
+        load: async (onProgress, signal) => load(file, { ...options, onProgress, signal }),
+      }),
+    });
   const server = await serve(config, { logger: false, registry });
   const post = async (route: string, body: object) => {
     const response = await fetch(`${server.url}${route}`, {
@@ -42,12 +45,21 @@ async function serverWith(spareBytes: number) {
   };
   return {
     registry,
-    planned: totalOf(byMemory),
-    embed: (tokens: number) =>
-      post("/v1/embeddings", { input: Array.from({ length: tokens }, (_, at) => 5 + (at % 50)) }),
-    chat: () => post("/v1/chat/completions", { messages: user("Hello"), max_tokens: 3 }),
+    planned,
+    embed: (tokens: number, model = "tiny") =>
+      post("/v1/embeddings", { model, input: Array.from({ length: tokens }, (_, at) => 5 + (at % 50)) }),
+    chat: (model = "tiny", tokens = 3) =>
+      post("/v1/chat/completions", { model, messages: user("Hello"), max_tokens: tokens, ignore_eos: true }),
+    state: (id: string) => registry.slots.find((slot) => slot.id === id)?.state.kind,
     [Symbol.asyncDispose]: () => server.close({ deadlineMs: 0 }),
   };
+}
+
+/** The memory of the context for short texts. */
+async function contextBytes(): Promise<number> {
+  await using server = await serverWith(1024 ** 3);
+  expect(await server.embed(10)).toMatchObject({ status: 200 });
+  return totalOf(server.registry.memoryUsed()) - server.planned;
 }
 
 describe("the context for embeddings of a generative model", () => {
@@ -83,5 +95,49 @@ describe("the context for embeddings of a generative model", () => {
     await using enough = await serverWith(long);
     expect(await enough.embed(10)).toMatchObject({ status: 200 });
     expect(await enough.embed(600)).toMatchObject({ status: 200 });
+  });
+});
+
+describe("the context for embeddings beside other models", () => {
+  const models = ["tiny", "other"];
+
+  it("gets the memory of an idle model, which is loaded again when it is needed", async () => {
+    const needed = await contextBytes();
+    await using server = await serverWith(needed - 1, { models });
+    for (const model of ["tiny", "other"]) expect(await server.chat(model)).toMatchObject({ status: 200 });
+    expect(await server.embed(10)).toMatchObject({ status: 200 });
+    expect(server.state("other")).toBe("available");
+    expect(totalOf(server.registry.memoryUsed())).toBe(server.planned + needed);
+    expect(await server.chat("other")).toMatchObject({ status: 200 });
+    expect(server.state("tiny")).toBe("available");
+  });
+
+  it("waits for the replies of a busy model", async () => {
+    await using server = await serverWith((await contextBytes()) - 1, { models });
+    expect(await server.chat("tiny")).toMatchObject({ status: 200 });
+    const chat = server.chat("other", 200);
+    await until(() => server.registry.slots.some(({ leases }) => leases === 1));
+    expect(await server.embed(10)).toMatchObject({ status: 200 });
+    expect(await chat).toMatchObject({ status: 200 });
+    expect(server.state("other")).toBe("available");
+  });
+
+  it("is refused, with the engine's reason, if the others are pinned", async () => {
+    await using server = await serverWith((await contextBytes()) - 1, { models, pinned: ["other"] });
+    for (const model of models) expect(await server.chat(model)).toMatchObject({ status: 200 });
+    const refused = await server.embed(10);
+    expect(refused).toMatchObject({ status: 503, code: "out_of_memory" });
+    expect(refused.message).toMatch(/^Embeddings of texts of up to 512 tokens need /);
+    expect(server.state("other")).toBe("loaded");
+    expect(await server.chat()).toMatchObject({ status: 200 });
+  });
+
+  it("is made for each of two models in turn, if both need it at the same time", async () => {
+    const needed = await contextBytes();
+    await using server = await serverWith(needed - 1, { models });
+    for (const model of models) expect(await server.chat(model)).toMatchObject({ status: 200 });
+    const both = await Promise.all(models.map((model) => server.embed(10, model)));
+    expect(both.map(({ status }) => status)).toEqual([200, 200]);
+    expect(totalOf(server.registry.memoryUsed())).toBe(server.planned + needed);
   });
 });

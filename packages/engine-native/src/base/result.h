@@ -12,6 +12,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace base {
 
@@ -57,6 +58,17 @@ constexpr const char* code_name(Code code) {
     return "engine_failed";
 }
 
+/// Bytes in one memory.
+struct MemoryBytes {
+    /// Empty for host memory.
+    std::string device;
+    uint64_t bytes;
+};
+
+constexpr auto fields_of(const MemoryBytes*) {
+    return std::tuple(field("device", &MemoryBytes::device), field("bytes", &MemoryBytes::bytes));
+}
+
 struct Error {
     Code code = Code::engine_failed;
     /// A sentence for people that says what is wrong and what to do.
@@ -69,6 +81,8 @@ struct Error {
     std::optional<Lengths> lengths = std::nullopt;
     /// The name of the invalid option, if the error is about one; the message begins with it.
     std::string param = {};
+    /// What `out_of_memory` needed, if other models could make space for it.
+    std::vector<MemoryBytes> needed_memory = {};
 };
 
 constexpr auto fields_of(const Error::Lengths*) {
@@ -77,7 +91,8 @@ constexpr auto fields_of(const Error::Lengths*) {
 }
 
 constexpr auto fields_of(const Error*) {
-    return std::tuple(field("code", &Error::code), field("message", &Error::message));
+    return std::tuple(field("code", &Error::code), field("message", &Error::message),
+                      field("neededMemory", &Error::needed_memory, {.is_left_out_if_empty = true}));
 }
 
 template <class T>

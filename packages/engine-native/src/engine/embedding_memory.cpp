@@ -43,6 +43,14 @@ std::unexpected<base::Error> not_enough(int32_t length, const std::string& neede
                           remedy + ".");
 }
 
+std::unexpected<base::Error> over_budget(const llama_rt::EmbedderOptions& options, const std::string& needed,
+                                         uint64_t left, std::vector<MemoryBytes> memory) {
+    auto refused = not_enough(options.length, needed, "the budget leaves " + mebibytes(left),
+                              "or raise the memory budget");
+    refused.error().needed_memory = std::move(memory);
+    return refused;
+}
+
 } // namespace
 
 llama_rt::EmbedderOptions embedder_options(const llama_rt::ContextOptions& options, int32_t length) {
@@ -74,24 +82,28 @@ base::Result<std::vector<MemoryBytes>> embedding_memory_within(const MemoryLimit
                                                                const llama_rt::EmbedderOptions& options) {
     const auto uses = Embedder::measure(model, options);
     if (!uses) return std::unexpected(uses.error());
-    constexpr const char* kRaise = "or raise the memory budget";
     std::vector<MemoryBytes> memory;
     uint64_t total = 0;
     for (const auto& [device, weights, context, compute] : *uses) {
-        const uint64_t bytes = context + compute;
-        const uint64_t left = limit_of(limits, device);
-        const uint64_t free = llama_rt::available_memory(device);
-        const std::string needed = mebibytes_up(bytes) + " of " + words_of(device);
-        if (bytes > left)
-            return not_enough(options.length, needed, "the budget leaves " + mebibytes(left), kRaise);
-        if (bytes > free)
-            return not_enough(options.length, needed, mebibytes(free) + " are free", "or try again later");
-        total += bytes;
-        memory.push_back({.device = device, .bytes = bytes});
+        memory.push_back({.device = device, .bytes = context + compute});
+        total += context + compute;
     }
-    if (total <= limits.total_bytes) return memory;
-    return not_enough(options.length, mebibytes_up(total) + " of memory",
-                      "the budget leaves " + mebibytes(limits.total_bytes), kRaise);
+    const auto words = [](const MemoryBytes& use) {
+        return mebibytes_up(use.bytes) + " of " + words_of(use.device);
+    };
+    for (const MemoryBytes& use : memory) {
+        const uint64_t left = limit_of(limits, use.device);
+        if (use.bytes > left) return over_budget(options, words(use), left, memory);
+    }
+    if (total > limits.total_bytes)
+        return over_budget(options, mebibytes_up(total) + " of memory", limits.total_bytes, memory);
+    for (const MemoryBytes& use : memory) {
+        const uint64_t free = llama_rt::available_memory(use.device);
+        if (use.bytes > free)
+            return not_enough(options.length, words(use), mebibytes(free) + " are free",
+                              "or try again later");
+    }
+    return memory;
 }
 
 } // namespace engine

@@ -18,16 +18,7 @@
 
 namespace engine {
 
-/// Bytes in one memory.
-struct MemoryBytes {
-    /// Empty for host memory.
-    std::string device;
-    uint64_t bytes;
-};
-
-constexpr auto fields_of(const MemoryBytes*) {
-    return std::tuple(base::field("device", &MemoryBytes::device), base::field("bytes", &MemoryBytes::bytes));
-}
+using base::MemoryBytes;
 
 /// A memory limit in bytes.
 struct MemoryLimits {
@@ -56,7 +47,8 @@ bool plans_embeddings(const llama_rt::Model& model);
 base::Result<std::vector<llama_rt::MemoryUse>>
 planned_embedding_memory(const llama_rt::Model& model, const llama_rt::ContextOptions& options);
 
-/// The memory of a context for texts of `length` tokens; `out_of_memory` if it is more than `limits` allow or than is free now.
+/// The memory of a context for texts of `length` tokens; `out_of_memory` if it is more than `limits` allow or than is free now. In
+/// the first case, the error has the needed memory.
 base::Result<std::vector<MemoryBytes>> embedding_memory_within(const MemoryLimits& limits,
                                                                const llama_rt::Model& model,
                                                                const llama_rt::EmbedderOptions& options);

@@ -17,7 +17,7 @@ import type { LoadSettings } from "./slot/load-settings.ts";
 import { ModelSlot, type Lease } from "./slot/model-slot.ts";
 import { progressOf, takesMemory, type ModelStateKind } from "./slot/model-state.ts";
 import { readinessOf, type ServerReadiness } from "./readiness.ts";
-import { modelLoading, modelNotFound, shuttingDown } from "./model-errors.ts";
+import { modelLoading, modelNotFound, noMemory, shuttingDown } from "./model-errors.ts";
 import { MemoryPlanner } from "./eviction/memory-planner.ts";
 import { orAborted } from "../or-aborted.ts";
 import type { MemoryLimits } from "./eviction/eviction-plan.ts";
@@ -107,6 +107,21 @@ export class ModelRegistry implements AsyncDisposable {
       .filter(({ state }) => takesMemory(state))
       .map((slot) => (slot.id === id ? slot.memory.planned : slot.byMemory));
     return leftOf(budget, addMemory(...beside));
+  }
+
+  /**
+   * Evicts other models until this one has memory for a context for embeddings, and reserves it. Waits as loading does, so the
+   * caller must not hold a lease. Undefined if there is no space beside the pinned models. Throws the signal's reason.
+   */
+  async reserveForEmbeddings(
+    id: string,
+    needed: MemoryBytes,
+    signal: AbortSignal,
+  ): Promise<Disposable | undefined> {
+    const slot = await this.known(id);
+    const others = (): ModelSlot[] => this.slots.filter((each) => each !== slot);
+    using turn = await this.#planner.reserve(() => addMemory(slot.memory.planned, needed), others, signal);
+    return turn === undefined ? undefined : slot.memory.reserve(needed);
   }
 
   /**
@@ -323,7 +338,9 @@ export class ModelRegistry implements AsyncDisposable {
       const { known, requestedSettings: settings } = slot;
       const left = this.leftFor(slot);
       const prepared = await orAborted(known.prepare({ budget, left, settings, signal }), signal);
-      using _reserved = await this.#planner.reserve(prepared.byMemory, () => this.slots, signal);
+      const byMemory = (): MemoryBytes => addMemory(prepared.byMemory, slot.memory.reserved);
+      using reserved = await this.#planner.reserve(byMemory, () => this.slots, signal);
+      if (reserved === undefined) throw noMemory(byMemory(), this.#options);
       await slot.load(prepared, this.#abort.signal);
     } catch (error) {
       slot.notLoaded(error);

@@ -1,8 +1,9 @@
 // POST /v1/embeddings: embedding vectors of one or several texts.
-import type { EmbeddingResult, EmbedOptions, MemoryBudget, Model } from "@ingle/engine";
+import { EngineError, type EmbeddingResult, type EmbedOptions } from "@ingle/engine";
 import { Embeddings, EmbeddingsRequest } from "@ingle/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { leaseModel, withoutAdapter, type InferenceOptions } from "../protocols/inference.ts";
+import type { Lease } from "../models/registry.ts";
 import { sendPieces, toEmbeddings } from "../http/json-pieces.ts";
 import { modelErrors } from "../openapi/operation.ts";
 import type { EmbeddingNote } from "../http/request-outcome.ts";
@@ -35,19 +36,37 @@ export function addEmbeddings(
   addRoute(app, route, async (request, reply) => {
     const { model, input, dimensions, encoding_format: format } = request.body;
     const lease = withoutAdapter(await leaseModel(request, options, { model }));
-    const budget = options.registry.embeddingBudget(lease.id);
-    const result = await embed(request, lease.model, toInputs(input), { dimensions, budget });
+    const result = await embed(request, options, { lease, inputs: toInputs(input), dimensions });
     return sendPieces(reply, toEmbeddings({ model: lease.id, result, format }));
   });
 }
 
+interface EmbeddingWork extends Pick<EmbedOptions, "dimensions" | "normalize"> {
+  lease: Lease;
+  inputs: readonly (string | Int32Array)[];
+}
+
+/** Computes vectors. If the model has no memory for that, evicts others as for loading a model, and tries once more. */
 export async function embed(
   request: FastifyRequest,
-  model: Model,
-  inputs: readonly (string | Int32Array)[],
-  options: Pick<EmbedOptions, "dimensions" | "normalize"> & { budget: MemoryBudget | undefined },
+  options: Pick<InferenceOptions, "registry" | "variant">,
+  { lease, inputs, ...rest }: EmbeddingWork,
 ): Promise<EmbeddingResult> {
-  return recorded(request, () => model.embed(inputs, { signal: request.clientSignal, ...options }));
+  const { registry } = options;
+  const { clientSignal: signal } = request;
+  const compute = ({ id, model }: Lease): Promise<EmbeddingResult> =>
+    model.embed(inputs, { signal, budget: registry.embeddingBudget(id), ...rest });
+  return recorded(request, async () => {
+    try {
+      return await compute(lease);
+    } catch (error) {
+      if (!EngineError.is(error) || error.neededMemory === undefined) throw error;
+      lease[Symbol.dispose](); // so that other models, whose requests may wait in the same way, can evict this one
+      using reserved = await registry.reserveForEmbeddings(lease.id, error.neededMemory, signal);
+      if (reserved === undefined) throw error;
+      return await compute(await leaseModel(request, options, { model: lease.id }));
+    }
+  });
 }
 
 /** Computes and records the work for the log line and the traces. */

@@ -32,11 +32,7 @@ export async function llamaServerEmbeddingRoutes(
       const lease = withoutAdapter(await leaseModel(request, options, { model }));
       const inputs: (string | Int32Array)[] = [];
       for (const text of content ?? input ?? []) inputs.push(await tokensOf(text, lease.model.tokenizer));
-      const budget = options.registry.embeddingBudget(lease.id);
-      const { embeddings } = await embed(request, lease.model, inputs, {
-        normalize: normalize === 2,
-        budget,
-      });
+      const { embeddings } = await embed(request, options, { lease, inputs, normalize: normalize === 2 });
       return sendPieces(reply, toEmbeddingList(embeddings));
     });
 }

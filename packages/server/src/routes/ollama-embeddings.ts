@@ -1,5 +1,5 @@
 // Ollama's embeddings: POST /api/embed for several texts, and the older POST /api/embeddings for one.
-import { EngineError, type EmbeddingResult, type MemoryBudget, type Model } from "@ingle/engine";
+import { EngineError, type EmbeddingResult } from "@ingle/engine";
 import {
   OllamaEmbeddingsReply,
   OllamaEmbeddingsRequest,
@@ -8,6 +8,7 @@ import {
   OllamaError,
 } from "@ingle/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Lease } from "../models/registry.ts";
 import { modelErrors } from "../openapi/operation.ts";
 import { withoutAdapter, type InferenceOptions } from "../protocols/inference.ts";
 import { ollamaConventions } from "../protocols/ollama/conventions.ts";
@@ -54,9 +55,8 @@ export async function ollamaEmbeddingRoutes(
     const leasedAt = performance.now();
     const texts = typeof input === "string" ? [input] : input;
     const dimensions = body.dimensions === 0 ? undefined : body.dimensions;
-    const budget = options.registry.embeddingBudget(lease.id);
-    const wanted = { texts, truncate, dimensions, budget };
-    const { embeddings, usage } = await vectorsOf(request, lease.model, wanted);
+    const wanted = { lease, texts, truncate, dimensions };
+    const { embeddings, usage } = await vectorsOf(request, options, wanted);
     return {
       model: body.model ?? lease.id,
       embeddings: embeddings.map((vector) => Array.from(vector)),
@@ -68,34 +68,35 @@ export async function ollamaEmbeddingRoutes(
     const { body } = request;
     const { prompt = "" } = body;
     request.ignore(ignoredOptions(body.options));
-    const { id, model } = withoutAdapter(await leaseOllamaModel(body, request, { ...options, places: 1 }));
+    const lease = withoutAdapter(await leaseOllamaModel(body, request, { ...options, places: 1 }));
     const texts = prompt === "" ? [] : [prompt];
-    const budget = options.registry.embeddingBudget(id);
-    const { embeddings } = await vectorsOf(request, model, { texts, truncate: true, budget });
+    const { embeddings } = await vectorsOf(request, options, { lease, texts, truncate: true });
     return { embedding: Array.from(embeddings[0] ?? []) };
   });
 }
 
 interface Texts {
+  lease: Lease;
   texts: readonly string[];
   /** Cuts texts that are longer than the model's context. */
   truncate: boolean;
   dimensions?: number | undefined;
-  budget: MemoryBudget | undefined;
 }
 
 async function vectorsOf(
   request: FastifyRequest,
-  model: Model,
-  { texts, truncate, ...rest }: Texts,
+  options: Pick<InferenceOptions, "registry" | "variant">,
+  { lease, texts, truncate, dimensions }: Texts,
 ): Promise<Pick<EmbeddingResult, "embeddings" | "usage">> {
   if (texts.length === 0) return { embeddings: [], usage: { promptTokens: 0 } };
-  return await embedTexts(request, model, texts, rest).catch(async (error: unknown) => {
+  const { tokenizer } = lease.model;
+  const compute = (inputs: readonly (string | Int32Array)[]): Promise<EmbeddingResult> =>
+    embedTexts(request, options, { lease, inputs, dimensions });
+  return await compute(texts).catch(async (error: unknown) => {
     const limit = truncate ? limitIn(error) : undefined;
     if (limit === undefined) throw error;
-    const tokens = await Promise.all(texts.map(async (text) => await model.tokenizer.encode(text)));
-    const cut = tokens.map((each) => each.subarray(0, limit));
-    return await embedTexts(request, model, cut, rest);
+    const tokens = await Promise.all(texts.map(async (text) => await tokenizer.encode(text)));
+    return await compute(tokens.map((each) => each.subarray(0, limit)));
   });
 }
 

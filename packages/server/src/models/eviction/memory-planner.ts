@@ -4,7 +4,6 @@ import { ChangeSignal } from "../../change-signal.ts";
 import { orAborted } from "../../or-aborted.ts";
 import { takesMemory } from "../slot/model-state.ts";
 import type { ModelSlot } from "../slot/model-slot.ts";
-import { noMemory } from "../model-errors.ts";
 import { planEviction, type Resident, type MemoryLimits } from "./eviction-plan.ts";
 
 export interface ResidentSlot extends Resident {
@@ -32,22 +31,22 @@ export class MemoryPlanner {
   }
 
   /**
-   * Waits in the queue, then evicts other `slots` until the model fits beside the rest. No other model gets memory before
-   * the result is disposed. Throws `out_of_memory` if it does not fit beside the pinned models, or the signal's reason.
+   * Waits in the queue, then evicts other `slots` until a model of this size fits beside the rest. No other model gets memory
+   * before the result is disposed. Undefined if it does not fit beside the pinned models. Throws the signal's reason.
    */
   async reserve(
-    byMemory: MemoryBytes,
+    byMemory: () => MemoryBytes,
     slots: () => readonly ModelSlot[],
     signal: AbortSignal,
-  ): Promise<Disposable> {
+  ): Promise<Disposable | undefined> {
     const turn = await this.#waitForTurn(signal);
+    let fits = false;
     try {
-      await this.#evictFor(byMemory, slots, signal);
-      return turn;
-    } catch (error) {
-      turn[Symbol.dispose]();
-      throw error;
+      fits = await this.#evictFor(byMemory, slots, signal);
+    } finally {
+      if (!fits) turn[Symbol.dispose]();
     }
+    return fits ? turn : undefined;
   }
 
   /** First come, first served. */
@@ -66,17 +65,17 @@ export class MemoryPlanner {
     }
   }
 
+  /** False if it will never fit. */
   async #evictFor(
-    byMemory: MemoryBytes,
+    byMemory: () => MemoryBytes,
     slots: () => readonly ModelSlot[],
     signal: AbortSignal,
-  ): Promise<void> {
+  ): Promise<boolean> {
     try {
       for (;;) {
         const residents = slots().filter(({ state }) => takesMemory(state));
-        const plan = planEviction(byMemory, residents.map(toResident), this.#limits);
-        if (plan.kind === "fits") return;
-        if (plan.kind === "never") throw noMemory(byMemory, this.#limits);
+        const plan = planEviction(byMemory(), residents.map(toResident), this.#limits);
+        if (plan.kind !== "waits") return plan.kind === "fits";
         for (const { slot } of plan.evict) slot.evict();
         await this.nextChange(signal);
       }

@@ -1,10 +1,12 @@
 // The memory that a model takes: what was planned before it was loaded, and a context for embeddings that its engine may have
 // created since. Both are freed with the model.
-import { addMemory, type MemoryBytes, type Model } from "@ingle/engine";
+import { addMemory, totalOf, type MemoryBytes, type Model } from "@ingle/engine";
 
 export class SlotMemory {
   #planned: MemoryBytes = {};
   #model: Pick<Model, "embeddingMemory"> | undefined;
+  /** For contexts for embeddings that are about to be created: only one at a time exists. */
+  readonly #reserved = new Set<MemoryBytes>();
 
   /** The planned memory; empty if unknown. */
   get planned(): MemoryBytes {
@@ -14,7 +16,18 @@ export class SlotMemory {
   /** All of its memory; empty if the planned memory is unknown. */
   get byMemory(): MemoryBytes {
     const isKnown = Object.keys(this.#planned).length > 0;
-    return isKnown ? addMemory(this.#planned, this.#model?.embeddingMemory ?? {}) : this.#planned;
+    return isKnown ? addMemory(this.#planned, larger(this.#model?.embeddingMemory, this.reserved)) : {};
+  }
+
+  /** The memory that is reserved for a context for embeddings. */
+  get reserved(): MemoryBytes {
+    return [...this.#reserved].reduce(larger, {});
+  }
+
+  /** Counts memory for a context for embeddings as the model's until the result is disposed. */
+  reserve(byMemory: MemoryBytes): Disposable {
+    this.#reserved.add(byMemory);
+    return { [Symbol.dispose]: () => this.#reserved.delete(byMemory) };
   }
 
   /** Called before the model is loaded. */
@@ -36,4 +49,8 @@ export class SlotMemory {
     this.#planned = {};
     this.#model = undefined;
   }
+}
+
+function larger(one: MemoryBytes = {}, other: MemoryBytes): MemoryBytes {
+  return totalOf(one) > totalOf(other) ? one : other;
 }
