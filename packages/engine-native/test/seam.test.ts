@@ -1,8 +1,12 @@
-// Compares the seam's .d.ts files with the rows of fields_of() in src: an object's properties must be the same on both sides.
+// Compares the seam's .d.ts files with the rows of fields_of() in src: an object's properties must be the same on both sides. And
+// compares the functions of the addon with those that index.js exports and the .d.ts files declare.
 import { readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import * as exported from "../index.js";
+import { findAddon } from "../find-addon.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -172,4 +176,16 @@ test.each(Object.entries(structs))("%s has the properties that the rows of %s na
 test("every interface and every table is compared", () => {
   expect([...interfaces.keys()].toSorted()).toEqual([...Object.keys(structs), ...withoutRows].toSorted());
   expect([...tables.keys()].toSorted()).toEqual([...Object.values(structs), ...parts].toSorted());
+});
+
+test("every function of the addon is exported and declared, and no other", () => {
+  const addon: unknown = createRequire(import.meta.url)(findAddon(root));
+  const names = Object.keys(addon as object).toSorted();
+  expect(names).toContain("loadModel");
+  const types = readFileSync(path.join(root, "index.d.ts"), "utf8");
+  const declared = [...types.matchAll(/^export (?:function (\w+)|\{([^}]*)\})/gm)].flatMap(
+    ([, name, list = ""]) => [...(name ?? list).matchAll(/\w+/g)].map(String),
+  );
+  expect(declared.toSorted()).toEqual(names);
+  expect(Object.keys(exported).toSorted()).toEqual(names);
 });
