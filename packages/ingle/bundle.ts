@@ -20,6 +20,7 @@ function folderOf(name: string): string {
 const programs = {
   "cli/main": path.join(folderOf("@ingle/server"), "dist/cli/main.js"),
   "bodies/body-worker": path.join(folderOf("@ingle/server"), "dist/bodies/body-worker.js"),
+  "documents/pdf-program": path.join(folderOf("@ingle/server"), "dist/documents/pdf-program.js"),
   "engine-child": path.join(folderOf("@ingle/engine"), "dist/engine-process/engine-child.js"),
   "native-child": path.join(folderOf("@ingle/engine"), "dist/quantize/native-child.js"),
   "worker-child": path.join(folderOf("@ingle/engine"), "dist/workers/worker-child.js"),

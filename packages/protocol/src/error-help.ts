@@ -22,6 +22,12 @@ export const errorHelp = {
     means: "An image is not a data URL, or its data is not an image.",
     advice: "Send `data:<mime type>;base64,<data>`.",
   },
+  document_invalid: {
+    means:
+      "A document is not base64; or it is neither text nor a PDF; or the PDF is damaged, password-protected, too large, or has no text. " +
+      "The message says which.",
+    advice: "Send a PDF with text, or text. Send scanned pages as images to a model that reads images.",
+  },
   image_not_supported: {
     means: "The request contains an image, but the model reads only text.",
     advice: "Leave the image out, or use a model whose `input_modalities` include `image`.",

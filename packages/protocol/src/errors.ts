@@ -13,6 +13,7 @@ export const wireErrors = {
   invalid_json: { status: 400, type: "invalid_request_error" },
   context_length_exceeded: { status: 400, type: "invalid_request_error" },
   image_invalid: { status: 400, type: "invalid_request_error" },
+  document_invalid: { status: 400, type: "invalid_request_error" },
   image_not_supported: { status: 400, type: "invalid_request_error" },
   generation_not_supported: { status: 400, type: "invalid_request_error" },
   reranking_not_supported: { status: 400, type: "invalid_request_error" },

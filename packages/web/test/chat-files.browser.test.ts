@@ -1,12 +1,11 @@
 // Files of a chat: attached texts and PDFs, exports, and imports.
 import { readFile } from "node:fs/promises";
-import { drawImage, encodePng, tinyModel } from "@ingle/fixtures";
+import { drawImage, encodePng, pdfFile, tinyModel } from "@ingle/fixtures";
 import type { Download, Page } from "playwright-core";
 import { expect, it } from "vitest";
 
 import { fileText } from "../src/replies/chat-request.ts";
 import { serve } from "./ingle-process.ts";
-import { pdfFile } from "./pdf-file.ts";
 import { RecordingProxy } from "./recording-proxy.ts";
 import { useBrowser, useIngle, useShared } from "./setup.ts";
 

@@ -5,6 +5,7 @@ import { flag, optionalField, requestObject, typeRule } from "../fields/field.ts
 import { callInputField } from "../fields/call-arguments.ts";
 import {
   boundedParts,
+  documentField,
   imageUrlLengthMax,
   messagesMax,
   nameField,
@@ -56,9 +57,9 @@ const ImageBlock = requestObject("ImageBlock", {
 });
 
 const documentRule =
-  "source must be an object whose type is text (with data) or content (a text, or text and image blocks): PDF is not supported";
+  "source must be an object whose type is base64 (with media_type and data), text (with data) or content (a text, or text and image blocks); documents are neither fetched nor uploaded";
 
-/** A document of text, inside a user's message or a tool's result. */
+/** A document, of which the model gets the text, inside a user's message or a tool's result. */
 const DocumentBlock = requestObject("DocumentBlock", {
   type: z.literal("document"),
   title: optionalField(textField("title")),
@@ -66,6 +67,11 @@ const DocumentBlock = requestObject("DocumentBlock", {
   source: z.discriminatedUnion(
     "type",
     [
+      z.looseObject({
+        type: z.literal("base64"),
+        media_type: z.string(documentRule),
+        data: documentField("data"),
+      }),
       z.looseObject({ type: z.literal("text"), data: textField("data") }),
       z.looseObject({
         type: z.literal("content"),

@@ -129,10 +129,10 @@ describe("a messages request", () => {
     [
       of("user", {
         type: "document",
-        source: { type: "base64", media_type: "application/pdf", data: "JVBERi0" },
+        source: { type: "url", url: "https://example.org/a.pdf" },
       }),
       "messages[0].content[0].source.type",
-      /PDF is not supported/,
+      /neither fetched nor uploaded/,
     ],
     [{ tools: [{ type: 5, ...weather }] }, "tools[0].type", /must be custom/],
     [{ tools: [{ type: "custom", name: "f" }] }, "tools[0].input_schema"],

@@ -1,11 +1,12 @@
 // The messages of a chat request: roles, and content as a string or as parts.
 import { z } from "zod";
 
-import { optionalField, requestObject, stringField, refuseField } from "../fields/field.ts";
+import { optionalField, refusedField, requestObject, stringField, refuseField } from "../fields/field.ts";
 import { boundedArguments, callArgumentsField, callArgumentsText } from "../fields/call-arguments.ts";
 import {
   boundedParts,
   contentOf,
+  documentField,
   imageUrlField,
   messagesMax,
   nameField,
@@ -43,12 +44,25 @@ export const ImagePart = requestObject("ImagePart", {
 });
 export type ImagePart = z.infer<typeof ImagePart>;
 
+/** A document inside a user's message. The model gets its text. */
+export const FilePart = requestObject("FilePart", {
+  type: z.literal("file", 'type must be "file"'),
+  file: z.looseObject(
+    {
+      file_id: refusedField("files cannot be uploaded: send the document itself in file_data"),
+      file_data: documentField("file_data"),
+      filename: optionalField(stringField("filename", { max: nameLengthMax }), "Comes before the text."),
+    },
+    "file must be an object with file_data",
+  ),
+});
+
 /** One part of a user's message. */
 export const ContentPart = z
   .discriminatedUnion(
     "type",
-    [TextPart, ImagePart],
-    'a content part must be an object of type "text" or "image_url"',
+    [TextPart, ImagePart, FilePart],
+    'a content part must be an object of type "text", "image_url" or "file"',
   )
   .meta({ id: "ContentPart" });
 export type ContentPart = z.infer<typeof ContentPart>;

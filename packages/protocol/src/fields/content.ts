@@ -19,6 +19,9 @@ export const textLengthMax = 8 * 1024 * 1024;
 /** Maximum length of an image's URL, in UTF-16 units: base64 of an image of 48 MiB. */
 export const imageUrlLengthMax = 64 * 1024 * 1024;
 
+/** Maximum length of a document's data, in UTF-16 units: base64 of 36 MiB. */
+export const documentLengthMax = 48 * 1024 * 1024;
+
 /** Maximum length of a name or an id inside a message, in UTF-16 units. */
 export const nameLengthMax = 256;
 
@@ -35,6 +38,12 @@ export function textField(name: string) {
 export function imageUrlField(name: string) {
   const rule = `${name} must be a data URL of the form data:<mime type>;base64,<data>`;
   return z.string(rule).min(1, rule).max(imageUrlLengthMax, rule);
+}
+
+/** A document's data. Whether it is a PDF or text is seen when it is read. */
+export function documentField(name: string) {
+  const rule = `${name} must be base64 or a data URL of at most ${documentLengthMax} characters`;
+  return z.string(rule).min(1, rule).max(documentLengthMax, rule);
 }
 
 /** A piece of text inside a message. */

@@ -1,14 +1,16 @@
 // The input of a request to /v1/responses: one text, or the items of a conversation.
 import { z } from "zod";
 
-import { optionalField, typeRule } from "../fields/field.ts";
+import { optionalField, refusedField, stringField, typeRule } from "../fields/field.ts";
 import { boundedArguments, callArgumentsField } from "../fields/call-arguments.ts";
 import {
   boundedParts,
   contentOf,
+  documentField,
   imageUrlField,
   messagesMax,
   nameField,
+  nameLengthMax,
   partsMax,
   textField,
   textLengthMax,
@@ -20,12 +22,22 @@ const OutputText = z.looseObject({ type: z.literal("output_text"), text: textFie
 const Refusal = z.looseObject({ type: z.literal("refusal"), refusal: textField("refusal") });
 const InputImage = z.looseObject({ type: z.literal("input_image"), image_url: imageUrlField("image_url") });
 
+const InputFile = z.looseObject({
+  type: z.literal("input_file"),
+  file_id: refusedField("files cannot be uploaded: send the document itself in file_data"),
+  file_url: refusedField("documents are not fetched: send the document itself in file_data"),
+  file_data: documentField("file_data"),
+  filename: optionalField(stringField("filename", { max: nameLengthMax })),
+});
+
 /** A part of a message, or of the result of a call. */
 export const ResponsesContentPart = z
   .discriminatedUnion(
     "type",
-    [InputText, OutputText, Refusal, InputImage],
-    typeRule("a content part must be an object of type input_text, output_text, refusal or input_image"),
+    [InputText, OutputText, Refusal, InputImage, InputFile],
+    typeRule(
+      "a content part must be an object of type input_text, output_text, refusal, input_image or input_file",
+    ),
   )
   .meta({ id: "ResponsesContentPart" });
 export type ResponsesContentPart = z.infer<typeof ResponsesContentPart>;

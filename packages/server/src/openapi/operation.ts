@@ -51,6 +51,13 @@ export const modelErrors = [
   "shutting_down",
 ] as const satisfies readonly WireErrorCode[];
 
+/** Errors of a route whose messages may have images and documents. */
+export const contentErrors = [
+  "image_invalid",
+  "image_not_supported",
+  "document_invalid",
+] as const satisfies readonly WireErrorCode[];
+
 /** Errors of a route that computes a prompt. */
 export const generationErrors = [
   ...modelErrors,

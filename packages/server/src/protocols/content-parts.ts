@@ -1,5 +1,5 @@
-// The content of messages before their images are read: a text, or text and image parts in their order. Protocols convert their
-// messages to these; images/read-images.ts then reads the images.
+// The content of messages before their images and documents are read: a text, or parts in their order. Protocols convert their
+// messages to these; read-content.ts then reads the parts.
 import type { GenerationRequest, Message } from "@ingle/engine";
 
 /** An image by its URL. */
@@ -12,16 +12,27 @@ export interface UnreadImage {
   param: string;
 }
 
-export type UnreadPart = { type: "text"; text: string } | UnreadImage;
+/** A PDF or a text file, of which the model gets the text. */
+export interface UnreadDocument {
+  type: "document";
+  /** Base64, or a data URL. */
+  data: string;
+  /** Comes before the text. */
+  name?: string | undefined;
+  /** Path of the field that holds the data. */
+  param: string;
+}
+
+export type UnreadPart = { type: "text"; text: string } | UnreadImage | UnreadDocument;
 export type UnreadContent = string | UnreadPart[];
 export type UnreadMessage = Omit<Message, "content"> & { content: UnreadContent };
 
-/** A chat request whose images are still to be read. */
+/** A chat request whose images and documents are still to be read. */
 export type UnreadRequest = Omit<Extract<GenerationRequest, { messages: unknown }>, "messages"> & {
   messages: UnreadMessage[];
 };
 
-/** The content of a message. Without images, its parts become one text. */
+/** The content of a message. Parts that are all text become one text. */
 export function toContent<Part>(
   content: string | readonly Part[],
   param: string,
@@ -29,10 +40,11 @@ export function toContent<Part>(
 ): UnreadContent {
   if (typeof content === "string") return content;
   const parts = content.map((part, index) => partOf(part, `${param}[${index}]`));
-  return parts.some(({ type }) => type === "image") ? parts : joinTexts(parts.flatMap(textOf));
+  const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  return texts.length === parts.length ? joinTexts(texts) : parts;
 }
 
-/** The content of a message that cannot have images. */
+/** The content of a message that can only have text. */
 export function textOfParts(content: string | readonly { text: string }[]): string {
   return typeof content === "string" ? content : joinTexts(content.map(({ text }) => text));
 }
@@ -52,8 +64,4 @@ export function joinTexts(texts: readonly string[]): string {
 function partsOf(content: UnreadContent): UnreadPart[] {
   if (typeof content !== "string") return content;
   return content === "" ? [] : [{ type: "text", text: content }];
-}
-
-function textOf(part: UnreadPart): string[] {
-  return part.type === "text" ? [part.text] : [];
 }

@@ -1,10 +1,10 @@
-// The route of every protocol that generates text: it leases the model, reads images, starts the generations, and sends the
+// The route of every protocol that generates text: it leases the model, reads images and documents, starts the generations, and sends the
 // response, complete or as a stream. Each protocol defines the rest (protocol.ts).
 import type { Generation, GenerationRequest, Model } from "@ingle/engine";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { sendEvents } from "../http/event-stream.ts";
 import type { ImageReading } from "../images/image-files.ts";
-import { readImages } from "../images/read-images.ts";
+import { readContent } from "./read-content.ts";
 import { startGenerations } from "./generations.ts";
 import { imageReading, leaseModel, responseHead, type InferenceOptions } from "./inference.ts";
 import type {
@@ -108,7 +108,7 @@ function completeBody<Body extends GenerationBody, Sent extends GenerationBody>(
   // oxlint-enable typescript/no-unsafe-type-assertion
 }
 
-/** The prompts with the pixels of their images, and with the model's own formatting. Throws what `readImages` throws. */
+/** The prompts with their images and documents read, and with the model's own formatting. Throws what `readContent` throws. */
 export async function readPrompts(
   prompts: readonly Prompt[],
   model: Model,
@@ -121,7 +121,7 @@ export async function readPrompts(
 
 async function readPrompt(prompt: Prompt, model: Model, reading: ImageReading): Promise<GenerationRequest> {
   if (typeof prompt === "function") return await prompt(model);
-  return prompt.messages === undefined ? prompt : await readImages(prompt, model, reading);
+  return prompt.messages === undefined ? prompt : await readContent(prompt, model, reading);
 }
 
 function first(generations: readonly Generation[]): Generation {

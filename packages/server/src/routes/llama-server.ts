@@ -15,8 +15,8 @@ import {
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { sendPieces, toDetokenization, toTokenization } from "../http/json-pieces.ts";
-import { readImages } from "../images/read-images.ts";
-import { modelErrors } from "../openapi/operation.ts";
+import { readContent } from "../protocols/read-content.ts";
+import { contentErrors, modelErrors } from "../openapi/operation.ts";
 import { toConversation } from "../protocols/chat/protocol.ts";
 import { imageReading, leaseModel, type InferenceOptions } from "../protocols/inference.ts";
 import { llamaServerConventions } from "../protocols/llama-server/conventions.ts";
@@ -88,7 +88,7 @@ const applyTemplate = {
   body: LlamaServerTemplateRequest,
   summary: "Format a conversation with the chat template",
   responses: { 200: LlamaServerTemplate },
-  errors: [...modelErrors, "image_invalid", "image_not_supported"],
+  errors: [...modelErrors, ...contentErrors],
   example: { messages: [{ role: "user", content: "What is the capital of France?" }] },
 } satisfies Route;
 
@@ -141,7 +141,7 @@ export async function llamaServerRoutes(app: FastifyInstance, options: Inference
   addRoute(app, applyTemplate, async (request): Promise<LlamaServerTemplate> => {
     const { body } = request;
     const { model } = await modelOf(request, body.model);
-    const chat = await readImages(toConversation(body), model, imageReading(request, options));
+    const chat = await readContent(toConversation(body), model, imageReading(request, options));
     return { prompt: await model.promptText(chat, { addGenerationPrompt: body.add_generation_prompt }) };
   });
 }

@@ -16,8 +16,8 @@ import { fieldNames } from "../protocols/engine-fields.ts";
 import { sendPieces, toDetokenization, toTokenization } from "../http/json-pieces.ts";
 import { toConversation } from "../protocols/chat/protocol.ts";
 import type { ImageReading } from "../images/image-files.ts";
-import { readImages } from "../images/read-images.ts";
-import { modelErrors } from "../openapi/operation.ts";
+import { readContent } from "../protocols/read-content.ts";
+import { contentErrors, modelErrors } from "../openapi/operation.ts";
 import { anthropicConventions, ignoredParts, toPromptRequest } from "../protocols/messages/protocol.ts";
 import { WireError } from "../wire-error.ts";
 import { addRoute, type Route } from "./add-route.ts";
@@ -32,7 +32,7 @@ const tokenize = {
   fieldNames,
   summary: "Tokenize a text or a conversation",
   responses: { 200: Tokenization },
-  errors: [...modelErrors, "image_invalid", "image_not_supported"],
+  errors: [...modelErrors, ...contentErrors],
   example: { content: "The capital of France is" },
 } satisfies Route;
 const detokenize = {
@@ -52,7 +52,7 @@ const countTokens = {
   ...anthropicConventions,
   summary: "Count the prompt tokens of a messages request",
   responses: { 200: TokenCount },
-  errors: [...modelErrors, "image_invalid", "image_not_supported"],
+  errors: [...modelErrors, ...contentErrors],
   errorBody: AnthropicErrorBody,
   example: { messages: [{ role: "user", content: "What is the capital of France?" }] },
 } satisfies Route;
@@ -75,7 +75,7 @@ export async function tokenizeRoutes(app: FastifyInstance, options: InferenceOpt
     const { body, clientSignal: signal } = request;
     request.ignore(ignoredParts(body));
     const { model } = await leaseModel(request, options, { model: body.model });
-    const prompt = await readImages(toPromptRequest(body), model, imageReading(request, options));
+    const prompt = await readContent(toPromptRequest(body), model, imageReading(request, options));
     return { input_tokens: (await model.promptTokens(prompt, { signal })).length };
   });
 }
@@ -84,7 +84,7 @@ export async function tokenizeRoutes(app: FastifyInstance, options: InferenceOpt
 async function tokensOf(model: Model, body: TokenizeRequest, reading: ImageReading): Promise<Int32Array> {
   const { messages } = body;
   if (messages !== undefined) {
-    const chat = await readImages(toConversation({ ...body, messages }), model, reading);
+    const chat = await readContent(toConversation({ ...body, messages }), model, reading);
     return model.promptTokens(chat, { signal: reading.signal });
   }
   return model.tokenizer.encode(body.content ?? body.prompt ?? "", {

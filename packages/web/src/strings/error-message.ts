@@ -15,6 +15,7 @@ export const errorTexts = texts({
     "Das ist zu lang für den Kontext des Modells.",
   ],
   image_invalid: ["An image could not be read.", "Ein Bild konnte nicht gelesen werden."],
+  document_invalid: ["A document could not be read.", "Ein Dokument konnte nicht gelesen werden."],
   image_not_supported: ["This model cannot read images.", "Dieses Modell kann keine Bilder lesen."],
   generation_not_supported: ["This model cannot generate text.", "Dieses Modell kann keinen Text erzeugen."],
   embeddings_not_supported: [

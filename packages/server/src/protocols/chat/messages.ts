@@ -52,5 +52,8 @@ function toAssistantPart(part: AssistantPart): UnreadPart {
 
 function toPart(part: ContentPart, place: string): UnreadPart {
   if (part.type === "text") return { type: "text", text: part.text };
-  return { type: "image", url: part.image_url.url, place, param: `${place}.image_url.url` };
+  if (part.type === "image_url")
+    return { type: "image", url: part.image_url.url, place, param: `${place}.image_url.url` };
+  const { file_data: data, filename: name } = part.file;
+  return { type: "document", data, name, param: `${place}.file.file_data` };
 }

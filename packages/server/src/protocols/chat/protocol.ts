@@ -1,7 +1,7 @@
 // POST /v1/chat/completions: replies to a conversation. Converts a checked request for the engine.
 import type { GenerationRequest } from "@ingle/engine";
 import { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest } from "@ingle/protocol";
-import { generationErrors } from "../../openapi/operation.ts";
+import { contentErrors, generationErrors } from "../../openapi/operation.ts";
 import type { VariantName } from "../../variants.ts";
 import { toStreamOptions } from "../choice-chunks.ts";
 import { textOfParts, type UnreadRequest } from "../content-parts.ts";
@@ -17,7 +17,7 @@ export const chatCompletions: GenerationProtocol<ChatCompletionRequest> = {
     summary: "A reply to a conversation, whole or streamed",
     responses: { 200: ChatCompletion },
     event: ChatCompletionChunk,
-    errors: [...generationErrors, "image_invalid", "image_not_supported"],
+    errors: [...generationErrors, ...contentErrors],
     example: { messages: [{ role: "user", content: "What is the capital of France?" }] },
   },
   conventions: { fieldNames },

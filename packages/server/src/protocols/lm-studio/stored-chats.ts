@@ -89,6 +89,9 @@ function unitsOf({ content, reasoning = "" }: UnreadMessage): number {
   const texts =
     typeof content === "string"
       ? [content]
-      : content.map((part) => (part.type === "text" ? part.text : part.url));
+      : content.map((part) => {
+          if (part.type === "text") return part.text;
+          return part.type === "image" ? part.url : part.data;
+        });
   return texts.reduce((sum, text) => sum + text.length, reasoning.length + messageUnits);
 }

@@ -130,6 +130,8 @@ function toParts(block: UserBlock | ResultBlock, place: string): UnreadPart[] {
 function fromDocument({ title = "", context = "", source }: DocumentBlock, place: string): UnreadPart[] {
   const head = [title, context].filter((text) => text !== "");
   const parts = head.map((text): UnreadPart => ({ type: "text", text }));
+  if (source.type === "base64")
+    return [...parts, { type: "document", data: source.data, param: `${place}.source.data` }];
   if (source.type === "text") return [...parts, { type: "text", text: source.data }];
   const { content } = source;
   if (typeof content === "string") return [...parts, { type: "text", text: content }];

@@ -11,7 +11,7 @@ import {
   MessageStreamEvent,
 } from "@ingle/protocol";
 import { namedEvent } from "../../http/event-stream.ts";
-import { generationErrors } from "../../openapi/operation.ts";
+import { contentErrors, generationErrors } from "../../openapi/operation.ts";
 import type { VariantName } from "../../variants.ts";
 import { WireError } from "../../wire-error.ts";
 import type { UnreadMessage, UnreadRequest } from "../content-parts.ts";
@@ -34,7 +34,7 @@ export const messages: GenerationProtocol<MessagesRequest> = {
     summary: "A reply to a conversation in the shape of Anthropic's clients, whole or as events",
     responses: { 200: AnthropicMessage },
     event: MessageStreamEvent,
-    errors: [...generationErrors, "image_invalid", "image_not_supported"],
+    errors: [...generationErrors, ...contentErrors],
     errorBody: AnthropicErrorBody,
     example: { max_tokens: 16, messages: [{ role: "user", content: "What is the capital of France?" }] },
   },

@@ -10,7 +10,7 @@ import {
   type ResponsesTextFormat,
   type StoredItem,
 } from "@ingle/protocol";
-import { generationErrors } from "../../openapi/operation.ts";
+import { contentErrors, generationErrors } from "../../openapi/operation.ts";
 import type { VariantName } from "../../variants.ts";
 import type { UnreadRequest } from "../content-parts.ts";
 import { toSampling, toThinking } from "../engine-fields.ts";
@@ -33,7 +33,7 @@ export function responses(stored: StoredResponses): GenerationProtocol<Continued
       summary: "A reply as a list of items, whole, as events, or in the background",
       responses: { 200: ResponseObject },
       event: ResponsesEvent,
-      errors: [...generationErrors, "image_invalid", "image_not_supported"],
+      errors: [...generationErrors, ...contentErrors],
       example: { input: "What is the capital of France?" },
     },
     conventions: {

@@ -1,0 +1,35 @@
+// Reads the images and documents of a request, so that its messages are the engine's.
+import type { ContentPart, Message, Model } from "@ingle/engine";
+import { documentTexts } from "../documents/document-texts.ts";
+import type { ImageReading } from "../images/image-files.ts";
+import { readImages } from "../images/read-images.ts";
+import type { UnreadMessage } from "./content-parts.ts";
+
+/** Throws what `readImages` and `documentTexts` throw; each error names the field of the image or document. */
+export async function readContent<Request extends { messages: readonly UnreadMessage[] }>(
+  request: Request,
+  model: Pick<Model, "info">,
+  reading: ImageReading,
+): Promise<Omit<Request, "messages"> & { messages: Message[] }> {
+  const { messages, ...rest } = request;
+  const parts = messages.flatMap(({ content }) => (typeof content === "string" ? [] : content));
+  const images = await readImages(
+    parts.filter((part) => part.type === "image"),
+    model,
+    reading,
+  );
+  const texts = await documentTexts(
+    parts.filter((part) => part.type === "document"),
+    reading.signal,
+  );
+  const contentOf = ({ content }: UnreadMessage): Message["content"] => {
+    if (typeof content === "string") return content;
+    return content.flatMap((part): ContentPart[] => {
+      if (part.type === "text") return [part];
+      if (part.type === "document") return [{ type: "text", text: texts.get(part) ?? "" }];
+      const image = images.get(part);
+      return image === undefined ? [] : [{ type: "image", image }];
+    });
+  };
+  return { ...rest, messages: messages.map((message) => ({ ...message, content: contentOf(message) })) };
+}
