@@ -82,6 +82,8 @@ function request(prompt: Int32Array, client: string): NativeRequest {
     cachePrompt: true,
     constraint: null,
     prediction: new Int32Array(),
+    reportsPrompt: false,
+    promptLogprobs: -1,
     logprobs: 3,
     adapterScales: [],
     client,

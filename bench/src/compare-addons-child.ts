@@ -44,6 +44,8 @@ function requestOf(tokens: Int32Array, maxTokens: number): NativeRequest {
     logprobs: -1,
     adapterScales: [],
     prediction: new Int32Array(),
+    reportsPrompt: false,
+    promptLogprobs: -1,
     client: "",
   };
   return { tokens, sampling: greedySampling, maxTokens, ignoreEos: true, cachePrompt: false, ...rest };

@@ -122,6 +122,13 @@ export interface NativeRequest {
   adapterScales: number[];
   /** What the reply will probably repeat, for drafts; empty for none. Ignored with a draft model or a recurrent model. */
   prediction: Int32Array;
+  /** Whether to report how much of the prompt is computed. */
+  reportsPrompt: boolean;
+  /**
+   * How many of the likeliest tokens to report for each token of the prompt, up to 20; -1 reports no probabilities of the prompt. Needs
+   * `cachePrompt: false` and no images. The reply's log probabilities then include the token that ends it.
+   */
+  promptLogprobs: number;
   /** Requests with the same key are served in order of arrival; different keys get fair shares. */
   client: string;
 }
@@ -219,7 +226,12 @@ export interface NativeMemoryLimits {
 }
 
 /** An event of one request. */
-export type NativeEvent = NativeTextEvent | NativeFinishEvent | NativeEmbeddingEvent | NativeErrorEvent;
+export type NativeEvent =
+  | NativePromptEvent
+  | NativeTextEvent
+  | NativeFinishEvent
+  | NativeEmbeddingEvent
+  | NativeErrorEvent;
 
 /**
  * The blocks of tokens whose state other requests can reuse, as changes since the last report. Apply `removed` before `stored`.
@@ -244,6 +256,23 @@ export interface NativeStoredBlocks {
   hashes: BigUint64Array;
   /** The tokens of all blocks, concatenated. */
   tokens: Int32Array;
+}
+
+/**
+ * Progress of a prompt, for a request with `reportsPrompt` or `promptLogprobs`. The first one comes when the prompt is begun, the last
+ * one before the first text.
+ */
+export interface NativePromptEvent {
+  id: number;
+  type: "prompt";
+  promptTokens: number;
+  cachedTokens: number;
+  /** Including the cached ones. */
+  computedTokens: number;
+  /** Milliseconds since the prompt was begun. */
+  ms: number;
+  /** Log probabilities of the next tokens of the prompt, NaN for the first one; absent unless requested. */
+  logprobs?: NativeTokenLogprobs[];
 }
 
 /** Generated text: whole characters, no part of a stop string. `tokens` counts the tokens that it was decoded from. */

@@ -40,6 +40,7 @@ export type {
   NativeStats,
   NativeStepReport,
   NativeStoredBlocks,
+  NativePromptEvent,
   NativeTextEvent,
   NativeTokenLogprob,
   NativeTokenLogprobs,

@@ -86,6 +86,8 @@ struct TextRequest {
     float temperature = 0;
     std::shared_ptr<const llama_rt::Constraint> constraint = nullptr;
     std::vector<float> adapter_scales = {};
+    /// As in Submission; needs uses_cache false.
+    int32_t prompt_logprobs = -1;
 };
 
 struct Reply {
@@ -97,6 +99,10 @@ struct Reply {
     int32_t cached = 0;
     /// The texts' vectors, if these were asked for.
     std::vector<float> vectors = {};
+    /// How much of the prompt was computed at each report, and the log probabilities of its tokens.
+    std::vector<int32_t> computed = {};
+    std::vector<engine::TokenLogprobs> prompt_logprobs = {};
+    std::vector<engine::TokenLogprobs> logprobs = {};
     /// Which reply this was to end: first, second, …; 0 before its end.
     int32_t place = 0;
     /// Last events that came for it: more than one is a bug of the engine.
@@ -134,8 +140,9 @@ public:
                                         .uses_cache = request.uses_cache,
                                         .images = request.images,
                                         .constraint = request.constraint,
-                                        .logprobs = -1,
-                                        .adapter_scales = request.adapter_scales});
+                                        .logprobs = request.prompt_logprobs,
+                                        .adapter_scales = request.adapter_scales,
+                                        .prompt_logprobs = request.prompt_logprobs});
         if (!id) throw std::runtime_error(id.error().message);
         return *id;
     }
@@ -188,9 +195,20 @@ private:
         heard_.wait_for(lock, kWaitMax, [&] { return !is_asking_; });
     }
 
+    static void append(std::vector<engine::TokenLogprobs>& all,
+                       const std::vector<engine::TokenLogprobs>& more) {
+        all.insert(all.end(), more.begin(), more.end());
+    }
+
     void note(const engine::Event& event) {
         if (const auto* text = std::get_if<engine::TextEvent>(&event)) {
             replies_[text->id].text += text->text;
+            append(replies_[text->id].logprobs, text->logprobs);
+            return;
+        }
+        if (const auto* prompt = std::get_if<engine::PromptEvent>(&event)) {
+            replies_[prompt->id].computed.push_back(prompt->computed);
+            append(replies_[prompt->id].prompt_logprobs, prompt->logprobs);
             return;
         }
         if (!engine::ends_request(event)) return;

@@ -22,6 +22,7 @@ const structs: Readonly<Record<string, string>> = {
   NativeStoredBlocks: "Stored",
   NativeBlocksEvent: "KvBlocksEvent",
   NativeStepReport: "StepReport",
+  NativePromptEvent: "PromptEvent",
   NativeTextEvent: "TextEvent",
   NativeTokenLogprob: "TokenLogprob",
   NativeTokenLogprobs: "TokenLogprobs",

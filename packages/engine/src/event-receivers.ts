@@ -20,7 +20,7 @@ export function deliver(
       continue;
     }
     const listener = listeners.get(event.id);
-    if (event.type !== "text") listeners.delete(event.id);
+    if (endsRequest(event)) listeners.delete(event.id);
     listener?.(event);
   }
 }
@@ -29,4 +29,9 @@ export function deliver(
 export function errorOf({ message, neededMemory, ...error }: NativeErrorEvent): unknown {
   const memory = neededMemory === undefined ? {} : { neededMemory: memoryBytesOf(neededMemory) };
   return toEngineError(Object.assign(new Error(message), error, memory));
+}
+
+/** Whether this is the last event of its request. */
+export function endsRequest({ type }: NativeEvent): boolean {
+  return type !== "text" && type !== "prompt";
 }

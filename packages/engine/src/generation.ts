@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { isCrash } from "./errors.ts";
 import type { ToolCall } from "./messages.ts";
-import type { NativeEvent, NativeFinishEvent, NativeTokenLogprobs } from "./native.ts";
+import type { NativeEvent, NativeFinishEvent, NativePromptEvent, NativeTokenLogprobs } from "./native.ts";
 import { ReplyReader, type ReadReply, type ReplyDelta, type ToolCallDelta } from "./reply-reader.ts";
 
 /** Why a reply ended. `stop`: on its own or at a stop string; `length`: at a token limit; `tool_calls`: to have tools called. */
@@ -46,6 +46,8 @@ export interface GenerationResult {
   toolCalls: ToolCall[];
   /** For every token of the reply; absent unless requested. */
   logprobs?: readonly TokenLogprobs[];
+  /** For every token of the prompt; absent unless requested. */
+  promptLogprobs?: readonly PromptTokenLogprobs[];
   finishReason: FinishReason;
   /** The stop string of the request that ended the reply; absent if none did. */
   stop?: string;
@@ -65,7 +67,23 @@ export interface GenerationChunk {
   tokens: number;
   /** For each of these tokens; absent unless requested. */
   logprobs?: readonly TokenLogprobs[];
+  /** Set in chunks that only report how much of the prompt is computed; only if requested. */
+  prompt?: PromptProgress;
 }
+
+/** How much of a prompt is computed, in tokens. */
+export interface PromptProgress {
+  promptTokens: number;
+  /** Tokens from the prefix cache. */
+  cachedTokens: number;
+  /** Including the cached ones. */
+  computedTokens: number;
+  /** Milliseconds since the prompt was begun. */
+  ms: number;
+}
+
+/** The same of a token of the prompt; null for the first one, which the model did not predict. */
+export type PromptTokenLogprobs = Omit<TokenLogprobs, "logprob"> & { logprob: number | null };
 
 /** The log probability of a token, and the likeliest tokens at its position, as the model computed them, before all sampling. */
 export type TokenLogprobs = NativeTokenLogprobs;
@@ -82,6 +100,18 @@ export interface StartedGeneration {
   promptTokens: number;
   /** Parses content, reasoning and calls; absent if the whole reply is content. */
   read?: ReadReply | undefined;
+}
+
+/** What a request asks for beside the reply itself. All are false by default. */
+interface Requested {
+  /** Whether the result has `logprobs`, even if empty. */
+  hasLogprobs: boolean;
+  /** Whether it has `promptLogprobs`. */
+  hasPromptLogprobs: boolean;
+  /** Whether chunks report how much of the prompt is computed. */
+  reportsPrompt: boolean;
+  /** Whether only the prompt is computed. The engine's reply of one token is then dropped. */
+  isPromptOnly: boolean;
 }
 
 type State =
@@ -117,7 +147,8 @@ export class Generation
   readonly #toError: (event: Extract<NativeEvent, { type: "error" }>) => unknown;
   readonly #newCallId: () => string;
   readonly #stops: readonly string[];
-  readonly #hasLogprobs: boolean;
+  readonly #requested: Requested;
+  readonly #promptLogprobs: PromptTokenLogprobs[] = [];
   readonly #signal: AbortSignal | undefined;
   readonly #onAbort = (): void => this.#fail(this.#signal?.reason);
   readonly #source: GenerationSource;
@@ -132,15 +163,18 @@ export class Generation
       newCallId?: () => string;
       /** The caller's stop strings. The chat template may have others, which results do not report. */
       stops?: readonly string[];
-      /** Whether the result has `logprobs`, even if empty. Default false. */
-      hasLogprobs?: boolean;
-    },
+    } & Partial<Requested>,
   ) {
     this.#source = source;
     this.#toError = options.toError;
     this.#newCallId = options.newCallId ?? newCallId;
     this.#stops = options.stops ?? [];
-    this.#hasLogprobs = options.hasLogprobs ?? false;
+    this.#requested = {
+      hasLogprobs: options.hasLogprobs ?? false,
+      hasPromptLogprobs: options.hasPromptLogprobs ?? false,
+      reportsPrompt: options.reportsPrompt ?? false,
+      isPromptOnly: options.isPromptOnly ?? false,
+    };
     this.#signal = options.signal;
     this.#result = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -166,6 +200,11 @@ export class Generation
    */
   get promptTokens(): number | undefined {
     return this.#promptTokens;
+  }
+
+  /** Log probabilities of the prompt's tokens, if requested: complete before the first piece of the reply. */
+  get promptLogprobs(): readonly PromptTokenLogprobs[] {
+    return this.#promptLogprobs;
   }
 
   // oxlint-disable-next-line unicorn/no-thenable -- a generation is awaitable by design: one handle for both uses
@@ -227,7 +266,9 @@ export class Generation
 
   #deliver(event: NativeEvent): void {
     if (this.#state.kind !== "running") return;
-    if (event.type === "text") {
+    if (event.type === "prompt") this.#notePrompt(event);
+    else if (event.type === "text") {
+      if (this.#requested.isPromptOnly) return;
       this.#tokens += event.tokens;
       if (event.logprobs !== undefined) this.#logprobs.push(...event.logprobs);
       if (this.#reader === undefined) this.#emit({ text: event.text, reasoning: "", toolCalls: [] });
@@ -238,6 +279,14 @@ export class Generation
     } else if (event.type === "finish" && event.reason !== "cancelled") {
       void this.#finish(event, event.reason); // its own failures end in #fail
     }
+  }
+
+  #notePrompt({ logprobs = [], promptTokens, cachedTokens, computedTokens, ms }: NativePromptEvent): void {
+    for (const { logprob, ...token } of logprobs)
+      this.#promptLogprobs.push({ ...token, logprob: Number.isNaN(logprob) ? null : logprob });
+    if (!this.#requested.reportsPrompt) return;
+    this.#chunks.push({ text: "", tokens: 0, prompt: { promptTokens, cachedTokens, computedTokens, ms } });
+    this.#notify();
   }
 
   /** Buffers a piece and wakes the iterators. */
@@ -268,19 +317,26 @@ export class Generation
   }
 
   #toResult(event: NativeFinishEvent, reason: "stop" | "length"): GenerationResult {
-    const { id: _id, type: _type, reason: _reason, stop, queueMs, promptMs, predictedMs, ...usage } = event;
+    const { id: _id, type: _type, reason: _reason, stop, queueMs, promptMs, predictedMs, ...counts } = event;
     const { reasoning = "", toolCalls = [] } = this.#reader?.sure ?? {};
     const logprobs = this.#chunks.flatMap((chunk) => chunk.logprobs ?? []);
     const reasoningTokens = this.#chunks.reduce(
       (sum, chunk) => sum + (chunk.reasoning === undefined ? 0 : chunk.tokens),
       0,
     );
+    const { hasLogprobs, hasPromptLogprobs, isPromptOnly } = this.#requested;
+    const usage = isPromptOnly ? { ...counts, completionTokens: 0 } : counts;
     return {
       text: this.#text,
       reasoning,
       toolCalls: [...toolCalls],
-      ...(this.#hasLogprobs ? { logprobs } : {}),
-      finishReason: reason === "stop" && toolCalls.length > 0 ? "tool_calls" : reason,
+      ...(hasLogprobs ? { logprobs } : {}),
+      ...(hasPromptLogprobs ? { promptLogprobs: this.#promptLogprobs } : {}),
+      finishReason: isPromptOnly
+        ? "length"
+        : reason === "stop" && toolCalls.length > 0
+          ? "tool_calls"
+          : reason,
       ...(this.#stops.includes(stop) ? { stop } : {}),
       usage: { ...usage, reasoningTokens },
       timings: { queueMs, promptMs, predictedMs },
@@ -289,13 +345,14 @@ export class Generation
 
   /** Fails the generation. But if the engine crashed before anybody saw a piece of the reply, the reply is restarted once. */
   #failOrRestart(error: unknown): void {
-    const isUnseen = this.#chunks.length === 0 && !this.#hasRestarted;
+    const isUnseen = this.#chunks.every(({ prompt }) => prompt !== undefined) && !this.#hasRestarted;
     if (this.#state.kind !== "running" || !isUnseen || !isCrash(error)) return this.#fail(error);
     this.#hasRestarted = true;
     this.#reader?.close();
     this.#reader = undefined;
     this.#tokens = 0;
     this.#logprobs = [];
+    this.#promptLogprobs.length = 0;
     void this.#run(); // its own failures end in #fail
   }
 

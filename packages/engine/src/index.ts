@@ -26,9 +26,12 @@ export {
   type GenerationChunk,
   type GenerationResult,
   type GenerationTimings,
+  type PromptProgress,
+  type PromptTokenLogprobs,
   type TokenLogprobs,
   type Usage,
 } from "./generation.ts";
+export { promptLogprobsMax } from "./sampling.ts";
 export { GenerationRequest, checkGenerationRequest } from "./generation-request.ts";
 export { addAlias, removeAlias } from "./library/aliases.ts";
 export {

@@ -8,11 +8,9 @@ import {
   type NativeEngine,
   type NativeEngineOptions,
   type NativeEvent,
-  type NativeImages,
   type NativeMemoryLimits,
   type NativeModel,
   type NativeModelInfo,
-  type NativeRequest,
   type NativeStats,
 } from "./native.ts";
 import { EngineError, invalidRequest, isCrash } from "./errors.ts";
@@ -38,7 +36,7 @@ import { memoryBytesOf, nativeLimits, type MemoryBytes } from "./memory.ts";
 import { deliver, errorOf, type EventReceivers } from "./event-receivers.ts";
 import { countImages } from "./messages.ts";
 import { Processor } from "./processor.ts";
-import { toNativeSampling } from "./native-sampling.ts";
+import { toNativeRequest, type PreparedPrompt, type RequestToSubmit } from "./native-request.ts";
 import { predictionTokens } from "./prediction.ts";
 import { readContent, type ReadReply } from "./reply-reader.ts";
 import { wholeGrammar } from "./response-format.ts";
@@ -76,15 +74,6 @@ interface ModelParts {
   adapters?: readonly string[] | undefined;
   workers?: WorkersLease | undefined;
   supervisor?: Supervisor | undefined;
-}
-
-/** A prompt for the engine, with the rules and the parser of its reply. */
-interface PreparedPrompt {
-  tokens: Int32Array;
-  images: NativeImages | null;
-  stops: string[];
-  constraint: NativeConstraint | null;
-  read?: ReadReply | undefined;
 }
 
 /** A loaded model. `load()` creates it; dispose it to free its memory. */
@@ -159,6 +148,9 @@ export class Model implements AsyncDisposable {
         signal: options.signal,
         stops: checked.stop,
         hasLogprobs: checked.logprobs !== undefined,
+        hasPromptLogprobs: checked.promptLogprobs !== undefined,
+        reportsPrompt: checked.reportsPrompt,
+        isPromptOnly: checked.maxTokens === 0,
         toError: errorOf,
       },
     );
@@ -321,25 +313,12 @@ export class Model implements AsyncDisposable {
   }
 
   #submit(
-    request: CheckedGenerationRequest & Pick<NativeRequest, "adapterScales" | "client">,
-    prompt: PreparedPrompt & Pick<NativeRequest, "prediction">,
+    request: RequestToSubmit,
+    prompt: PreparedPrompt & { prediction: Int32Array },
     onEvent: (event: NativeEvent) => void,
   ): StartedGeneration {
-    const submit = (engine: NativeEngine): number =>
-      engine.submit({
-        tokens: prompt.tokens,
-        images: prompt.images,
-        sampling: toNativeSampling(request),
-        maxTokens: request.maxTokens ?? -1,
-        stops: [...request.stop, ...prompt.stops],
-        ignoreEos: request.ignoreEos,
-        cachePrompt: request.cachePrompt,
-        constraint: prompt.constraint,
-        logprobs: request.logprobs ?? -1,
-        adapterScales: request.adapterScales,
-        prediction: prompt.prediction,
-        client: request.client,
-      });
+    const native = toNativeRequest(request, prompt);
+    const submit = (engine: NativeEngine): number => engine.submit(native);
     return { ...this.#enqueue(submit, onEvent), promptTokens: prompt.tokens.length, read: prompt.read };
   }
 

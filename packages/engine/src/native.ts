@@ -34,6 +34,7 @@ export type {
   NativeModelInfo,
   NativePieces,
   NativePrompt,
+  NativePromptEvent,
   NativeQuantizeOptions,
   NativeReply,
   NativeReplyParser,

@@ -15,6 +15,12 @@ const tokensMax = 0x7fff_ffff;
 /** Maximum number of alternatives reported for each token. */
 const logprobsMax = 20;
 
+/**
+ * Maximum number of log probabilities of a prompt: its tokens, each with its alternatives. They are kept until the reply ends, and take
+ * about 250 bytes each.
+ */
+export const promptLogprobsMax = 262_144;
+
 export const Sampling = z
   .object({
     /** Higher is more random; 0 always takes the likeliest token. Default 1. */
@@ -51,8 +57,8 @@ export type Sampling = z.infer<typeof Sampling>;
 
 export const Limits = z
   .object({
-    /** Maximum number of tokens to generate. Default: until the context is full. */
-    maxTokens: z.int().min(1).optional(),
+    /** Maximum number of tokens to generate; 0 only computes the prompt. Default: until the context is full. */
+    maxTokens: z.int().min(0).optional(),
     /** The reply has at least this many tokens: until then, the model cannot end it, and stop strings do not. Default 0. */
     minTokens: z.int().min(0).max(tokensMax).default(0),
     /** Texts that end the reply, which never contains them. Default: none. */
@@ -69,6 +75,14 @@ export const Limits = z
     cachePrompt: z.boolean().default(true),
     /** Returns the log probability of each token and of this many alternatives. Default: none. */
     logprobs: z.int().min(0).max(logprobsMax).optional(),
+    /**
+     * Returns the log probability of each token of the prompt and of this many alternatives, at most 262,144 in all. Not for prompts with
+     * images. The prompt is computed without the prefix cache, a few tokens at a time. With `logprobs`, the log probabilities of the reply
+     * then include the token that ends it. Default: none.
+     */
+    promptLogprobs: z.int().min(0).max(logprobsMax).optional(),
+    /** Yields a chunk with `prompt` whenever a part of the prompt is computed. Default false. */
+    reportsPrompt: z.boolean().default(false),
   })
   .meta({ id: "Limits" });
 export type Limits = z.infer<typeof Limits>;

@@ -86,7 +86,8 @@ export const CompletionRequest = z
       ...samplingFields,
       max_tokens: tokenLimit(
         "max_tokens",
-        `Maximum number of tokens per reply, at least 1; -1 means no limit. Default ${completionTokensDefault}.`,
+        `Maximum number of tokens per reply; 0 only computes the prompt, -1 means no limit. Default ${completionTokensDefault}.`,
+        { min: 0 },
       ),
       n: choicesField,
       best_of: optionalField(
@@ -95,7 +96,7 @@ export const CompletionRequest = z
       ),
       logprobs: optionalField(
         integerField("logprobs", { min: 0, max: completionLogprobsMax }),
-        "Returns the log probability of each token and of this many alternatives. Cannot be combined with echo.",
+        "Returns the log probability of each token and of this many alternatives; with echo, also of each token of the prompt.",
       ),
       ...formatFields,
       ...streamFields,
@@ -120,8 +121,8 @@ export const CompletionRequest = z
         bestOf > n ? "best_of" : "n",
         `n or best_of times the number of prompts must be at most ${completionsMax}`,
       );
-    if (request.echo === true && request.logprobs !== undefined)
-      refuse("logprobs", "logprobs and echo exclude each other: prompt log probabilities are not supported");
+    if (request.echo === true && request.logprobs !== undefined && suffix !== "")
+      refuse("suffix", "suffix cannot be combined with both echo and logprobs");
     if (suffix !== "" && prompts.some((prompt) => typeof prompt !== "string"))
       refuse("suffix", "suffix needs prompts that are texts, not token ids");
   })
@@ -141,11 +142,15 @@ export type CompletionFinishReason = z.infer<typeof CompletionFinishReason>;
 export const CompletionLogprobs = responseObject("CompletionLogprobs", {
   tokens: z.array(z.string()).describe("The tokens' texts; a partial character is written bytes:\\x…"),
   token_logprobs: z
-    .array(z.number())
-    .describe("Natural logarithms of their probabilities; -9999 if one is 0."),
+    .array(z.number().nullable())
+    .describe(
+      "Natural logarithms of their probabilities; -9999 if one is 0, null for the first token of a prompt.",
+    ),
   top_logprobs: z
-    .array(z.record(z.string(), z.number()))
-    .describe("The likeliest tokens at each position, and the token itself."),
+    .array(z.record(z.string(), z.number()).nullable())
+    .describe(
+      "The likeliest tokens at each position, and the token itself; null for the first token of a prompt.",
+    ),
   text_offset: z.array(z.int()).describe("Where each starts in the choice's text, in Unicode characters."),
 });
 export type CompletionLogprobs = z.infer<typeof CompletionLogprobs>;

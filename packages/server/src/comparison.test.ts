@@ -112,6 +112,8 @@ const chatNeeds: Record<string, object> = {
 };
 const chatBody = { messages: [{ role: "user", content: "Hi" }] };
 
+const completionValues: Record<string, unknown> = { logprobs: 2, best_of: 2 };
+
 const responseValues: Record<string, unknown> = {
   instructions: "Be brief.",
   tools: [{ type: "function", name: "now", parameters: schema }],
@@ -146,6 +148,12 @@ describe("fields", () => {
       expect(await supportOf(server.app, "/v1/chat/completions", field, body)).toBe(cell);
     },
   );
+
+  it.each(rowsOf("field of `POST /v1/completions`"))("%s of a completion: %s", async (field, cell) => {
+    await using server = await scriptedApp();
+    const body = { prompt: "Hi", [field]: completionValues[field] ?? true };
+    expect(await supportOf(server.app, "/v1/completions", field, body)).toBe(cell);
+  });
 
   it.each(rowsOf("field of `POST /v1/responses`"))("%s of a response: %s", async (field, cell) => {
     await using server = await scriptedApp();

@@ -52,7 +52,7 @@ describe("choices", () => {
     };
     const all = await completion({ n: 6, logprobs: 0 });
     const mean = ({ logprobs }: Completion["choices"][number]): number =>
-      (logprobs?.token_logprobs ?? []).reduce((sum, one) => sum + one, 0) / 12;
+      (logprobs?.token_logprobs ?? []).reduce<number>((sum, one) => sum + Number(one), 0) / 12;
     const best = all.choices.toSorted((one, other) => mean(other) - mean(one)).map(({ text }) => text);
     const { choices, usage } = await completion({ n: 2, best_of: 6 });
     expect(choices.map(({ text }) => text)).toEqual(best.slice(0, 2));

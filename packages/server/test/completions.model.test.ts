@@ -95,7 +95,7 @@ describe.each(Object.entries(vocabularies))("with the vocabulary of %s", (_, voc
       expect(told("text_offset")).toEqual(logprobs?.text_offset);
       // Other sequences in the batch change the sixth digit (real-server.ts); a wrong token changes the first.
       expect(told("token_logprobs")).toEqual(
-        logprobs?.token_logprobs.map((value) => expect.closeTo(value, 3)),
+        logprobs?.token_logprobs.map((value) => expect.closeTo(Number(value), 3)),
       );
       expect(told("top_logprobs")).toHaveLength(logprobs!.top_logprobs.length);
     }

@@ -50,7 +50,8 @@ void BatchExecutor::fill(Entries entries) {
                           .first = entry.first,
                           .tokens = entry.tokens,
                           .wants_logits = entry.samples,
-                          .drafts = entry.drafts});
+                          .drafts = entry.drafts,
+                          .wants_all_logits = entry.wants_all_logits});
         if (!entry.is_image()) continue;
         const auto [part, embedding] = images_.source(entry);
         parts_.back().image = part;
@@ -87,13 +88,16 @@ bool BatchExecutor::has_suspect(Entries entries) const {
 Outcome BatchExecutor::sample(const BatchEntry& entry, size_t part, ExecutedStep& step) {
     const auto count = static_cast<uint64_t>(entry.tokens.size());
     prompt_tokens_ += entry.samples ? count - 1 : count;
+    const bool has_logits = entry.samples || entry.wants_all_logits;
+    const size_t outputs = entry.outputs_before_last() + entry.drafts.size() + 1;
+    for (size_t output = 0; has_logits && output < outputs; ++output) {
+        if (context_.logits(part, output) == nullptr)
+            return fail(entry, not_computed(Code::engine_failed), step);
+    }
+    if (entry.wants_all_logits) sampler_.note_prompt(entry, context_, part);
     if (!entry.samples) {
         if (entry.is_image()) images_.computed(entry);
         return {.kind = Kind::advanced};
-    }
-    for (size_t drafts = 0; drafts <= entry.drafts.size(); ++drafts) {
-        if (context_.logits(part, drafts) == nullptr)
-            return fail(entry, not_computed(Code::engine_failed), step);
     }
     suspects_.erase(entry.id);
     try {

@@ -116,10 +116,14 @@ base::Result<base::RequestId> Engine::submit(Submission submission, base::Reques
         return base::fail(Code::invalid_argument, "The scales are not those of this model's adapters.");
     if (auto checked = check_prediction(*model_, submission.prediction); !checked)
         return std::unexpected(checked.error());
+    const bool has_prompt_logprobs = submission.prompt_logprobs >= 0;
+    if (has_prompt_logprobs && (submission.uses_cache || !submission.images.empty()))
+        return base::fail(Code::invalid_argument,
+                          "Log probabilities of a prompt need cachePrompt false and no images.");
     GenerationRequest request{std::move(submission), id};
     request.client.resize(std::min(request.client.size(), kClientBytesMax));
-    const base::Result<void> fits =
-        fit_context(*model_, options_.context.context_length, options_.drops_turns, request);
+    const base::Result<void> fits = fit_context(*model_, options_.context.context_length,
+                                                options_.drops_turns && !has_prompt_logprobs, request);
     if (!fits) return std::unexpected(fits.error());
     return admit(std::move(request));
 }
@@ -252,8 +256,10 @@ void Engine::execute(const sched::StepPlan& plan) {
 }
 
 void Engine::note_plan(const sched::StepPlan& plan) {
-    for (const sched::Start& start : plan.starts)
+    for (const sched::Start& start : plan.starts) {
         generations_.at(start.id)->start(start.cached, Clock::now());
+        emit_prompt(start.id, start.cached);
+    }
     for (const auto& [id, cut, is_recomputed] : plan.shifts) {
         generations_.at(id)->count_dropped(cut.drop);
         llama_rt::log_debug("request " + std::to_string(id) +
@@ -275,8 +281,10 @@ void Engine::note_result(const sched::StepPlan& plan) {
     for (FailureEvent& failure : executed_.failures) fail(std::move(failure));
     for (size_t i = 0; i < plan.batch.size(); ++i) {
         const Kind kind = result.outcomes[i].kind;
-        if (!plan.batch[i].samples || kind == Kind::failed || kind == Kind::skipped) continue;
-        if (generations_.contains(plan.batch[i].id)) emit_text(plan.batch[i].id, kind == Kind::finished);
+        const sched::BatchEntry& entry = plan.batch[i];
+        if (kind == Kind::failed || kind == Kind::skipped || !generations_.contains(entry.id)) continue;
+        emit_prompt(entry.id, entry.first + static_cast<int32_t>(entry.tokens.size()));
+        if (entry.samples) emit_text(entry.id, kind == Kind::finished);
     }
     for (const sched::LateToken& late : result.late_tokens) emit_text(late.id, late.is_last);
 }
@@ -315,7 +323,8 @@ void Engine::receive(GenerationRequest&& request) {
                                  .uses_cache = request.uses_cache,
                                  .boundaries = boundaries_of(*model_, request.prompt),
                                  .turns = request.turns,
-                                 .adapters = model_->adapters().key_of(request.adapter_scales)};
+                                 .adapters = model_->adapters().key_of(request.adapter_scales),
+                                 .wants_prompt_logits = request.prompt_logprobs >= 0};
         images_.add(id, std::move(request.images));
         budgets_.begin(id, request.prediction, request.uses_cache);
         generations_.emplace(id, std::make_unique<Generation>(*model_, std::move(request)));
@@ -336,9 +345,14 @@ void Engine::receive(const Cancel& cancel) {
     forget(cancel.id);
 }
 
+void Engine::emit_prompt(base::RequestId id, int32_t computed) {
+    if (std::optional<PromptEvent> prompt = generations_.at(id)->take_prompt(computed, Clock::now()))
+        events_.emplace_back(std::move(*prompt));
+}
+
 void Engine::emit_text(base::RequestId id, bool is_last) {
     Generation& generation = *generations_.at(id);
-    if (TextEvent text = generation.take_text(); !text.text.empty()) events_.emplace_back(std::move(text));
+    if (std::optional<TextEvent> text = generation.take_text(is_last)) events_.emplace_back(std::move(*text));
     if (!is_last) return;
     events_.emplace_back(generation.finish(Clock::now()));
     forget(id);

@@ -200,6 +200,7 @@ private:
     void receive(EmbeddingRequest&& request);
     void receive(const Cancel& cancel);
     void receive(WakeUp) {}
+    void emit_prompt(base::RequestId id, int32_t computed);
     void emit_text(base::RequestId id, bool is_last);
     void fail(FailureEvent failure);
     void forget(base::RequestId id);

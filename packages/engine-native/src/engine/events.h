@@ -60,6 +60,28 @@ constexpr auto fields_of(const TextEvent*) {
                       base::field("logprobs", &TextEvent::logprobs, {.is_left_out_if_empty = true}));
 }
 
+/// Progress of a prompt, for requests that ask for it or for log probabilities of their prompt. Comes before the first text.
+struct PromptEvent {
+    static constexpr const char* kType = "prompt";
+    base::RequestId id;
+    /// Tokens of the prompt, of which so many came from the prefix cache and so many are computed or came from it.
+    int32_t tokens;
+    int32_t cached;
+    int32_t computed;
+    /// Since the prompt was begun.
+    double ms;
+    /// Log probabilities of the next tokens of the prompt; NaN for the first one. Empty unless requested.
+    std::vector<TokenLogprobs> logprobs;
+};
+
+constexpr auto fields_of(const PromptEvent*) {
+    return std::tuple(base::field("id", &PromptEvent::id), base::field("promptTokens", &PromptEvent::tokens),
+                      base::field("cachedTokens", &PromptEvent::cached),
+                      base::field("computedTokens", &PromptEvent::computed),
+                      base::field("ms", &PromptEvent::ms),
+                      base::field("logprobs", &PromptEvent::logprobs, {.is_left_out_if_empty = true}));
+}
+
 enum class FinishReason { stop, length, cancelled };
 
 /// Milliseconds on the engine's clock.
@@ -152,11 +174,12 @@ constexpr auto fields_of(const KvBlocksEvent*) {
                       base::field("stored", &KvBlocksEvent::stored));
 }
 
-using Event = std::variant<TextEvent, FinishEvent, EmbeddingEvent, FailureEvent, KvBlocksEvent>;
+using Event = std::variant<PromptEvent, TextEvent, FinishEvent, EmbeddingEvent, FailureEvent, KvBlocksEvent>;
 
 /// Whether this is the last event of a request.
 inline bool ends_request(const Event& event) {
-    return !std::holds_alternative<TextEvent>(event) && !std::holds_alternative<KvBlocksEvent>(event);
+    return !std::holds_alternative<PromptEvent>(event) && !std::holds_alternative<TextEvent>(event) &&
+           !std::holds_alternative<KvBlocksEvent>(event);
 }
 
 /// The outcome of a step: for the scheduler, and for the requests that failed in it.

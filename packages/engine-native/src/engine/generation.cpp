@@ -3,6 +3,7 @@
 #include "llama/sampling/softmax.h"
 
 #include <algorithm>
+#include <cmath>
 #include <new>
 #include <utility>
 
@@ -88,20 +89,58 @@ void Generation::count_drafts(int32_t drafted, int32_t accepted) {
     accepted_ += accepted;
 }
 
-/// Tokens that end the text are not part of it.
+/// Tokens that end the text are not part of it, but count where the prompt's tokens do.
 void Generation::note_logprobs(base::Token token, const float* logits, llama_rt::Candidates& candidates) {
-    if (model_.is_end_of_generation(token) || sampler_.continuation() == llama_rt::Continuation::blocked)
-        return;
+    const bool is_of_text =
+        !model_.is_end_of_generation(token) && sampler_.continuation() != llama_rt::Continuation::blocked;
+    const bool has_prompt = request_.prompt_logprobs >= 0;
+    if (is_of_text || has_prompt)
+        text_logprobs_.push_back(logprobs_of(token, logits, request_.logprobs, candidates, has_prompt));
+}
+
+/// The log probabilities of a token and of the `top` likeliest ones. Special tokens have no bytes unless `writes_special`.
+TokenLogprobs Generation::logprobs_of(base::Token token, const float* logits, int32_t top,
+                                      llama_rt::Candidates& candidates, bool writes_special) const {
     const std::span all(logits, static_cast<size_t>(model_.info().vocabulary_size));
     TokenLogprobs noted{.chosen = {}, .top = {}};
-    for (const auto& [one, logprob] : llama_rt::logprobs_of(all, token, request_.logprobs, candidates)) {
+    for (const auto& [one, logprob] : llama_rt::logprobs_of(all, token, top, candidates)) {
         TokenLogprob told{.id = one, .bytes = {}, .logprob = logprob};
-        append_piece(one, told.bytes);
+        if (writes_special) model_.append_piece(one, told.bytes, true);
+        else append_piece(one, told.bytes);
         noted.top.push_back(std::move(told));
     }
     noted.chosen = std::move(noted.top.front());
     noted.top.erase(noted.top.begin());
-    text_logprobs_.push_back(std::move(noted));
+    return noted;
+}
+
+/// A preempted request computes its prompt again, and perhaps the start of its reply with it.
+void Generation::note_prompt(int32_t position, const float* logits, llama_rt::Candidates& candidates) {
+    if (position != prompt_noted_) return;
+    prompt_noted_ += 1;
+    if (position == 0) {
+        prompt_logprobs_.push_back(
+            {.chosen = {.id = request_.prompt[0], .bytes = {}, .logprob = std::nanf("")}, .top = {}});
+        model_.append_piece(request_.prompt[0], prompt_logprobs_.back().chosen.bytes, true);
+    }
+    const auto next = static_cast<size_t>(position) + 1;
+    if (next >= request_.prompt.size()) return;
+    prompt_logprobs_.push_back(
+        logprobs_of(request_.prompt[next], logits, request_.prompt_logprobs, candidates, true));
+}
+
+std::optional<PromptEvent> Generation::take_prompt(int32_t computed, Clock::time_point now) {
+    if (!request_.reports_prompt && request_.prompt_logprobs < 0) return std::nullopt;
+    const auto tokens = static_cast<int32_t>(request_.prompt.size());
+    computed = std::min(computed, tokens);
+    if (computed <= prompt_reported_) return std::nullopt;
+    prompt_reported_ = computed;
+    return PromptEvent{.id = request_.id,
+                       .tokens = tokens,
+                       .cached = cached_,
+                       .computed = computed,
+                       .ms = milliseconds(started_, now),
+                       .logprobs = std::exchange(prompt_logprobs_, {})};
 }
 
 void Generation::append_piece(base::Token token, std::string& bytes) const {
@@ -116,9 +155,10 @@ void Generation::append_piece(base::Token token, std::string& bytes) const {
     model_.append_piece(token, bytes);
 }
 
-TextEvent Generation::take_text() {
+std::optional<TextEvent> Generation::take_text(bool is_last) {
+    const bool takes_rest = is_last && request_.prompt_logprobs >= 0 && !text_logprobs_.empty();
+    if (text_.empty() && !takes_rest) return std::nullopt;
     TextEvent event{.id = request_.id, .text = {}, .tokens = text_tokens_, .logprobs = {}};
-    if (text_.empty()) return event;
     event.text.swap(text_);
     event.logprobs.swap(text_logprobs_);
     text_tokens_ = 0;

@@ -46,6 +46,11 @@ struct Submission {
     std::vector<float> adapter_scales = {};
     /// What the reply will probably repeat: it is drafted from, and changes nothing about the reply.
     std::vector<base::Token> prediction = {};
+    /// Whether to report how much of the prompt is computed.
+    bool reports_prompt = false;
+    /// How many of the likeliest tokens to report with each token of the prompt; -1 reports no probabilities. Without images, and
+    /// without the prefix cache. The reply's log probabilities then include the token that ends it.
+    int32_t prompt_logprobs = -1;
 };
 
 constexpr auto fields_of(const Submission*) {
@@ -58,7 +63,9 @@ constexpr auto fields_of(const Submission*) {
         base::field("constraint", &Submission::constraint, {.may_be_null = true}),
         base::field("logprobs", &Submission::logprobs, {.min = -1, .max = 20}),
         base::field("adapterScales", &Submission::adapter_scales),
-        base::field("prediction", &Submission::prediction));
+        base::field("prediction", &Submission::prediction),
+        base::field("reportsPrompt", &Submission::reports_prompt),
+        base::field("promptLogprobs", &Submission::prompt_logprobs, {.min = -1, .max = 20}));
 }
 
 /// A request as it enters the engine: checked, with tokens_max at least 1.
@@ -106,8 +113,16 @@ public:
     /// Counts the drafts that a step computed and accepted.
     void count_drafts(int32_t drafted, int32_t accepted);
 
-    /// The text that has become certain since the last call; may be empty.
-    TextEvent take_text();
+    /// Notes the log probability of the prompt's token after `position`, from the logits of the token there. The first token has
+    /// none: it gets NaN.
+    void note_prompt(int32_t position, const float* logits, llama_rt::Candidates& candidates);
+
+    /// Reports that `computed` tokens of it are computed, if that is news to be reported.
+    std::optional<PromptEvent> take_prompt(int32_t computed, Clock::time_point now);
+
+    /// The text that has become certain since the last call, if any. With the last text come all log probabilities that are left,
+    /// if those of the prompt were requested.
+    std::optional<TextEvent> take_text(bool is_last);
 
     /// Its last event. Without a `reason`, the generation ended by itself.
     FinishEvent finish(Clock::time_point now, std::optional<FinishReason> reason = std::nullopt) const;
@@ -119,6 +134,8 @@ private:
     bool take(base::Token token);
     void append_piece(base::Token token, std::string& bytes) const;
     void note_logprobs(base::Token token, const float* logits, llama_rt::Candidates& candidates);
+    TokenLogprobs logprobs_of(base::Token token, const float* logits, int32_t top,
+                              llama_rt::Candidates& candidates, bool writes_special) const;
 
     const llama_rt::Model& model_;
     const GenerationRequest request_;
@@ -135,6 +152,12 @@ private:
     std::string text_;
     int32_t text_tokens_ = 0;
     std::vector<TokenLogprobs> text_logprobs_;
+
+    /// Tokens of the prompt that were reported as computed; -1 before the first report.
+    int32_t prompt_reported_ = -1;
+    /// Tokens of the prompt whose logits are noted, and the log probabilities that were not reported yet.
+    int32_t prompt_noted_ = 0;
+    std::vector<TokenLogprobs> prompt_logprobs_;
 
     Clock::time_point started_{};
     Clock::time_point first_token_{};

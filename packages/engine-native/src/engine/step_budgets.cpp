@@ -13,10 +13,10 @@ StepBudgets::StepBudgets(const Limits& limits, std::unique_ptr<Speculation> spec
       speculation_(std::move(speculation)) {}
 
 sched::StepBudget StepBudgets::next(const sched::Counters& counters, Images& images) {
-    sched::StepBudget budget{.prefill_busy = prefill_busy(counters, images), .images = &images};
+    sched::StepBudget budget{
+        .prefill_busy = prefill_busy(counters, images), .outputs = limits_.outputs, .images = &images};
     if (speculation_ == nullptr || speculation_->is_idle()) return budget;
     speculation_->begin_step(counters.decoding);
-    budget.outputs = limits_.outputs;
     budget.drafts = speculation_.get();
     return budget;
 }

@@ -26,14 +26,21 @@ protected:
 
 } // namespace
 
+void TokenSampler::note_prompt(const sched::BatchEntry& entry, llama_rt::Context& context, size_t part) {
+    Generation& generation = *generations_.at(entry.id);
+    for (size_t i = 0; i < entry.tokens.size(); ++i)
+        generation.note_prompt(entry.first + static_cast<int32_t>(i), context.logits(part, i), candidates_);
+}
+
 Outcome TokenSampler::sample(const sched::BatchEntry& entry, llama_rt::Context& context, size_t part) {
     Generation& generation = *generations_.at(entry.id);
     const size_t granted = std::min(steps_left_, kGrammarStepsAlone);
     ShareAtOnce share(granted);
+    const size_t before = entry.outputs_before_last();
     bool is_slow = false;
     const auto [accepted, token, is_last] = verify(entry.drafts, [&](size_t drafts) {
         const auto sampled =
-            generation.sample(context.logits(part, drafts), candidates_, share, Clock::now());
+            generation.sample(context.logits(part, before + drafts), candidates_, share, Clock::now());
         is_slow = !sampled;
         return sampled.value_or(Generation::Sampled{.token = 0, .is_last = true});
     });

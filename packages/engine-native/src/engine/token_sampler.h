@@ -31,6 +31,9 @@ public:
     /// Grants the matching steps of a new batch.
     void begin_batch() { steps_left_ = kGrammarStepsAtOnce; }
 
+    /// Notes the log probabilities of the prompt's tokens that follow those of an entry with all logits.
+    void note_prompt(const sched::BatchEntry& entry, llama_rt::Context& context, size_t part);
+
     /// Samples from the logits of `part` in the context's last batch, which is this entry. Throws what llama.cpp's samplers
     /// and regular expressions throw.
     sched::Outcome sample(const sched::BatchEntry& entry, llama_rt::Context& context, size_t part);

@@ -60,6 +60,8 @@ struct Request {
     /// Names the adapters that it is computed with, and their scales; empty for none. A step computes with one set of adapters, and
     /// state is shared within a set only.
     std::string adapters = {};
+    /// Whether logits are computed for every token of the prompt. REQUIRES: no images, no prefix cache.
+    bool wants_prompt_logits = false;
 };
 
 /// Unless noted otherwise, counts are totals since the scheduler was created.

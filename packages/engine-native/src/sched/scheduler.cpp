@@ -157,6 +157,8 @@ void Scheduler::plan_prefill(const StepBudget& budget) {
         return !is_in_step(*other) && other->is_decoding() && other->last_step() < steps_;
     };
     if (decoding > 0 || std::ranges::any_of(running_, is_delayed)) left = std::min(left, budget.prefill_busy);
+    // Every running sequence may sample. What is left of the outputs is for prompts that want logits for all of their tokens.
+    int32_t outputs = budget.outputs - static_cast<int32_t>(running_.size());
     // Decoding sequences have their entry, in the order of running_. A sequence that was only just admitted is not among them,
     // even if everything but its last token was found in the prefix cache.
     size_t passed = 0;
@@ -168,8 +170,12 @@ void Scheduler::plan_prefill(const StepBudget& budget) {
         if (!is_in_step(*sequence) || sequence->awaits_token() || plan_swap_ins(*sequence)) continue;
         const std::optional<base::ImageId> image = sequence->next_image();
         if (image && !budget.images->prepare(sequence->id(), *image)) continue;
-        const int32_t count = prefill_count(*sequence, left, plan_.batch.size() == decoding);
+        int32_t count = prefill_count(*sequence, left, plan_.batch.size() == decoding);
         if (count <= 0) return;
+        if (sequence->request().wants_prompt_logits) {
+            count = std::clamp(outputs + 1, 1, count);
+            outputs -= count - 1;
+        }
         left -= count;
         add_entry(*sequence, count);
     }
@@ -210,7 +216,8 @@ void Scheduler::add_entry(const Sequence& sequence, int32_t count) {
                            .first = sequence.computed(),
                            .tokens = sequence.tokens().subspan(first, static_cast<size_t>(count)),
                            .samples = count == sequence.pending(),
-                           .image_offset = sequence.image_offset()});
+                           .image_offset = sequence.image_offset(),
+                           .wants_all_logits = sequence.request().wants_prompt_logits});
 }
 
 /// Drafts only beside decoding sequences: a step with prefill is long enough.

@@ -42,8 +42,8 @@ public:
 struct StepBudget {
     /// Maximum number of prompt tokens while some sequence decodes; at least 1.
     int32_t prefill_busy;
-    /// Maximum number of tokens with logits in a step with drafts: one for each sequence that samples, including those admitted
-    /// in this step, and one for each draft.
+    /// Maximum number of tokens with logits: one for each sequence that samples, including those admitted in this step, one for each
+    /// draft, and the tokens of prompts that want all logits. Required for these and for drafts.
     int32_t outputs = 0;
     /// Null: no drafts. REQUIRES: no checkpoints, because recurrent state cannot be rolled back after a rejected draft.
     DraftSource* drafts = nullptr;
@@ -154,8 +154,12 @@ struct BatchEntry {
     std::span<const base::Token> drafts = {};
     /// Number of the image's tokens that are already computed; 0 for text.
     int32_t image_offset = 0;
+    /// Whether logits are computed for all tokens.
+    bool wants_all_logits = false;
 
     bool is_image() const { return base::is_image(tokens.front()); }
+    /// Number of tokens with logits before the last one.
+    size_t outputs_before_last() const { return wants_all_logits ? tokens.size() - 1 : 0; }
 };
 
 /// Valid until the scheduler's next non-const call.

@@ -24,6 +24,8 @@ it("has the shape of requests and none of their content", async () => {
     logprobs: -1,
     adapterScales: [],
     prediction: Int32Array.of(4714),
+    reportsPrompt: false,
+    promptLogprobs: -1,
     client: "a secret client",
   });
   expect(shape).toMatchObject({ promptTokens: 2, stops: 1, sampling: { logitBiases: 1 } });

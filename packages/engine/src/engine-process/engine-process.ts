@@ -2,6 +2,7 @@
 import type { ChildProcess } from "node:child_process";
 import { Socket } from "node:net";
 import { forkProgram, keepStderr } from "../child-program.ts";
+import { endsRequest } from "../event-receivers.ts";
 import {
   logFromProcess,
   type NativeBlocksEvent,
@@ -232,7 +233,7 @@ export class EngineProcess {
   #deliver(events: (NativeEvent | NativeBlocksEvent)[]): void {
     this.#heartbeat.stepped();
     for (const event of events)
-      if (event.type !== "blocks" && event.type !== "text") this.#requests.delete(event.id);
+      if (event.type !== "blocks" && endsRequest(event)) this.#requests.delete(event.id);
     this.#options.onEvents(events);
   }
 

@@ -68,13 +68,13 @@ export const engineFields = {
 };
 
 /** A limit on generated tokens; -1 means none. */
-export function tokenLimit(name: string, description: string) {
-  const rule = `${name} must be an integer of at least 1, or -1 for no limit`;
+export function tokenLimit(name: string, description: string, { min = 1 }: { min?: 0 | 1 } = {}) {
+  const rule = `${name} must be an integer of at least ${min}, or -1 for no limit`;
   return optionalField(
     z
       .int(rule)
       .min(-1, rule)
-      .refine((value) => value !== 0, rule),
+      .refine((value) => value === -1 || value >= min, rule),
     description,
   );
 }

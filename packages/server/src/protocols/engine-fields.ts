@@ -114,4 +114,5 @@ export const fieldNames = {
   responseFormat: "response_format",
   toolChoice: "tool_choice",
   minTokens: "min_tokens",
+  promptLogprobs: "logprobs",
 };

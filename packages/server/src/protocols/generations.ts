@@ -92,7 +92,8 @@ async function watchAll(
     const meter = server.metrics.requests.meter(modelId);
     using uses = server.metrics.adapters.wait(adapters);
     let lastAt: number | undefined;
-    for await (const { tokens } of generation) {
+    for await (const { tokens, prompt } of generation) {
+      if (prompt !== undefined) continue;
       const now = performance.now();
       if (lastAt === undefined) uses.run();
       if (lastAt === undefined) meter.firstToken((now - outcome.startedAt) / 1000);

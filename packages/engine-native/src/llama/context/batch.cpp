@@ -27,7 +27,8 @@ void Batch::fill(std::span<const BatchPart> parts, Positions& positions) {
     for (size_t i = 0; i < parts.size(); ++i) {
         INGLE_ASSERT((parts[i].image != nullptr) == has_images_);
         const int32_t last = batch_.n_tokens + static_cast<int32_t>(parts[i].tokens.size()) - 1;
-        if (parts[i].wants_logits) logits_index_[i] = last;
+        if (parts[i].wants_all_logits) logits_index_[i] = batch_.n_tokens;
+        else if (parts[i].wants_logits) logits_index_[i] = last;
         if (has_images_) add_image(parts[i], positions);
         else add_text(parts[i], positions);
     }
@@ -44,7 +45,8 @@ llama_batch Batch::raw() {
 }
 
 void Batch::add_text(const BatchPart& part, const Positions& positions) {
-    const auto& [slot, first, tokens, wants_logits, drafts, given, image, embedding, offset] = part;
+    const auto& [slot, first, tokens, wants_logits, drafts, given, image, embedding, offset, wants_all] =
+        part;
     const int32_t position = given >= 0 ? given : positions.of(slot, first);
     for (size_t i = 0; i < tokens.size() + drafts.size(); ++i) {
         const int32_t at = batch_.n_tokens++;
@@ -52,7 +54,7 @@ void Batch::add_text(const BatchPart& part, const Positions& positions) {
         batch_.pos[at] = position + static_cast<int32_t>(i);
         batch_.n_seq_id[at] = 1;
         batch_.seq_id[at][0] = slot;
-        batch_.logits[at] = wants_logits && i + 1 >= tokens.size() ? 1 : 0;
+        batch_.logits[at] = wants_all || (wants_logits && i + 1 >= tokens.size()) ? 1 : 0;
     }
 }
 

@@ -30,6 +30,8 @@ struct BatchPart {
     const ImagePart* image = nullptr;
     const float* embedding = nullptr;
     int32_t offset = 0;
+    /// Whether to compute logits for every token; not for an image.
+    bool wants_all_logits = false;
 };
 
 class Batch {
@@ -49,7 +51,7 @@ public:
 
     bool has_images() const { return has_images_; }
 
-    /// Index of a part's first logits; -1 if it wants none.
+    /// Index of a part's first token with logits; -1 if it wants none.
     int32_t logits_index(size_t part) const { return logits_index_[part]; }
 
 private:

@@ -150,11 +150,11 @@ bool Context::undo(std::span<const BatchPart> parts) {
     return are_undone;
 }
 
-float* Context::logits(size_t part, size_t drafts) {
+float* Context::logits(size_t part, size_t output) {
     thread_.check();
     const int32_t index = batch_.logits_index(stream_cells_ > 0 ? places_[part] : part);
     if (index < 0) return nullptr;
-    const int32_t at = index + static_cast<int32_t>(drafts);
+    const int32_t at = index + static_cast<int32_t>(output);
     return guarded<float*>(nullptr, [&] { return llama_get_logits_ith(context_.get(), at); });
 }
 

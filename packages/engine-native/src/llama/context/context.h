@@ -57,8 +57,9 @@ public:
     /// state can be trusted any more: then call clear().
     bool undo(std::span<const BatchPart> parts);
 
-    /// Logits of a part that wanted them, after its first `drafts` drafts; null on failure. Valid until the next decode().
-    float* logits(size_t part, size_t drafts = 0);
+    /// Logits of a part's token number `output` of those that wanted them: the last token and the drafts, or all tokens. Null on
+    /// failure. Valid until the next decode().
+    float* logits(size_t part, size_t output = 0);
 
     /// Whether the model can generate: it is causal and keeps state between batches, which encoders do not.
     bool can_generate() const;

@@ -1,16 +1,19 @@
 // Log probabilities in the form of completions: parallel lists instead of a list of objects.
-import type { TokenLogprobs } from "@ingle/engine";
+import type { PromptTokenLogprobs } from "@ingle/engine";
 import type { CompletionLogprobs } from "@ingle/protocol";
 
-type TokenBytes = Pick<TokenLogprobs, "bytes">;
+type TokenBytes = Pick<PromptTokenLogprobs, "bytes">;
 
-/** Writes the log probabilities of one choice, piece by piece: text offsets continue from the piece before. */
-export function logprobsWriter(): (tokens: readonly TokenLogprobs[]) => CompletionLogprobs {
+/**
+ * Writes the log probabilities of one choice, piece by piece: text offsets continue from the piece before. `hidden` characters at the
+ * start of the tokens' texts are not in the choice's text.
+ */
+export function logprobsWriter(hidden = 0): (tokens: readonly PromptTokenLogprobs[]) => CompletionLogprobs {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  let offset = 0;
+  let offset = -hidden;
   // A token that continues a character has the offset of that character.
   const offsetOf = ({ bytes }: TokenBytes): number => {
-    const begin = offset;
+    const begin = Math.max(0, offset);
     offset += Array.from(decoder.decode(bytes, { stream: true })).length;
     return begin;
   };
@@ -22,10 +25,20 @@ export function logprobsWriter(): (tokens: readonly TokenLogprobs[]) => Completi
   });
 }
 
-/** Includes the sampled token. Of tokens with the same text, the likelier one counts. */
-function likeliest(token: TokenLogprobs): Record<string, number> {
+/** How many characters a prompt's tokens have before its text: those of an added special token, and a space that some models add. */
+export function hiddenBefore(text: string, tokens: readonly TokenBytes[]): number {
+  const written = new TextDecoder("utf-8", { ignoreBOM: true }).decode(
+    Buffer.concat(tokens.map(({ bytes }) => bytes)),
+  );
+  return Math.max(0, Array.from(written).length - Array.from(text).length);
+}
+
+/** Includes the token itself. Of tokens with the same text, the likelier one counts. */
+function likeliest(token: PromptTokenLogprobs): Record<string, number> | null {
+  const { logprob } = token;
+  if (logprob === null) return null;
   const byText = new Map<string, number>();
-  for (const one of [...token.top, token]) {
+  for (const one of [...token.top, { ...token, logprob }]) {
     const text = textOf(one);
     if (!byText.has(text)) byText.set(text, one.logprob);
   }

@@ -1,5 +1,5 @@
 // POST /v1/completions: continues one text or several. Converts a checked request for the engine.
-import type { GenerationRequest, Model } from "@ingle/engine";
+import { promptLogprobsMax, type GenerationRequest, type Model } from "@ingle/engine";
 import {
   Completion,
   CompletionChunk,
@@ -9,9 +9,10 @@ import {
 } from "@ingle/protocol";
 import { generationErrors } from "../../openapi/operation.ts";
 import type { VariantName } from "../../variants.ts";
+import { WireError } from "../../wire-error.ts";
 import { toStreamOptions } from "../choice-chunks.ts";
 import { fieldNames, toResponseFormat, toSampling } from "../engine-fields.ts";
-import type { GenerationProtocol, RunningRequest } from "../protocol.ts";
+import type { GenerationProtocol, Prompt, RunningRequest } from "../protocol.ts";
 import { type CompletionOptions, toChunks, toCompletion } from "./response.ts";
 
 export const completions: GenerationProtocol<CompletionRequest> = {
@@ -28,7 +29,7 @@ export const completions: GenerationProtocol<CompletionRequest> = {
   idPrefix: "cmpl-",
   tracedAs: "text_completion",
   toEngine: (body, variant) => ({
-    prompts: toTextRequests(body, variant),
+    prompts: toPrompts(body, variant),
     repliesPerPrompt: generatedPerPrompt(body),
     user: body.user,
   }),
@@ -63,7 +64,33 @@ function generatedPerPrompt({ n = 1, best_of: bestOf = n }: CompletionRequest): 
 
 type TextRequest = Extract<GenerationRequest, { prompt: unknown }>;
 
-/** One request per prompt. Absent fields stay absent: their defaults are the engine's. */
+/** One request per prompt. */
+function toPrompts(body: CompletionRequest, variant: VariantName): readonly Prompt[] {
+  const requests = toTextRequests(body, variant);
+  if (body.echo !== true || body.logprobs === undefined) return requests;
+  const { logprobs } = body;
+  const count = promptLogprobsCounter((1 + logprobs) * generatedPerPrompt(body));
+  return requests.map((request) => async (model: Model) => {
+    const prompt = await model.promptTokens(request);
+    count(prompt.length);
+    return { ...request, prompt, promptLogprobs: logprobs };
+  });
+}
+
+/** Counts the log probabilities of all prompts of a request, `ofEach` for each token. Throws `invalid_request` if they are too many. */
+function promptLogprobsCounter(ofEach: number): (tokens: number) => void {
+  let total = 0;
+  return (tokens) => {
+    total += tokens * ofEach;
+    if (total <= promptLogprobsMax) return;
+    const message =
+      `With echo, there may be at most ${promptLogprobsMax} log probabilities: the tokens of all prompts, times logprobs + 1, ` +
+      "times n or best_of. Send fewer prompts in one request.";
+    throw new WireError("invalid_request", message, { param: "logprobs" });
+  };
+}
+
+/** Absent fields stay absent: their defaults are the engine's. */
 function toTextRequests(body: CompletionRequest, variant: VariantName): TextRequest[] {
   const limited = { ...body, max_tokens: body.max_tokens ?? completionTokensDefault };
   const common = {

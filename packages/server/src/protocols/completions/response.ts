@@ -1,5 +1,5 @@
 // The response to a completion request, complete or in chunks.
-import type { FinishReason, Generation, GenerationResult, TokenLogprobs } from "@ingle/engine";
+import type { FinishReason, Generation, GenerationResult, PromptTokenLogprobs } from "@ingle/engine";
 import type {
   Completion,
   CompletionChunk,
@@ -10,7 +10,7 @@ import { eventsWithHead } from "../../http/event-stream.ts";
 import { choiceChunks, type ChunkWriter, type StreamOptions } from "../choice-chunks.ts";
 import { toTimings, toUsage, type ResponseHead } from "../usage.ts";
 import { bestOfEach } from "./best-of.ts";
-import { logprobsWriter } from "./logprobs.ts";
+import { hiddenBefore, logprobsWriter } from "./logprobs.ts";
 
 export interface CompletionOptions {
   repliesPerPrompt: number;
@@ -42,10 +42,13 @@ export async function toCompletion(
     ...head,
     object: "text_completion",
     choices: bestOfEach(replies, repliesPerPrompt, returnedPerPrompt).map(
-      ({ opening, text, logprobs, finishReason }, index) => ({
+      ({ opening, text, logprobs, promptLogprobs = [], finishReason }, index) => ({
         index,
         text: `${opening}${text}`,
-        logprobs: logprobs === undefined || !hasLogprobs ? null : logprobsWriter()(logprobs),
+        logprobs:
+          logprobs === undefined || !hasLogprobs
+            ? null
+            : logprobsWriter(hiddenBefore(opening, promptLogprobs))([...promptLogprobs, ...logprobs]),
         finish_reason: toFinishReason(finishReason),
       }),
     ),
@@ -65,24 +68,32 @@ export function toChunks(
   generations: readonly Generation[],
   options: CompletionOptions & StreamOptions,
 ): AsyncGenerator<string, void, undefined> {
-  return choiceChunks(generations, chunkWriter(head, options), options);
+  return choiceChunks(generations, chunkWriter(head, generations, options), options);
 }
 
 /** Text chunks differ only in their text: the rest is serialized once, before the first token. */
-function chunkWriter(head: ResponseHead, { openingOf, atEnd }: CompletionOptions): ChunkWriter {
+function chunkWriter(
+  head: ResponseHead,
+  generations: readonly Generation[],
+  { openingOf, atEnd }: CompletionOptions,
+): ChunkWriter {
   const write = eventsWithHead({ ...head, object: "text_completion" } satisfies Partial<CompletionChunk>);
   const event = (rest: Partial<CompletionChunk>): string => write(JSON.stringify(rest));
   const text = (index: number, content: string): string =>
     write(
       `{"choices":[{"index":${index},"text":${JSON.stringify(content)},"logprobs":null,"finish_reason":null}]}`,
     );
-  const logprobsWriters: ((tokens: readonly TokenLogprobs[]) => CompletionLogprobs)[] = [];
-  const toLogprobs = (index: number, tokens: readonly TokenLogprobs[]): CompletionLogprobs =>
+  const logprobsWriters: ReturnType<typeof logprobsWriter>[] = [];
+  const toLogprobs = (index: number, tokens: readonly PromptTokenLogprobs[]): CompletionLogprobs =>
     (logprobsWriters[index] ??= logprobsWriter())(tokens);
   return {
     opening: async (index) => {
       const opening = await openingOf(index);
-      return opening === "" ? undefined : text(index, opening);
+      const prompt = generations[index]?.promptLogprobs ?? [];
+      if (prompt.length === 0) return opening === "" ? undefined : text(index, opening);
+      logprobsWriters[index] = logprobsWriter(hiddenBefore(opening, prompt));
+      const logprobs = toLogprobs(index, prompt);
+      return event({ choices: [{ index, text: opening, logprobs, finish_reason: null }] });
     },
     piece: (index, { text: content, logprobs }, timings) => {
       if (logprobs === undefined && timings === undefined) return text(index, content);

@@ -225,7 +225,7 @@ describe("a request that cannot be answered", () => {
     [{ prompt: ["a"], n: 2, best_of: 1 }, "best_of"],
     [{ prompt: Array.from({ length: completionsMax }, () => "a"), n: 2 }, "n"],
     [{ logprobs: 6 }, "logprobs"],
-    [{ logprobs: 1, echo: true }, "logprobs"],
+    [{ logprobs: 1, echo: true, suffix: "." }, "suffix"],
     [{ suffix: "end" }, "suffix"],
     [{ temperature: -1 }, "temperature"],
     [{ stream: true, prompt: [[1], [256]] }, "prompt"],

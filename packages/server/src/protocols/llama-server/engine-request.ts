@@ -57,11 +57,6 @@ export async function tokensOf(
   return Int32Array.from(ids);
 }
 
-/** Whether the request only computes its prompt, for later ones. */
-export function isPromptOnly(body: LlamaServerGeneration): boolean {
-  return limitOf(body) === 0;
-}
-
 export function probabilitiesOf({ n_probs: own, logprobs: other = 0 }: LlamaServerGeneration): number {
   return own ?? other;
 }
@@ -119,8 +114,7 @@ function samplingOf(body: LlamaServerGeneration, variant: VariantName) {
   return toSampling(
     {
       ...body,
-      // The engine computes a prompt together with the first token of a reply, which is then hidden.
-      max_tokens: isPromptOnly(body) ? 1 : limitOf(body),
+      max_tokens: limitOf(body),
       max_completion_tokens: undefined,
       repetition_penalty: undefined,
       logit_bias: undefined,

@@ -12,7 +12,7 @@ import { mergeStreams, speedometer } from "../choice-chunks.ts";
 import type { ProtocolResponse, RunningRequest } from "../protocol.ts";
 import { toTimings, toTokenLogprobs } from "../usage.ts";
 import { llamaServerErrorEvent } from "./conventions.ts";
-import { isPromptOnly, probabilitiesOf, settingsOf } from "./engine-request.ts";
+import { probabilitiesOf, settingsOf } from "./engine-request.ts";
 
 type Running = Omit<RunningRequest<LlamaServerGeneration>, "generation">;
 /** The text of the prompt that a generation replies to. */
@@ -43,7 +43,7 @@ async function toCompletion(
 ): Promise<LlamaServerCompletion> {
   const generation = generationAt(generations, index);
   const result = await generation;
-  const { text, logprobs, usage } = isPromptOnly(body) ? withoutReply(result) : result;
+  const { text, logprobs, usage } = result;
   return {
     index,
     content: text,
@@ -61,14 +61,8 @@ async function toCompletion(
     stop_type: result.finishReason === "length" ? "limit" : result.stop === undefined ? "eos" : "word",
     stopping_word: result.stop ?? "",
     tokens_cached: usage.cachedTokens,
-    timings: timingsOf({ ...result, usage }),
+    timings: timingsOf(result),
   };
-}
-
-/** If a request only computes its prompt, the single token of the reply is not part of the response. */
-function withoutReply({ logprobs, ...result }: GenerationResult): GenerationResult {
-  const usage = { ...result.usage, completionTokens: 0 };
-  return { ...result, text: "", usage, ...(logprobs === undefined ? {} : { logprobs: [] }) };
 }
 
 /** The events of all replies, in the order in which their tokens come. Throws what a generation throws. */
@@ -85,7 +79,6 @@ async function* toEvents(running: Running, promptOf: PromptOf): AsyncGenerator<s
     }
     const speed = speeds[index]?.(piece.tokens);
     counts[index] = (counts[index] ?? 0) + piece.tokens;
-    if (isPromptOnly(body)) continue;
     yield dataEvent(
       JSON.stringify({
         index,
