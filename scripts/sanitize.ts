@@ -83,4 +83,6 @@ const unknown = names.filter((name) => !sanitizers.some((sanitizer) => sanitizer
 if (unknown.length > 0) stop(`No sanitizer is called ${unknown.join(", ")}: address, undefined or thread.`);
 const chosen = sanitizers.filter(({ name }) => names.length === 0 || names.includes(name));
 checkMachine(chosen);
+const turbo = path.join(root, "node_modules", ".bin", "turbo");
+step("llama.cpp's sources", [turbo, "run", "build", "--filter=@ingle/llama.cpp"], {});
 for (const sanitizer of chosen) await sanitize(sanitizer);

@@ -223,3 +223,11 @@ TEST_CASE("cuts: tokens that cannot be drawn stay out, and there is always one l
         }
     }
 }
+
+TEST_CASE("cuts: XTC leaves all tokens if none has the threshold's probability") {
+    std::vector<float> logits(100, 1.0F);
+    Candidates scratch;
+    Pool pool(logits, scratch);
+    llama_rt::exclude_top_choices(pool, 0.3F);
+    for (const double probability : left_in(pool, logits.size())) CHECK(std::abs(probability - 0.01) < 1e-6);
+}

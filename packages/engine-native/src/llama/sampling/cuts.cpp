@@ -232,6 +232,7 @@ void exclude_top_choices(Pool& pool, float threshold) {
         total = static_cast<float>(exp_sum(pool.all(), highest, 1.0F, pool.scratch().sums));
         const float least = least_logit(highest, threshold * total) - kRounding;
         keep_at_least(pool.all(), least, pool.scratch());
+        if (list.empty()) return; // no token is a top choice
         sort_by_likelihood(list);
         weigh(list);
     }

@@ -33,7 +33,7 @@ void exclude_top_choices(Pool& pool, float threshold);
 /// equal probabilities. Any value if there is only one token.
 float dynamic_temperature(Pool& pool, float temperature, float range, float exponent);
 
-/// Sets each p to e^(logit - the highest one) and returns their sum.
+/// Sets each p to e^(logit - the highest one) and returns their sum. The list must not be empty.
 float weigh(std::vector<Candidate>& list);
 
 } // namespace llama_rt
