@@ -24,10 +24,14 @@ const kernels * kernels_of(ggml_type type) {
         case GGML_TYPE_Q4_0:   return kernels_for<q4_0>();
         case GGML_TYPE_Q5_0:   return kernels_for<q5_0>();
         case GGML_TYPE_Q8_0:   return kernels_for<q8_0>();
+        case GGML_TYPE_IQ4_NL: return kernels_for<iq4_nl>();
+        case GGML_TYPE_MXFP4:  return kernels_for<mxfp4>();
+        case GGML_TYPE_Q2_K:   return kernels_for<q2_K>();
         case GGML_TYPE_Q3_K:   return kernels_for<q3_K>();
         case GGML_TYPE_Q4_K:   return kernels_for<q4_K>();
         case GGML_TYPE_Q5_K:   return kernels_for<q5_K>();
         case GGML_TYPE_Q6_K:   return kernels_for<q6_K>();
+        case GGML_TYPE_IQ4_XS: return kernels_for<iq4_xs>();
         default:               return nullptr;
     }
 }

@@ -10,6 +10,18 @@ template <class T> constexpr bool is_signed_in_pairs  = T::largest > 127;
 template <class T> constexpr bool is_signed_in_panels = !has_vnni && is_signed_in_pairs<T>;
 template <class T> constexpr bool has_scales          = T::sub_blocks > 1;
 
+// Minimums follow the scales in their vector, or have one of their own.
+template <class T> constexpr bool has_own_minimums = T::has_minimums && T::sub_blocks == 16;
+template <class T> constexpr int  minimums_at      = T::has_minimums && T::sub_blocks == 8 ? 8 : 0;
+
+template <class T> inline ints minimums_of(const together<typename T::block> & blocks, ints scales) {
+    if constexpr (has_own_minimums<T>) {
+        return T::minimums(blocks);
+    } else {
+        return scales;
+    }
+}
+
 // Where a row of inputs, rounded to 8 bits, holds the data for a block of weights. It is stored in parts of 32 bytes; where a
 // vector holds two blocks of weights, the parts of two neighbouring blocks alternate, so that one vector holds both.
 template <class T> struct input {
@@ -22,7 +34,7 @@ template <class T> struct input {
 
     // Offsets from there. A value, of 8 bits:
     static constexpr int value(int i) { return i/32*part + i%32; }
-    // The sum of a sub-block, of 16 bits, at the index that its scale or minimum has in `scales`:
+    // The sum of a sub-block, of 16 bits, at the index that its scale or minimum has:
     static constexpr int sum(int i) { return sums_at + 2*i; }
     // The negated amount that `offset` adds to the sum of a sub-block, of 32 bits:
     static constexpr int excess(int i) { return numbers_at + i/8*part + i%8*4; }
@@ -66,7 +78,7 @@ template <class T> void round_input(const float * values, char * row, int64_t at
     const __m256 factor  = _mm256_set1_ps(largest > 0 ? 127/largest : 0);
     const auto rounded = [&](int i) { return _mm256_cvtps_epi32(_mm256_mul_ps(factor, _mm256_loadu_ps(values + i))); };
     const auto put     = [&](int place, auto value) { memcpy(to + place, &value, sizeof(value)); };
-    put(input<T>::scale, largest/127);
+    put(input<T>::scale, largest/127*T::scale_factor);
     if constexpr (has_scales<T>) {
         put(input<T>::sum(0), _mm256_setzero_si256());
     }
@@ -88,7 +100,7 @@ template <class T> void round_input(const float * values, char * row, int64_t at
         } else {
             put(input<T>::excess(j), -T::offset*(halves[0] + halves[1]));
             if constexpr (has_scales<T>) {
-                put(input<T>::sum(j + (T::has_minimums ? 8 : 0)), (int16_t) (halves[0] + halves[1]));
+                put(input<T>::sum(j + minimums_at<T>), (int16_t) (halves[0] + halves[1]));
             }
         }
     }
@@ -108,7 +120,11 @@ template <class T> void decode(const char * const (&rows)[lanes], int64_t at, pa
     for (int r = 0; r < lanes; ++r) {
         const char * block = rows[r] + at*sizeof(typename T::block);
         blocks[r%8].each[r/8] = (const typename T::block *) block;
-        to.scale[r] = to_float(block + T::scale_at);
+        if constexpr (T::has_half_scale) {
+            to.scale[r] = to_float(block + T::scale_at);
+        } else {
+            to.scale[r] = T::scale(*blocks[r%8].each[r/8]);
+        }
         if constexpr (T::has_minimums) {
             to.minimum[r] = to_float(block + T::scale_at + sizeof(ggml_half));
         }
@@ -137,9 +153,18 @@ template <class T> void decode(const char * const (&rows)[lanes], int64_t at, pa
             const ints high = has_vnni ? sums_of_pairs(lines[i], all(1 << 16)) : pick_bytes(lines[i], pair_bytes<1>());
             store(to.scales[2*i], low);
             store(to.scales[2*i + 1], high);
-            if constexpr (panel<T>::has_products) {
-                store(to.products[i], lines[i + (T::has_minimums ? 4 : 0)]);
+            if constexpr (panel<T>::has_products && !has_own_minimums<T>) {
+                store(to.products[i], lines[i + minimums_at<T>/2]);
             }
+        }
+    }
+    if constexpr (has_own_minimums<T>) {
+        for (int r = 0; r < 8; ++r) {
+            lines[r] = T::minimums(blocks[r]);
+        }
+        transpose(lines);
+        for (int i = 0; i < 8; ++i) {
+            store(to.products[i], lines[i]);
         }
     }
 }

@@ -109,7 +109,7 @@ template <class T, int n> void multiply_tile(const panel<T> * panels, int64_t bl
                 const ints pair = load(w.products[i]);
 #pragma GCC unroll 8
                 for (int m = 0; m < n; ++m) {
-                    const ints pair_of_sums = all(four_bytes(in[m] + input<T>::sum((T::has_minimums ? 8 : 0) + 2*i)));
+                    const ints pair_of_sums = all(four_bytes(in[m] + input<T>::sum(minimums_at<T> + 2*i)));
                     products[m] = dot_pairs(i == 0 ? all(0) : products[m], pair, pair_of_sums);
                 }
             }
@@ -162,19 +162,28 @@ void multiply_panel(const panel<T> * panels, int64_t blocks, int64_t first, int 
 // The prefetch distance ahead of the weights being read, in bytes.
 constexpr size_t prefetch_distance = 13824;
 
+// Each 16 bits have the sum of two products.
+template <class T> inline ints pairs_of(ints weights, ints values) {
+#ifndef PANELS_HAVE_VNNI
+    if constexpr (is_signed_in_panels<T>) {
+        weights = subtract_bytes(weights, all_bytes((char) T::offset));
+        return sums_of_two(_mm256_abs_epi8(weights), _mm256_sign_epi8(values, weights));
+    }
+#endif
+    return sums_of_two(weights, values);
+}
+
 // Each lane has the sum of four products.
 template <class T> inline ints sums_of_four(ints weights, ints values) {
 #ifdef PANELS_HAVE_VNNI
     return dot_bytes(all(0), weights, values);
 #else
-    if constexpr (is_signed_in_panels<T>) {
-        weights = subtract_bytes(weights, all_bytes((char) T::offset));
-        return sums_of_pairs(_mm256_maddubs_epi16(_mm256_abs_epi8(weights), _mm256_sign_epi8(values, weights)), all_pairs(1));
-    } else {
-        return sums_of_pairs(sums_of_two(weights, values), all_pairs(1));
-    }
+    return sums_of_pairs(pairs_of<T>(weights, values), all_pairs(1));
 #endif
 }
+
+// Whether sums of two products of a sub-block need more than 16 bits.
+template <class T> constexpr bool needs_32_bits = has_vnni && has_scales<T> && is_signed_in_pairs<T>;
 
 // The sums of blocks in lanes, still to be added up.
 template <class T> inline ints sum_blocks(const together<typename T::block> & blocks, const char * in, ints scales) {
@@ -185,7 +194,9 @@ template <class T> inline ints sum_blocks(const together<typename T::block> & bl
         }
         // For weights 32*j and following, pair j has the scale of the first 16 in its lower half.
         const ints evens = each_row_32(0x0d0c090805040100, 0x0f0e0b0a07060302, 0x0d0c090805040100, 0x0f0e0b0a07060302);
-        scales = T::sub_blocks == 16 ? pick_words<0xd8>(pick_bytes(scales, evens)) : pick_words<0x44>(scales);
+        scales = T::sub_blocks == 16 ? pick_words<0xd8>(pick_bytes(scales, evens))
+               : needs_32_bits<T>    ? widen_low_pairs(pick_words<0x50>(scales))
+                                     : pick_words<0x44>(scales);
     }
 #pragma GCC unroll 8
     for (int j = 0; j < T::columns/32; ++j) {
@@ -193,8 +204,12 @@ template <class T> inline ints sum_blocks(const together<typename T::block> & bl
         const ints bytes = T::weights(blocks, j);
         if constexpr (!has_scales<T>) {
             sum = sums_of_four<T>(bytes, values);
+        } else if constexpr (needs_32_bits<T>) {
+            sum = add(sum, multiply(sums_of_four<T>(bytes, values), pick_lanes(scales, each_lane_of_row(j))));
+            // GCC would otherwise compute all eight first and then keep them in memory.
+            asm("" : "+v"(sum));
         } else {
-            sum = dot_pairs(sum, sums_of_two(bytes, values), pick_bytes(scales, all_pairs((int16_t) (0x0100 + 0x0202*j))));
+            sum = dot_pairs(sum, pairs_of<T>(bytes, values), pick_bytes(scales, all_pairs((int16_t) (0x0100 + 0x0202*j))));
         }
     }
     return sum;
@@ -203,7 +218,7 @@ template <class T> inline ints sum_blocks(const together<typename T::block> & bl
 // The results of 8 blocks of `lanes` rows.
 template <class T> struct eight_blocks {
     // With minimums, their lower halves are the scales and their upper halves are the minimums.
-    using scales = std::conditional_t<T::has_minimums, uint32_t, ggml_half>;
+    using scales = std::conditional_t<T::has_minimums, uint32_t, std::conditional_t<T::has_half_scale, ggml_half, float>>;
 
     ints   sums[16]; // see `sums_of_blocks`
     ints   products[T::has_minimums ? 16 : 1];
@@ -237,7 +252,12 @@ template <class T, bool whole> void sum_four(const typename T::block * blocks, c
             // A missing one at the end is computed and discarded.
             const int next = i*blocks_together + (whole || i*blocks_together + k < count ? k : 0);
             each.each[k] = blocks + next;
-            memcpy(&to.scale[at + next][row], (const char *) each.each[k] + T::scale_at, sizeof(to.scale[0][0]));
+            auto & scale = to.scale[at + next][row];
+            if constexpr (T::has_half_scale) {
+                memcpy(&scale, (const char *) each.each[k] + T::scale_at, sizeof(scale));
+            } else {
+                scale = T::scale(*each.each[k]);
+            }
         }
         const char * inputs = in + i*input<T>::size;
         ints scales = all(0);
@@ -246,7 +266,7 @@ template <class T, bool whole> void sum_four(const typename T::block * blocks, c
         }
         sums[i] = sum_blocks<T>(each, inputs, scales);
         if constexpr (T::has_minimums) {
-            products[i] = sums_of_pairs(scales, load(inputs + input<T>::sum(0)));
+            products[i] = sums_of_pairs(minimums_of<T>(each, scales), load(inputs + input<T>::sum(0)));
         }
     }
     const int place = at == 0 ? row : row + 8;
@@ -289,6 +309,8 @@ template <class T> floats multiply_rows(const char * const (&weights)[lanes], in
                 const floats minimum = multiply(to_floats(high_words(scales)), input_scale);
                 result = multiply_add(to_floats(sums[i]), multiply(to_floats(low_words(scales)), input_scale), result);
                 result = multiply_subtract(to_floats(products[i]), minimum, result);
+            } else if constexpr (!T::has_half_scale) {
+                result = multiply_add(to_floats(sums[i]), multiply(load(eight.scale[i]), input_scale), result);
             } else {
                 half_ints scales;
                 memcpy(&scales, eight.scale[i], sizeof(scales));

@@ -6,10 +6,13 @@
 namespace {
 
 // A type has these for a block of weights:
-// - `weights(blocks, j)`: those from 32*j on as unsigned bytes, greater than their values by `offset` and not above `largest`;
-// - `scale_at`, where a block has a float of 16 bits for all of them;
+// - `weights(blocks, j)`: those from 32*j on as unsigned bytes, greater than their values by `offset` and not above `largest`; with an
+//   `offset` of 0, a type whose `largest` is above 127 has signed bytes;
+// - `scale_at`, where a block has a float of 16 bits for all of them, or, without `has_half_scale`, a `scale(block)` of 32 bits;
+// - `scale_factor`, a power of two, by which that float is multiplied;
 // - with several sub-blocks, `scales(blocks)`: 16 integers of 16 bits, which are the scales of 16 sub-blocks, or those of 8 and then,
-//   with `has_minimums`, 8 that are subtracted as often as another float, which follows the scale, says.
+//   with `has_minimums`, 8 that are subtracted as often as another float, which follows the scale, says;
+// - with 16 sub-blocks and `has_minimums`, `minimums(blocks)`: as many of them.
 // `blocks` are those that a vector holds.
 
 inline ints low_nibbles(ints bytes) { return both(bytes, all_bytes(15)); }
@@ -17,12 +20,7 @@ inline ints high_nibbles(ints bytes) { return low_nibbles(shift_right(bytes, 4))
 
 // 16 bytes as the low nibbles of all, then the high ones.
 template <class B> inline ints nibbles_32(const together<B> & blocks, size_t at) {
-#ifdef PANELS_OF_16
-    const ints bytes = _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 1, 0, 1, 2, 3, 2, 3), _mm512_castsi256_si512(load_16(blocks, at)));
-#else
-    const ints bytes = _mm256_broadcastsi128_si256(load_16(blocks, at));
-#endif
-    return low_nibbles(shift_right_each(bytes, each_row_32(0, 0, 4, 4)));
+    return low_nibbles(shift_right_each(each_16_twice(blocks, at), each_row_32(0, 0, 4, 4)));
 }
 
 // 32 bits as bit 4 of 32 bytes.
@@ -50,15 +48,19 @@ template <class B> inline ints six_bit_scales(const together<B> & blocks) {
 }
 
 struct small_block {
-    static constexpr int  columns      = 32;
-    static constexpr int  sub_blocks   = 1;
-    static constexpr bool has_minimums = false;
+    static constexpr int   columns        = 32;
+    static constexpr int   sub_blocks     = 1;
+    static constexpr bool  has_minimums   = false;
+    static constexpr bool  has_half_scale = true;
+    static constexpr float scale_factor   = 1;
 };
 
 template <int count> struct super_block {
-    static constexpr int  columns      = QK_K;
-    static constexpr int  sub_blocks   = count;
-    static constexpr bool has_minimums = false;
+    static constexpr int   columns        = QK_K;
+    static constexpr int   sub_blocks     = count;
+    static constexpr bool  has_minimums   = false;
+    static constexpr bool  has_half_scale = true;
+    static constexpr float scale_factor   = 1;
 };
 
 struct q8_0 : small_block {
@@ -82,6 +84,60 @@ struct q5_0 : small_block {
         return either(nibbles_32(b, offsetof(block, qs)), spread_bits(b, offsetof(block, qh)));
     }
     static constexpr size_t scale_at = offsetof(block, d);
+};
+
+// The 16 values that the nibbles of IQ4_NL and IQ4_XS stand for. They use 8 bits, so without VNNI they are signed.
+struct iq4_values {
+    static constexpr int offset = has_vnni ? 127 : 0, largest = 240;
+    static ints of(ints nibbles) {
+        const __m128i values = _mm_loadu_si128((const __m128i *) kvalues_iq4nl);
+        return pick_bytes(each_row_16(_mm_add_epi8(values, _mm_set1_epi8(offset))), nibbles);
+    }
+};
+
+struct iq4_nl : small_block, iq4_values {
+    using block = block_iq4_nl;
+    static ints weights(const together<block> & b, int) { return of(nibbles_32(b, offsetof(block, qs))); }
+    static constexpr size_t scale_at = offsetof(block, d);
+};
+
+struct iq4_xs : super_block<8>, iq4_values {
+    using block = block_iq4_xs;
+    static ints weights(const together<block> & b, int j) { return of(nibbles_32(b, offsetof(block, qs) + 16*j)); }
+    static constexpr size_t scale_at = offsetof(block, d);
+    // 4 bits of each, and then, in 16 bits, 2 higher ones of each.
+    static ints scales(const together<block> & b) {
+        const ints low  = shift_right_fours(all_4(b, offsetof(block, scales_l)), each_row_32(0x400000000, 0xc00000008, 0x1400000010, 0x1c00000018));
+        const ints high = shift_right_fours(all_4(b, offsetof(block, scales_h) - 2), each_row_32(0xe0000000c, 0x1200000010, 0x1600000014, 0x1a00000018));
+        const ints each = subtract(either(both(low, all(15)), both(high, all(0x30))), all(32));
+        return pick_words<0xd8>(pack_fours(each, all(0)));
+    }
+};
+
+// Nibbles are floats of 4 bits, here doubled; the scale is an exponent.
+struct mxfp4 : small_block {
+    using block = block_mxfp4;
+    static constexpr int  offset = 12, largest = 24;
+    static constexpr bool has_half_scale = false;
+    static ints weights(const together<block> & b, int) {
+        const __m128i values = _mm_loadu_si128((const __m128i *) kvalues_mxfp4);
+        return pick_bytes(each_row_16(_mm_add_epi8(values, _mm_set1_epi8(offset))), nibbles_32(b, offsetof(block, qs)));
+    }
+    static float scale(const block & b) { return GGML_E8M0_TO_FP32_HALF(b.e); }
+};
+
+struct q2_K : super_block<16> {
+    using block = block_q2_K;
+    static constexpr int  offset = 0, largest = 3;
+    static constexpr bool has_minimums = true;
+    static ints weights(const together<block> & b, int j) {
+        return both(shift_right(load_32(b, offsetof(block, qs) + j/4*32), j%4*2), all_bytes(3));
+    }
+    static constexpr size_t scale_at = offsetof(block, qs) + sizeof(block::qs);
+    static ints scales(const together<block> & b) { return both(widen(load_16(b, offsetof(block, scales))), all_pairs(15)); }
+    static ints minimums(const together<block> & b) {
+        return both(shift_right(widen(load_16(b, offsetof(block, scales))), 4), all_pairs(15));
+    }
 };
 
 struct q3_K : super_block<16> {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <immintrin.h>
 
+#define GGML_COMMON_IMPL_CPP
 #define GGML_COMMON_DECL_CPP
 #include "ggml-common.h"
 #include "ggml-impl.h"
@@ -56,12 +57,17 @@ inline ints   either(ints a, ints b) { return _mm512_or_si512(a, b); }
 inline ints   shift_left(ints pairs, int by) { return _mm512_slli_epi16(pairs, by); }
 inline ints   shift_right(ints pairs, int by) { return _mm512_srli_epi16(pairs, by); }
 inline ints   shift_right_each(ints words, ints by) { return _mm512_srlv_epi64(words, by); }
+inline ints   shift_right_fours(ints fours, ints by) { return _mm512_srlv_epi32(fours, by); }
 inline ints   subtract_bytes(ints a, ints b) { return _mm512_sub_epi8(a, b); }
 inline ints   sums_of_two(ints bytes, ints signed_bytes) { return _mm512_maddubs_epi16(bytes, signed_bytes); }
 inline ints   sums_of_pairs(ints a, ints b) { return _mm512_madd_epi16(a, b); }
 inline ints   pick_bytes(ints from, ints at) { return _mm512_shuffle_epi8(from, at); }
 template <int order> inline ints pick_words(ints from) { return _mm512_permutex_epi64(from, order); }
+inline ints   pick_lanes(ints from, ints at) { return _mm512_permutexvar_epi32(at, from); }
 inline ints   widen(half_ints bytes) { return _mm512_cvtepi8_epi16(bytes); }
+inline ints   subtract(ints a, ints b) { return _mm512_sub_epi32(a, b); }
+inline ints   pack_fours(ints a, ints b) { return _mm512_packs_epi32(a, b); }
+inline ints   widen_low_pairs(ints pairs) { return _mm512_srai_epi32(_mm512_unpacklo_epi16(pairs, pairs), 16); }
 inline floats to_floats(half_ints halves) { return _mm512_cvtph_ps(halves); }
 inline half_ints low_words(ints words) { return _mm512_cvtepi32_epi16(words); }
 inline half_ints high_words(ints words) { return low_words(_mm512_srli_epi32(words, 16)); }
@@ -101,12 +107,17 @@ inline ints   either(ints a, ints b) { return _mm256_or_si256(a, b); }
 inline ints   shift_left(ints pairs, int by) { return _mm256_slli_epi16(pairs, by); }
 inline ints   shift_right(ints pairs, int by) { return _mm256_srli_epi16(pairs, by); }
 inline ints   shift_right_each(ints words, ints by) { return _mm256_srlv_epi64(words, by); }
+inline ints   shift_right_fours(ints fours, ints by) { return _mm256_srlv_epi32(fours, by); }
 inline ints   subtract_bytes(ints a, ints b) { return _mm256_sub_epi8(a, b); }
 inline ints   sums_of_two(ints bytes, ints signed_bytes) { return _mm256_maddubs_epi16(bytes, signed_bytes); }
 inline ints   sums_of_pairs(ints a, ints b) { return _mm256_madd_epi16(a, b); }
 inline ints   pick_bytes(ints from, ints at) { return _mm256_shuffle_epi8(from, at); }
 template <int order> inline ints pick_words(ints from) { return _mm256_permute4x64_epi64(from, order); }
+inline ints   pick_lanes(ints from, ints at) { return _mm256_permutevar8x32_epi32(from, at); }
 inline ints   widen(half_ints bytes) { return _mm256_cvtepi8_epi16(bytes); }
+inline ints   subtract(ints a, ints b) { return _mm256_sub_epi32(a, b); }
+inline ints   pack_fours(ints a, ints b) { return _mm256_packs_epi32(a, b); }
+inline ints   widen_low_pairs(ints pairs) { return _mm256_srai_epi32(_mm256_unpacklo_epi16(pairs, pairs), 16); }
 inline floats to_floats(half_ints halves) { return _mm256_cvtph_ps(halves); }
 inline half_ints low_words(ints words) {
     const __m128i pick = _mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1);
@@ -130,6 +141,7 @@ inline ints dot_pairs(ints sum, ints a, ints b) { return _mm256_add_epi32(sum, _
 
 #endif
 
+inline __m128i load_16(const void * from) { return _mm_loadu_si128((const __m128i *) from); }
 inline __m256i load_32(const void * from) { return _mm256_loadu_si256((const __m256i *) from); }
 
 inline int32_t four_bytes(const void * from) {
@@ -163,8 +175,11 @@ template <class B> inline ints load_32(const together<B> & blocks, size_t at) {
     return join(load_32((const char *) blocks.each[0] + at), load_32((const char *) blocks.each[1] + at));
 }
 template <class B> inline half_ints load_16(const together<B> & blocks, size_t at) {
-    return _mm256_set_m128i(_mm_loadu_si128((const __m128i *) ((const char *) blocks.each[1] + at)),
-                            _mm_loadu_si128((const __m128i *) ((const char *) blocks.each[0] + at)));
+    return _mm256_set_m128i(load_16((const char *) blocks.each[1] + at), load_16((const char *) blocks.each[0] + at));
+}
+template <class B> inline ints each_16_twice(const together<B> & blocks, size_t at) {
+    return _mm512_mask_broadcast_i32x4(_mm512_broadcast_i32x4(load_16((const char *) blocks.each[0] + at)), 0xff00,
+                                       load_16((const char *) blocks.each[1] + at));
 }
 template <class B> inline ints all_4(const together<B> & blocks, size_t at) {
     return join(_mm256_set1_epi32(four_bytes((const char *) blocks.each[0] + at)),
@@ -173,7 +188,10 @@ template <class B> inline ints all_4(const together<B> & blocks, size_t at) {
 #else
 template <class B> inline ints load_32(const together<B> & blocks, size_t at) { return load_32((const char *) blocks.each[0] + at); }
 template <class B> inline half_ints load_16(const together<B> & blocks, size_t at) {
-    return _mm_loadu_si128((const __m128i *) ((const char *) blocks.each[0] + at));
+    return load_16((const char *) blocks.each[0] + at);
+}
+template <class B> inline ints each_16_twice(const together<B> & blocks, size_t at) {
+    return _mm256_broadcastsi128_si256(load_16(blocks, at));
 }
 template <class B> inline ints all_4(const together<B> & blocks, size_t at) {
     return _mm256_set1_epi32(four_bytes((const char *) blocks.each[0] + at));
@@ -201,8 +219,22 @@ inline half_ints either(half_ints a, half_ints b) { return _mm_or_si128(a, b); }
 inline half_ints subtract_bytes(half_ints a, half_ints b) { return _mm_sub_epi8(a, b); }
 #endif
 
-// The same 32 bytes beside each row.
+// The same 16 bytes, or 32, beside each row.
+#ifdef PANELS_OF_16
+inline ints each_row_16(__m128i values) { return _mm512_broadcast_i32x4(values); }
+#else
+inline ints each_row_16(__m128i values) { return _mm256_broadcastsi128_si256(values); }
+#endif
 inline ints each_row_32(int64_t a, int64_t b, int64_t c, int64_t d) { return each_row(_mm256_setr_epi64x(a, b, c, d)); }
+
+// Indices for `pick_lanes`: the j-th lane of each row.
+inline ints each_lane_of_row(int j) {
+#ifdef PANELS_OF_16
+    return join(_mm256_set1_epi32(j), _mm256_set1_epi32(8 + j));
+#else
+    return all(j);
+#endif
+}
 
 // Row i of the result has the i-th value of every row; with two rows in a vector, of the first ones and then of the second ones.
 inline void transpose(ints (&rows)[8]) {
