@@ -24,6 +24,7 @@ import { currentConversation, listIsOpen, panelIsOpen } from "./current-chat.ts"
 import { attachFiles } from "./drafts.ts";
 import { ShortcutsDialog, useShortcuts } from "./shortcuts-dialog.tsx";
 import { Thread } from "./thread.tsx";
+import { ToolsDialog } from "../tools/tools-dialog.tsx";
 import { TreeDialog } from "./tree-dialog.tsx";
 
 import "./chat-page.css";
@@ -57,6 +58,7 @@ export function ChatPage() {
           <SamplingPanel />
         </aside>
       )}
+      <ToolsDialog />
       <TreeDialog />
       <ShortcutsDialog />
     </div>

@@ -14,6 +14,9 @@ import { sendMessage, stopReplies } from "../replies/request-replies.ts";
 import { liveReplies, type LiveReply } from "../replies/reply-writer.ts";
 import { appText } from "../strings/app.ts";
 import { chatText } from "../strings/chat.ts";
+import { toolsText } from "../strings/tools.ts";
+import { offeredTools, hasToolServers, isReady, refreshToolServers } from "../tools/tool-servers.ts";
+import { toolsAreOpen } from "../tools/tools-dialog.tsx";
 import { DraftAttachments } from "./attachments.tsx";
 import {
   canThink,
@@ -94,6 +97,7 @@ export function Composer() {
       {currentChoice.value.models.length === 0 && draft.text !== "" && (
         <p class="composer-note">{chatText.noneChosen}</p>
       )}
+      <ToolsNote />
       <ComposerText id={id} />
       <div class="composer-row">
         <IconButton icon="clip" label={chatText.attach} onClick={() => file.current?.click()} />
@@ -104,6 +108,7 @@ export function Composer() {
           multiple
           onFiles={(files) => void attachFiles(id, files)}
         />
+        {hasToolServers.value && <ToolsButton />}
         <EffortSelect />
         <span class="composer-space" />
         <ContextMeter />
@@ -111,6 +116,24 @@ export function Composer() {
       </div>
     </Form>
   );
+}
+
+/** Opens the dialog of tools; its label counts those that the next reply may call. */
+function ToolsButton() {
+  useEffect(() => void attempt(refreshToolServers), []);
+  const count = offeredTools(currentChoice.value.toolServers ?? []).tools.length;
+  return (
+    <span class={count > 0 ? "tools-on" : ""}>
+      <IconButton icon="tools" label={toolsText.open(count)} onClick={() => (toolsAreOpen.value = true)} />
+    </span>
+  );
+}
+
+/** Names servers of this chat that do not run, for example because the app was restarted: they start only in the dialog. */
+function ToolsNote() {
+  const names = (currentChoice.value.toolServers ?? []).filter((name) => !isReady(name));
+  if (!hasToolServers.value || names.length === 0) return null;
+  return <p class="composer-note">{toolsText.notRunning(names.join(", "))}</p>;
 }
 
 function SendButton() {

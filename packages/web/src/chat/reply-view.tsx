@@ -1,6 +1,4 @@
 // Replies: thoughts, text, how they ended, figures and actions; one, or several to the same question side by side.
-import { useState } from "preact/hooks";
-
 import { openChat, writtenElsewhere } from "../chats/chat-store.ts";
 import type { Message, ReplyError, ReplyFigures, ReplyMessage } from "../chats/conversation.ts";
 import { chooseMessage } from "../chats/chat-changes.ts";
@@ -20,6 +18,8 @@ import { chatText } from "../strings/chat.ts";
 import { type ErrorMessage, storedErrorMessage } from "../strings/error-message.ts";
 import { ContextHelp } from "./context-help.tsx";
 import { MessageMenu, SiblingSwitch } from "./message-actions.tsx";
+import { ThinkingView } from "./thinking-view.tsx";
+import { ToolSteps } from "./tool-calls.tsx";
 
 interface ReplyViewProps {
   message: ReplyMessage;
@@ -87,10 +87,12 @@ function ReplyBody({ message, live }: { message: ReplyMessage; live: LiveReply |
   const text = live === undefined ? message.text : live.text.value;
   const thinking = live === undefined ? reply.thinking : live.thinking.value;
   const thinkingMs = live === undefined ? reply.thinkingMs : live.thinkingMs.value;
+  const steps = live === undefined ? (reply.steps ?? []) : live.steps.value;
   const isOpen = live !== undefined || reply.status === "writing";
   const isElsewhere = isOpen && live === undefined && writtenElsewhere.value.has(message.id);
   return (
     <>
+      {steps.length > 0 && <ToolSteps key="steps" steps={steps} live={live} />}
       {thinking !== "" && (
         <ThinkingView
           key="thinking"
@@ -104,7 +106,9 @@ function ReplyBody({ message, live }: { message: ReplyMessage; live: LiveReply |
           <Markdown text={text} isOpen={isOpen} />
         </div>
       )}
-      {live !== undefined && text === "" && thinking === "" && <WaitingDots key="waiting" />}
+      {live !== undefined && text === "" && thinking === "" && live.question.value === null && (
+        <WaitingDots key="waiting" />
+      )}
       {isElsewhere && (
         <p key="elsewhere" class="reply-note">
           {chatText.writtenElsewhere}
@@ -214,37 +218,6 @@ function ReplyActions({ message }: { message: ReplyMessage }) {
       />
       <MessageMenu message={message} />
     </>
-  );
-}
-
-interface ThinkingViewProps {
-  thinking: string;
-  thinkingMs: number | null;
-  /** Whether the model is still thinking. */
-  isOpen: boolean;
-}
-
-function ThinkingView({ thinking, thinkingMs, isOpen }: ThinkingViewProps) {
-  const [isUnfolded, setUnfolded] = useState(false);
-  const title = isOpen
-    ? chatText.thinking
-    : thinkingMs === null
-      ? chatText.thought
-      : chatText.thoughtFor(durationText(thinkingMs / 1_000));
-  return (
-    <details class="thinking" onToggle={(event) => setUnfolded(event.currentTarget.open)}>
-      <summary>
-        <Icon name="brain" size={18} />
-        <span>{title}</span>
-        <Icon name="chevronDown" size={16} />
-      </summary>
-      {/* Collapsed thoughts are not rendered: they may be longer than the reply. */}
-      {isUnfolded && (
-        <div class="thinking-text">
-          <Markdown text={thinking} isOpen={isOpen} />
-        </div>
-      )}
-    </details>
   );
 }
 

@@ -10,8 +10,9 @@ export function makeArchive(
   return { format: "ingle-chats", version: 1, chats, folders: [...folders], presets: [...presets] };
 }
 
-/** A copy with new ids, so that an import never overwrites anything. */
-export function withNewIds({ conversation, messages, images }: ArchivedChat): ArchivedChat {
+/** A copy with new ids, so that an import never overwrites anything. An import turns no tools on either. */
+export function withNewIds({ conversation: imported, messages, images }: ArchivedChat): ArchivedChat {
+  const { toolServers: _toolServers, ...conversation } = imported;
   const ids = new Map<string, string>();
   const renew = (id: string) => {
     const known = ids.get(id) ?? newId();

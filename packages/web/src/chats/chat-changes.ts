@@ -22,6 +22,7 @@ export interface Draft {
   answers: number;
   settings: ChatSettings;
   folderId: string | null;
+  toolServers?: string[] | undefined;
 }
 
 /** The draft of the next new conversation; null means the default preset and the models used last. */

@@ -40,6 +40,8 @@ const Conversation = z.object({
   /** How many replies each model gives: 1 to 4. */
   answers: z.int().check(z.gte(1), z.lte(4)),
   settings: ChatSettings,
+  /** The MCP servers whose tools the models may call; absent means none. */
+  toolServers: z.optional(z.array(z.string())),
 });
 
 export type Folder = z.infer<typeof Folder>;
@@ -93,11 +95,40 @@ const ReplyError = z.object({
   contextLength: nullableNumber,
 });
 
+/** A part of a tool's result, as a message to the model has it. */
+export type ResultPart = z.infer<typeof ResultPart>;
+const ResultPart = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("text"), text: z.string() }),
+  z.object({ type: z.literal("image_url"), image_url: z.object({ url: z.string() }) }),
+]);
+
+/** A call of a tool that a model asked for, and what became of it. */
+export type ToolCall = z.infer<typeof ToolCall>;
+const ToolCall = z.object({
+  id: z.string(),
+  /** The tool's name in requests to models. */
+  name: z.string(),
+  /** As the model wrote them: usually the text of a JSON object. */
+  arguments: z.string(),
+  /** Where the tool is; null if no server that is turned on has one with this name. */
+  place: z.nullable(z.object({ server: z.string(), tool: z.string() })),
+  /** `waiting` and `running` calls of a reply that nobody is writing were stopped with it: they are never run later. */
+  status: z.enum(["waiting", "running", "done", "failed", "refused"]),
+  /** What the model gets; empty until there is a result. */
+  content: z.array(ResultPart),
+});
+
+/** A part of a reply that ends with calls; the next part follows their results. */
+export type ToolStep = z.infer<typeof ToolStep>;
+const ToolStep = z.object({ text: z.string(), thinking: z.string(), calls: z.array(ToolCall) });
+
 export type Reply = z.infer<typeof Reply>;
 const Reply = z.object({
   model: z.string(),
   /** Replies that were requested together share this id and are shown side by side. */
   round: z.string(),
+  /** What came before its text; absent without calls. */
+  steps: z.optional(z.array(ToolStep)),
   thinking: z.string(),
   /** How long it thought before the text began, as measured by this page; null while it thinks. */
   thinkingMs: nullableNumber,

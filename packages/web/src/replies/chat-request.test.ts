@@ -23,6 +23,8 @@ const body = (request: Partial<ChatRequest>) =>
     answers: 1,
     isContinuation: false,
     images: new Map(),
+    tools: [],
+    mayCall: true,
     ...request,
   });
 

@@ -1,7 +1,15 @@
 // Builds the body of a chat completion from a path of messages. Pure.
 import type { ChatCompletionBody } from "@ingle/protocol";
 
-import type { Attachment, ChatSettings, Message } from "../chats/conversation.ts";
+import type {
+  Attachment,
+  ChatSettings,
+  Message,
+  ReplyMessage,
+  ToolCall,
+  ToolStep,
+  UserMessage,
+} from "../chats/conversation.ts";
 
 export interface ChatRequest {
   model: string;
@@ -12,11 +20,17 @@ export interface ChatRequest {
   answers: number;
   /** Whether to continue the last message, which is a reply. */
   isContinuation: boolean;
+  /** What the model may call; empty: nothing. */
+  tools: readonly WireTool[];
+  /** Whether it may call them in this reply. */
+  mayCall: boolean;
   /** `data:` URLs of images, by attachment id. */
   images: ReadonlyMap<string, string>;
 }
 
 export type StreamedChatBody = ChatCompletionBody & { stream?: true };
+
+export type WireTool = NonNullable<ChatCompletionBody["tools"]>[number];
 
 type SamplingFields = Partial<
   Record<"temperature" | "top_p" | "top_k" | "min_p" | "repeat_penalty" | "max_tokens", number>
@@ -26,7 +40,7 @@ type WireMessage = ChatCompletionBody["messages"][number];
 
 /** The body. Settings that are null are omitted, so that the server's defaults apply. */
 export function toChatBody(request: ChatRequest): StreamedChatBody {
-  const { model, settings, answers, isContinuation } = request;
+  const { model, settings, answers, isContinuation, tools, mayCall } = request;
   return {
     model,
     messages: toMessages(request),
@@ -34,6 +48,8 @@ export function toChatBody(request: ChatRequest): StreamedChatBody {
     ...(settings.effort === null ? {} : { reasoning_effort: settings.effort }),
     ...(answers > 1 ? { n: answers } : {}),
     ...(isContinuation ? { continue_final_message: true } : {}),
+    ...(tools.length > 0 ? { tools: [...tools] } : {}),
+    ...(tools.length > 0 && !mayCall ? { tool_choice: "none" as const } : {}),
     // Gives a stopped reply its figures, too.
     timings_per_token: true,
   };
@@ -47,7 +63,7 @@ function toMessages({
   const system = settings.systemPrompt.trim();
   return [
     ...(system === "" ? [] : [{ role: "system" as const, content: system }]),
-    ...path.map((message) => toMessage(message, images)),
+    ...path.flatMap((message) => toWireMessages(message, images)),
   ];
 }
 
@@ -66,15 +82,41 @@ function samplingOf(settings: ChatSettings): SamplingFields {
   );
 }
 
-function toMessage(message: Message, images: ReadonlyMap<string, string>): WireMessage {
-  if (message.role === "assistant") {
-    const { thinking } = message.reply;
-    return {
-      role: "assistant",
-      content: message.text,
-      ...(thinking === "" ? {} : { reasoning_content: thinking }),
-    };
-  }
+function toWireMessages(message: Message, images: ReadonlyMap<string, string>): WireMessage[] {
+  return message.role === "assistant" ? toReplyMessages(message) : [toUserMessage(message, images)];
+}
+
+/** The steps with their calls and results, then the text. */
+function toReplyMessages({ text, reply: { thinking, steps = [] } }: ReplyMessage): WireMessage[] {
+  const before = steps.flatMap(toStepMessages);
+  return before.length > 0 && text === "" ? before : [...before, toAssistantMessage({ text, thinking })];
+}
+
+function toAssistantMessage({ text, thinking }: { text: string; thinking: string }) {
+  const reasoning = thinking === "" ? {} : { reasoning_content: thinking };
+  return { role: "assistant" as const, content: text, ...reasoning };
+}
+
+function toStepMessages({ text, thinking, calls }: ToolStep): WireMessage[] {
+  const asked = calls.map(({ id, name, arguments: written }) => ({
+    id,
+    type: "function" as const,
+    function: { name, arguments: written },
+  }));
+  return [{ ...toAssistantMessage({ text, thinking }), tool_calls: asked }, ...calls.map(toResultMessage)];
+}
+
+/** What the model reads of a call that was stopped with its reply. */
+const stoppedResult = "Error: This call was stopped before it returned a result.";
+
+function toResultMessage({ id, name, content }: ToolCall): WireMessage {
+  const [first, ...others] = content;
+  const isText = others.length === 0 && first?.type === "text";
+  const whole = content.length === 0 ? stoppedResult : isText ? first.text : [...content];
+  return { role: "tool", tool_call_id: id, name, content: whole };
+}
+
+function toUserMessage(message: UserMessage, images: ReadonlyMap<string, string>): WireMessage {
   const text = [...message.attachments.flatMap(textOf), message.text]
     .filter((part) => part !== "")
     .join("\n\n");

@@ -1,7 +1,7 @@
 // Assembles replies from the chunks of a stream, one reply per choice. Pure, with a clock as a parameter.
 import type { ChatCompletionChunk, Timings, Usage } from "@ingle/protocol";
 
-import type { Reply, ReplyFigures } from "../chats/conversation.ts";
+import type { Reply, ReplyFigures, ToolCall, ToolStep } from "../chats/conversation.ts";
 
 /** A reply so far. */
 export interface ReplyProgress {
@@ -10,11 +10,17 @@ export interface ReplyProgress {
   thinkingMs: number | null;
   finish: Reply["finish"];
   figures: ReplyFigures | null;
+  /** What came before this text: each step ends with calls. */
+  steps: readonly ToolStep[];
 }
 
 export interface ProgressOfAll {
   readonly replies: readonly ReplyProgress[];
   add(chunk: ChatCompletionChunk): void;
+  /** Ends the text so far of the only reply with calls. What is added next follows their results. */
+  beginStep(calls: readonly ToolCall[]): void;
+  /** Replaces the calls of the last step. */
+  changeCalls(calls: readonly ToolCall[]): void;
 }
 
 interface Timed extends ReplyProgress {
@@ -25,10 +31,12 @@ interface Timed extends ReplyProgress {
 
 /** Starts with empty replies, or with those to continue. */
 export function createProgress(
-  begun: readonly { text: string; thinking: string; thinkingMs: number | null }[],
+  begun: readonly (Pick<ReplyProgress, "text" | "thinking" | "thinkingMs"> &
+    Partial<Pick<ReplyProgress, "steps">>)[],
   now: () => number,
 ): ProgressOfAll {
   const replies = begun.map((before): Timed => ({
+    steps: [],
     ...before,
     finish: null,
     figures: null,
@@ -49,6 +57,19 @@ export function createProgress(
       if (usage !== undefined && usage !== null && replies.length === 1 && only !== undefined) {
         only.figures = withUsage(only.figures, usage);
       }
+    },
+    beginStep(calls) {
+      const [only] = replies;
+      if (only === undefined) return;
+      const step = { text: only.text, thinking: only.thinking, calls: [...calls] };
+      const empty = { text: "", thinking: "", thinkingMs: null, thoughtSince: null, thoughtBefore: 0 };
+      Object.assign(only, empty, { finish: null, steps: [...only.steps, step] });
+    },
+    changeCalls(calls) {
+      const [only] = replies;
+      const last = only?.steps.at(-1);
+      if (only !== undefined && last !== undefined)
+        only.steps = [...only.steps.slice(0, -1), { ...last, calls: [...calls] }];
     },
   };
 }

@@ -1,9 +1,17 @@
 // Streams the replies of one request: to the page with each frame, and to the database with the first words and then every second.
 // A closing page stores the rest in localStorage; a crash of the browser loses at most a second.
 import { ApiError, IngleError } from "@ingle/client";
+import type { McpApproval, ToolCall as WireCall } from "@ingle/protocol";
 import { batch, signal, type Signal } from "@preact/signals";
 
-import type { ReplyError, ReplyFigures, ReplyMessage, Reply } from "../chats/conversation.ts";
+import type {
+  ReplyError,
+  ReplyFigures,
+  ReplyMessage,
+  Reply,
+  ToolCall,
+  ToolStep,
+} from "../chats/conversation.ts";
 import { client } from "../connection/connection.ts";
 import { errorCode, reasonOf } from "../strings/error-message.ts";
 import type { StreamedChatBody } from "./chat-request.ts";
@@ -20,8 +28,17 @@ export interface LiveReply {
   /** How long it thought; null until its text begins. */
   readonly thinkingMs: Signal<number | null>;
   readonly figures: Signal<ReplyFigures | null>;
+  /** What came before the text: each step ends with calls. */
+  readonly steps: Signal<readonly ToolStep[]>;
+  /** The call that the user has to decide about. */
+  readonly question: Signal<CallQuestion | null>;
   /** Aborts the request; the text so far stays. */
   stop(): void;
+}
+
+export interface CallQuestion {
+  callId: string;
+  answer: (approval: McpApproval) => void;
 }
 
 /** The replies that this page is writing, by message id. */
@@ -55,9 +72,26 @@ export interface BegunReplies {
   readonly controller: AbortController;
 }
 
+/** How to run the calls of one step. */
+export interface CallRun {
+  /** Resolves with the user's decision; rejects with the signal's reason. */
+  ask: (callId: string) => Promise<McpApproval>;
+  /** Gets all calls of the step whenever one of them changes. */
+  onChange: (calls: readonly ToolCall[]) => void;
+  signal: AbortSignal;
+}
+
+export interface ReplyTools {
+  begin: (asked: WireCall) => ToolCall;
+  /** Rejects only with the signal's reason. */
+  run: (calls: readonly ToolCall[], run: CallRun) => Promise<void>;
+}
+
 interface WriteOptions {
-  /** Builds the request; asynchronous, because images have to be read. */
-  body: () => Promise<StreamedChatBody>;
+  /** Builds a request after these steps; asynchronous, because images have to be read. */
+  body: (steps: readonly ToolStep[]) => Promise<StreamedChatBody>;
+  /** Runs the calls that a reply asks for. Several replies of one request call no tools. */
+  tools: ReplyTools;
   save: (messages: readonly ReplyMessage[]) => Promise<void>;
   /** Stores them synchronously, outside the database. */
   storeUnsaved: (messages: readonly ReplyMessage[]) => void;
@@ -82,14 +116,19 @@ export function beginReplies(messages: readonly ReplyMessage[]): BegunReplies {
 
 /** Never rejects: a failed request becomes a failed reply. */
 export async function writeReplies(
-  { messages, live, controller }: BegunReplies,
-  { body, save, storeUnsaved }: WriteOptions,
+  begun: BegunReplies,
+  { body, tools, save, storeUnsaved }: WriteOptions,
 ): Promise<WrittenReplies> {
+  const { messages, live, controller } = begun;
   const progress = createProgress(messages.map(progressOf), () => performance.now());
   const snapshot = (end: End) =>
     messages.map((message, at) => toMessage(message, progress.replies[at] ?? progressOf(message), end));
   const frames = createFrameBatch(() => show(live, progress));
   const saveNow = createSaver(() => save(snapshot({ status: "writing", error: null })));
+  const changed = () => {
+    frames.request();
+    saveNow.soon();
+  };
   const close = () => {
     storeUnsaved(snapshot({ status: "interrupted", error: null }));
     controller.abort(new PageClosed());
@@ -98,16 +137,7 @@ export async function writeReplies(
   saveNow.first();
   let end: End = { status: "done", error: null };
   try {
-    const { signal: stopped } = controller;
-    const request = await body();
-    const stream = await openReply(() => client.chat.completions.stream(request, { signal: stopped }), {
-      signal: stopped,
-    });
-    for await (const chunk of stream) {
-      progress.add(chunk);
-      frames.request();
-      saveNow.soon();
-    }
+    await streamSteps(begun, progress, { body, tools, onChange: changed });
   } catch (error) {
     end = endOf(error, controller.signal.reason, progress);
   }
@@ -119,6 +149,50 @@ export async function writeReplies(
   await shown;
   frames.finish();
   return { messages: written, saveError };
+}
+
+/** Sends a request after each step, until a reply ends without calls. */
+async function streamSteps(
+  { live, controller: { signal: stopped } }: BegunReplies,
+  progress: ProgressOfAll,
+  { body, tools, onChange }: Pick<WriteOptions, "body" | "tools"> & { onChange: () => void },
+): Promise<void> {
+  for (;;) {
+    const request = await body(progress.replies[0]?.steps ?? []);
+    const open = () => client.chat.completions.stream(request, { signal: stopped });
+    const stream = await openReply(open, { signal: stopped });
+    for await (const chunk of stream) {
+      progress.add(chunk);
+      onChange();
+    }
+    const [reply] = live;
+    if (reply === undefined || progress.replies[0]?.finish !== "tool_calls") return;
+    const { tool_calls: asked = [] } = await stream.finalMessage();
+    const calls = asked.map((call) => tools.begin(call));
+    progress.beginStep(calls);
+    onChange();
+    await tools.run(calls, {
+      ask: (callId) => askUser(reply, callId, stopped),
+      onChange: (changed) => {
+        progress.changeCalls(changed);
+        onChange();
+      },
+      signal: stopped,
+    });
+  }
+}
+
+/** Resolves with the user's decision. */
+async function askUser(reply: LiveReply, callId: string, stopped: AbortSignal): Promise<McpApproval> {
+  stopped.throwIfAborted();
+  try {
+    return await new Promise((answer, reject) => {
+      reply.question.value = { callId, answer };
+      stopped.addEventListener("abort", () => reject(stopped.reason), { once: true });
+    });
+  } finally {
+    reply.question.value = null;
+  }
 }
 
 async function errorOf(work: Promise<unknown>): Promise<unknown> {
@@ -146,7 +220,9 @@ function endOf(error: unknown, reason: unknown, progress: ProgressOfAll): End {
   if (reason instanceof Stopped) return { status: "stopped", error: null };
   if (reason instanceof PageClosed) return { status: "interrupted", error: null };
   const isBroken = IngleError.is(error) && !ApiError.is(error);
-  const hasText = progress.replies.some(({ text, thinking }) => text !== "" || thinking !== "");
+  const hasText = progress.replies.some(
+    ({ text, thinking, steps }) => text !== "" || thinking !== "" || steps.length > 0,
+  );
   return { status: isBroken && hasText ? "interrupted" : "failed", error: toReplyError(error) };
 }
 
@@ -160,15 +236,18 @@ function toReplyError(error: unknown): ReplyError {
 }
 
 function progressOf({ text, reply }: ReplyMessage): ReplyProgress {
-  return { text, thinking: reply.thinking, thinkingMs: reply.thinkingMs, finish: null, figures: null };
+  const { thinking, thinkingMs, steps = [] } = reply;
+  return { text, thinking, thinkingMs, finish: null, figures: null, steps };
 }
 
 function toMessage(message: ReplyMessage, progress: ReplyProgress, { status, error }: End): ReplyMessage {
-  const { text, thinking, thinkingMs, finish, figures } = progress;
+  const { text, thinking, thinkingMs, finish, figures, steps } = progress;
   // Some choices may have been complete before the request broke.
   const isComplete = status !== "writing" && finish !== null;
   const ended = isComplete ? { status: "done" as const, error: null } : { status, error };
-  return { ...message, text, reply: { ...message.reply, thinking, thinkingMs, finish, figures, ...ended } };
+  const before = steps.length === 0 ? {} : { steps: [...steps] };
+  const written = { ...before, thinking, thinkingMs, finish, figures, ...ended };
+  return { ...message, text, reply: { ...message.reply, ...written } };
 }
 
 function makeLive({ id, conversationId, text, reply }: ReplyMessage, controller: AbortController): LiveReply {
@@ -179,6 +258,8 @@ function makeLive({ id, conversationId, text, reply }: ReplyMessage, controller:
     thinking: signal(reply.thinking),
     thinkingMs: signal(reply.thinkingMs),
     figures: signal(null),
+    steps: signal(reply.steps ?? []),
+    question: signal(null),
     stop: () => controller.abort(new Stopped()),
   };
 }
@@ -193,6 +274,7 @@ function show(live: readonly LiveReply[], { replies }: ProgressOfAll): boolean {
       reply.thinking.value = nextText(reply.thinking.peek(), progress.thinking);
       reply.thinkingMs.value = progress.thinkingMs;
       reply.figures.value = progress.figures;
+      reply.steps.value = progress.steps;
     });
   });
   return live.some(({ text, thinking }, at) => {

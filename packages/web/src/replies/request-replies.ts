@@ -19,8 +19,11 @@ import type {
   Reply,
   ReplyMessage,
   StoredFile,
+  ToolStep,
   UserMessage,
 } from "../chats/conversation.ts";
+import { offeredTools, refreshToolServers } from "../tools/tool-servers.ts";
+import { beginCall, runCalls } from "../tools/run-calls.ts";
 import { titleOf } from "../chats/conversation-text.ts";
 import { makeTree, pathTo, type MessageTree } from "../chats/message-tree.ts";
 import { storeUnsaved } from "../chats/unsaved-replies.ts";
@@ -83,14 +86,14 @@ export async function continueReply(message: ReplyMessage): Promise<void> {
   if (conversation === undefined || openChat.value === null || liveReplies.value.has(message.id)) return;
   const path = pathTo(openChat.value.tree, message.id);
   const isContinuation = message.text !== "";
-  const thoughts = isContinuation ? {} : { thinking: "", thinkingMs: null };
+  const thoughts = isContinuation ? {} : { thinking: "", thinkingMs: null }; // what came before calls stays
   const begun: ReplyMessage = {
     ...message,
     reply: { ...message.reply, ...thoughts, status: "writing", error: null },
   };
   const replies = beginReplies([begun]);
   showMessages(conversation.id, [begun]);
-  await run(conversation, isContinuation ? path : path.slice(0, -1), replies, isContinuation);
+  await run(conversation, path.slice(0, -1), replies, isContinuation);
 }
 
 /** Stops those of the replies that this page is writing. */
@@ -135,14 +138,16 @@ async function requestReplies(
   );
   // Messages are ordered by their times.
   const replies = sets.flat().map((message, at) => ({ ...message, createdAt: now + at }));
-  const begun = models.map((model) =>
-    beginReplies(replies.filter((message) => message.reply.model === model)),
-  );
+  const latest = conversationOf(conversation.id) ?? conversation;
+  // Each reply calls its own tools, so each has its own requests.
+  const groups = usesTools(latest)
+    ? replies.map((message) => [message])
+    : models.map((model) => replies.filter((message) => message.reply.model === model));
+  const begun = groups.map((group) => beginReplies(group));
   try {
     await addMessages(conversation.id, replies);
     await changeConversation(conversation.id, (before) => ({ ...before, updatedAt: now }));
     const path = pathTo(await treeOf(conversation.id), parentId);
-    const latest = conversationOf(conversation.id) ?? conversation;
     for (const own of begun) void run(latest, path, own, false);
   } catch (error) {
     endLive(replies);
@@ -157,7 +162,12 @@ async function treeOf(conversationId: string): Promise<MessageTree<Message>> {
   return makeTree(await (await chatStorage()).messagesOf(conversationId));
 }
 
-/** Streams replies of one model to their end. */
+/** Whether its replies may call tools. */
+function usesTools({ toolServers = [] }: Conversation): boolean {
+  return offeredTools(toolServers).tools.length > 0;
+}
+
+/** Streams replies of one model to their end; the path ends above them. */
 async function run(
   conversation: Conversation,
   path: readonly Message[],
@@ -165,14 +175,31 @@ async function run(
   isContinuation: boolean,
 ): Promise<void> {
   const { messages } = begun;
-  const model = messages[0]?.reply.model ?? "";
-  const { settings } = conversation;
+  const [first] = messages;
+  const model = first?.reply.model ?? "";
+  const { settings, toolServers = [] } = conversation;
   const storage = await chatStorage();
+  const servers = messages.length === 1 ? toolServers : [];
+  let isContinued = isContinuation;
   const written = await writeReplies(begun, {
-    body: async () => {
-      const images = await imagesOf(path);
-      return toChatBody({ model, path, settings, answers: messages.length, isContinuation, images });
+    body: async (steps) => {
+      if (servers.length > 0) await refreshToolServers();
+      const { tools, rounds } = offeredTools(servers);
+      const own = first === undefined ? [] : ownPart(first, steps, isContinued);
+      const body = toChatBody({
+        model,
+        path: [...path, ...own],
+        settings,
+        answers: messages.length,
+        isContinuation: isContinued,
+        tools,
+        mayCall: steps.length < rounds,
+        images: await imagesOf(path),
+      });
+      isContinued = false;
+      return body;
     },
+    tools: { begin: (call) => beginCall(call, servers), run: runCalls(model) },
     save: (replies) => storage.saveReplies(replies),
     storeUnsaved: tryStoreUnsaved,
   });
@@ -182,6 +209,15 @@ async function run(
   });
   if (written.saveError !== undefined) showError(written.saveError);
   for (const message of written.messages) announceEnd(message);
+}
+
+/** What the request has of the reply itself: its steps so far, and its text if it is continued. */
+function ownPart(message: ReplyMessage, steps: readonly ToolStep[], isContinued: boolean): ReplyMessage[] {
+  const { reply } = message;
+  if (isContinued) return [message];
+  return steps.length === 0
+    ? []
+    : [{ ...message, text: "", reply: { ...reply, thinking: "", steps: [...steps] } }];
 }
 
 function tryStoreUnsaved(replies: readonly ReplyMessage[]): void {

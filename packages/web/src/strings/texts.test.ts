@@ -11,6 +11,7 @@ import { libraryText } from "./library.ts";
 import { firstRunText, machineText, plainText, settingsText } from "./pages.ts";
 import { samplingText } from "./sampling.ts";
 import { serverText } from "./server.ts";
+import { toolsText } from "./tools.ts";
 
 const tables = {
   appText,
@@ -23,6 +24,7 @@ const tables = {
   samplingText,
   serverText,
   settingsText,
+  toolsText,
 };
 
 afterEach(() => {
