@@ -33,6 +33,7 @@ const openings: readonly Opening[] = [
   { page: "chat", role: "menu", name: "Actions for Hello", buttons: ["Actions for Hello"] },
   { page: "chat", role: "menu", name: "Message actions", buttons: ["Message actions"] },
   { page: "chat", role: "dialog", name: "Keyboard shortcuts", buttons: ["More", "Keyboard shortcuts"] },
+  { page: "chat", role: "dialog", name: "Tools", buttons: ["Tools"] },
   { page: "chat", role: "menu", name: "Presets", buttons: ["Presets"] },
   { page: "chat", role: "dialog", name: "Save as preset", buttons: ["Presets", "Save as preset"] },
   { page: "library", role: "dialog", name: "Import a model", buttons: ["Import…"] },

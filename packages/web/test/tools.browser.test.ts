@@ -7,9 +7,10 @@ import { tinyModel, tinyVisionModel } from "@ingle/fixtures";
 import type { Locator, Page } from "playwright-core";
 import { afterEach, beforeEach, expect, it } from "vitest";
 
+import { seriousFaults } from "./accessible.ts";
 import { app, serve } from "./ingle-process.ts";
 import { useBrowser, useIngle } from "./setup.ts";
-import type { TestPage } from "./test-page.ts";
+import type { TestPage, Theme } from "./test-page.ts";
 
 const serverPackage = path.dirname(fileURLToPath(import.meta.resolve("@ingle/server/package.json")));
 const program = path.join(serverPackage, "test/tool-server.js");
@@ -80,9 +81,9 @@ function requireCall(tool: string): void {
 /** A chat with this model, which calls this tool after each question. */
 async function chatCalling(
   tool: string,
-  { model = "calling" } = {},
+  { model = "calling", theme = "light" }: { model?: string; theme?: Theme } = {},
 ): Promise<{ test: TestPage; sent: Sent[]; call: Locator }> {
-  const test = await browser.open();
+  const test = await browser.open({ theme });
   const { page } = test;
   const sent: Sent[] = [];
   page.on("request", (request) => {
@@ -123,6 +124,7 @@ it("runs a call when it is allowed, sends its result, and runs nothing on a relo
 
   await chat.ask("What is the sum?");
   await call.getByText("needs your approval").waitFor();
+  expect(await seriousFaults(page)).toEqual([]);
   const written = await call.locator(".tool-text").first().innerText();
   const { a, b } = JSON.parse(written) as { a: number; b: number };
   expect(await noted()).toHaveLength(1);
@@ -161,6 +163,7 @@ it("tells the model of a refusal, asks no more for a tool that is always allowed
   expect((await noted()).slice(1)).toHaveLength(2);
   await toolSwitch(page);
   await page.getByText("5 tools").click();
+  expect(await seriousFaults(page)).toEqual([]);
   await page
     .getByRole("listitem")
     .filter({ hasText: "Adds two numbers" })
@@ -173,6 +176,14 @@ it("tells the model of a refusal, asks no more for a tool that is always allowed
   await chat.askAndWait("Four?");
   expect(sent.at(-1)?.tools).toBeUndefined();
   expect((await noted()).slice(1)).toHaveLength(2);
+
+  await toolSwitch(page);
+  await page.getByRole("button", { name: `Stop tools-${tests}` }).click();
+  await page
+    .getByRole("listitem")
+    .filter({ hasText: `tools-${tests}` })
+    .getByText("Not running")
+    .waitFor();
   expect(test.problems).toEqual([]);
 });
 
@@ -213,7 +224,7 @@ it("does not run a call that was asked for when the page was reloaded", async ()
 });
 
 it("says why a server has ended or cannot be started, and asks before it starts again", async () => {
-  const { test, call } = await chatCalling("crash");
+  const { test, call } = await chatCalling("crash", { theme: "dark" });
   await using _page = test;
   const { page, chat } = test;
   await turnOn(page);
@@ -231,6 +242,7 @@ it("says why a server has ended or cannot be started, and asks before it starts 
   await dialog.getByRole("switch", { name: "missing" }).click();
   await dialog.getByText("It cannot be started: there is no program no-such-program.").waitFor();
   expect(await dialog.getByRole("switch", { name: "missing" }).isChecked()).toBe(false);
+  expect(await seriousFaults(page)).toEqual([]);
   expect(await noted()).toHaveLength(2);
   expect(test.problems).toEqual([]);
 });

@@ -1,6 +1,8 @@
 // Replies: thoughts, text, how they ended, figures and actions; one, or several to the same question side by side.
+import { useMemo } from "preact/hooks";
+
 import { openChat, writtenElsewhere } from "../chats/chat-store.ts";
-import type { Message, ReplyError, ReplyFigures, ReplyMessage } from "../chats/conversation.ts";
+import type { Message, ReplyError, ReplyFigures, ReplyMessage, ToolStep } from "../chats/conversation.ts";
 import { chooseMessage } from "../chats/chat-changes.ts";
 import { childrenOf } from "../chats/message-tree.ts";
 import { modelOf } from "../connection/connection.ts";
@@ -78,8 +80,10 @@ function RoundHead({ message, isChosen }: { message: ReplyMessage; isChosen: boo
   );
 }
 
+const noSteps: readonly ToolStep[] = [];
+
 /**
- * Thoughts, text and ending. Only this rerenders with each frame while the reply is streamed. The keys keep its elements when
+ * Steps with calls, thoughts, text and ending. Only this rerenders with each frame while the reply is streamed. The keys keep its elements when
  * the stream ends, so that formulas and code are not rendered a second time.
  */
 function ReplyBody({ message, live }: { message: ReplyMessage; live: LiveReply | undefined }) {
@@ -87,12 +91,17 @@ function ReplyBody({ message, live }: { message: ReplyMessage; live: LiveReply |
   const text = live === undefined ? message.text : live.text.value;
   const thinking = live === undefined ? reply.thinking : live.thinking.value;
   const thinkingMs = live === undefined ? reply.thinkingMs : live.thinkingMs.value;
-  const steps = live === undefined ? (reply.steps ?? []) : live.steps.value;
+  const steps = (live === undefined ? reply.steps : live.steps.value) ?? noSteps;
+  // Unchanged while the text after them is streamed.
+  const before = useMemo(
+    () => (steps.length === 0 ? null : <ToolSteps key="steps" steps={steps} live={live} />),
+    [steps, live],
+  );
   const isOpen = live !== undefined || reply.status === "writing";
   const isElsewhere = isOpen && live === undefined && writtenElsewhere.value.has(message.id);
   return (
     <>
-      {steps.length > 0 && <ToolSteps key="steps" steps={steps} live={live} />}
+      {before}
       {thinking !== "" && (
         <ThinkingView
           key="thinking"

@@ -52,6 +52,11 @@ describe("readArchive", () => {
 });
 
 describe("withNewIds", () => {
+  it("turns no tools on", () => {
+    const conversation = exampleConversation({ toolServers: ["files"] });
+    expect(withNewIds({ ...chat, conversation }).conversation).not.toHaveProperty("toolServers");
+  });
+
   it("keeps the tree and its images under new ids", () => {
     const { conversation, messages, images } = withNewIds(chat);
     expect(conversation.id).not.toBe("c");

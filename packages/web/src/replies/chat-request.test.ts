@@ -80,6 +80,51 @@ describe("toChatBody", () => {
     expect(messages.at(-1)).toEqual({ role: "assistant", content: "1, 2", reasoning_content: "easy" });
   });
 
+  it("sends the calls of earlier steps with their results, then the text", () => {
+    const call = { id: "1", name: "read", arguments: "{}", place: null, status: "done" as const };
+    const image = { type: "image_url" as const, image_url: { url: "data:image/png;base64,AA==" } };
+    const text = { type: "text" as const, text: "Milk." };
+    const steps = [
+      { text: "Let me look.", thinking: "hm", calls: [{ ...call, content: [text] }] },
+      {
+        text: "",
+        thinking: "",
+        calls: [
+          { ...call, id: "2", content: [text, image] },
+          { ...call, id: "3", content: [] },
+        ],
+      },
+    ];
+    const asked = (id: string) => ({ id, type: "function", function: { name: "read", arguments: "{}" } });
+    const before = [
+      { role: "user", content: "hello" },
+      { role: "assistant", content: "Let me look.", reasoning_content: "hm", tool_calls: [asked("1")] },
+      { role: "tool", tool_call_id: "1", name: "read", content: "Milk." },
+      { role: "assistant", content: "", tool_calls: [asked("2"), asked("3")] },
+      { role: "tool", tool_call_id: "2", name: "read", content: [text, image] },
+      {
+        role: "tool",
+        tool_call_id: "3",
+        name: "read",
+        content: "Error: This call was stopped before it returned a result.",
+      },
+    ];
+    const withSteps = (written: string) => exampleReplyMessage({ text: written }, { steps });
+    expect(body({ path: [user("hello"), withSteps("")] }).messages).toEqual(before);
+    expect(body({ path: [user("hello"), withSteps("Buy milk.")] }).messages).toEqual([
+      ...before,
+      { role: "assistant", content: "Buy milk." },
+    ]);
+  });
+
+  it("sends the tools, and forbids calls after the last round", () => {
+    const tools = [{ type: "function" as const, function: { name: "read" } }];
+    expect(body({ tools })).toMatchObject({ tools });
+    expect(body({ tools })).not.toHaveProperty("tool_choice");
+    expect(body({ tools, mayCall: false })).toMatchObject({ tools, tool_choice: "none" });
+    expect(body({ mayCall: false })).not.toHaveProperty("tool_choice");
+  });
+
   it("puts images before the text, and omits missing ones", () => {
     const image = (id: string): Attachment => ({
       kind: "image",

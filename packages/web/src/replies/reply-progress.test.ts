@@ -52,6 +52,38 @@ describe("createProgress", () => {
     expect(progress.replies[0]).toMatchObject({ text: "1, 2, 3", thinking: "hm", thinkingMs: 500 });
   });
 
+  it("begins a new text after a step, and keeps the steps of a continued reply", () => {
+    let now = 0;
+    const call = {
+      id: "1",
+      name: "read",
+      arguments: "{}",
+      place: null,
+      status: "waiting" as const,
+      content: [],
+    };
+    const first = { text: "One.", thinking: "", calls: [] };
+    const progress = createProgress([{ ...empty, steps: [first] }], () => now);
+    progress.add(chunk({ reasoning_content: "hm" }));
+    now = 500;
+    progress.add(chunk({ content: "Let me look." }));
+    progress.add({ ...chunk({}), choices: [{ index: 0, delta: {}, finish_reason: "tool_calls" }] });
+    progress.beginStep([call]);
+    const step = { text: "Let me look.", thinking: "hm", calls: [call] };
+    expect(progress.replies[0]).toMatchObject({ ...empty, finish: null, steps: [first, step] });
+    const { steps: shown } = progress.replies[0] ?? { steps: [] };
+    progress.changeCalls([{ ...call, status: "done" }]);
+    expect(shown[1]?.calls[0]?.status).toBe("waiting");
+    expect(progress.replies[0]?.steps[1]?.calls[0]?.status).toBe("done");
+    progress.add(chunk({ content: "Milk." }, 0, "stop"));
+    expect(progress.replies[0]).toMatchObject({
+      text: "Milk.",
+      thinking: "",
+      thinkingMs: null,
+      finish: "stop",
+    });
+  });
+
   it("keeps the choices apart, with the timings of each", () => {
     const progress = createProgress([empty, empty], () => 0);
     progress.add(chunk({ content: "a" }, 0));

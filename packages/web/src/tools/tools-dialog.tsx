@@ -4,12 +4,13 @@ import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 
 import { changeChoice, currentChoice } from "../chat/current-chat.ts";
-import { IconButton } from "../design/button.tsx";
+import { Button } from "../design/button.tsx";
 import { Dialog } from "../design/dialog.tsx";
 import { Switch } from "../design/field.tsx";
 import { Badge } from "../design/indicators.tsx";
 import { attempt } from "../design/toast.tsx";
 import { countText } from "../format/localized.ts";
+import { appText } from "../strings/app.ts";
 import { toolsText } from "../strings/tools.ts";
 import { shownText } from "./shown-text.ts";
 import { refreshToolServers, startToolServer, stopToolServer, toolServers } from "./tool-servers.ts";
@@ -73,12 +74,14 @@ function Server({ server }: { server: McpServer }) {
           onToggle={(isOn) => void attempt(() => (isOn ? turnOn(server) : turnOff(name)))}
         />
         {isRunning && (
-          <IconButton
-            icon="stop"
+          <Button
             size="small"
-            label={toolsText.stop(name)}
+            icon="stop"
+            aria-label={toolsText.stop(name)}
             onClick={() => void attempt(() => stopToolServer(name))}
-          />
+          >
+            {appText.stop}
+          </Button>
         )}
       </div>
       {problems.map((problem) => (

@@ -36,6 +36,7 @@ export const scenes: readonly Scene[] = [
   },
   { name: "chat", home: "full", show: (page) => showChat(page, "trie") },
   { name: "side-by-side", home: "full", show: (page) => showChat(page, "tea") },
+  { name: "tools", home: "full", show: showTools },
   { name: "text", home: "full", show: showText },
   {
     name: "library",
@@ -136,6 +137,52 @@ async function showChat(page: Page, id: "trie" | "tea"): Promise<void> {
   await page.locator(".reply-text").first().waitFor();
   if (id === "trie") await page.locator(".diagram img").waitFor();
   await page.locator(".thread").evaluate((thread) => thread.scrollTo({ top: 0 }));
+}
+
+/** The call of a tool that a model asks for, with the question to the user. */
+async function showTools(page: Page): Promise<void> {
+  const parameters = { type: "object", properties: { path: { type: "string" } } };
+  const description = "Reads a text file.";
+  const tool = {
+    name: "read_text_file",
+    tool: "read_text_file",
+    title: null,
+    description,
+    parameters,
+    allowed: false,
+  };
+  const files = { name: "notes", kind: "stdio", state: "ready", problems: [], tools: [tool] };
+  const list = { object: "list", data: [files], file: "mcp.json", problem: null, rounds: 25 };
+  await page.route(/\/api\/v1\/mcp$/, (route) => route.fulfill({ json: list }));
+  await page.route(/\/v1\/chat\/completions$/, async (route) => {
+    const called = { name: tool.name, arguments: JSON.stringify({ path: "/home/ada/notes/todo.md" }) };
+    const deltas = [
+      { delta: { role: "assistant", content: "I will look into your notes." }, finish_reason: null },
+      {
+        delta: { tool_calls: [{ index: 0, id: "call-1", type: "function", function: called }] },
+        finish_reason: null,
+      },
+      { delta: {}, finish_reason: "tool_calls" },
+    ];
+    const events = deltas.map((choice) => {
+      const head = {
+        id: "chatcmpl-1",
+        object: "chat.completion.chunk",
+        created: 0,
+        model: exampleModels.large,
+      };
+      return JSON.stringify({ ...head, choices: [{ index: 0, ...choice }] });
+    });
+    const body = [...events, "[DONE]"].map((data) => `data: ${data}\n\n`).join("");
+    await route.fulfill({ contentType: "text/event-stream", body });
+  });
+  await go(page, "chat");
+  await page.getByRole("button", { name: /^(Tools|Werkzeuge)/ }).click();
+  await page.getByRole("switch").click();
+  await page.keyboard.press("Escape");
+  await page.locator("#composer-text").fill("What is on my list for today?");
+  await page.locator(".composer .button.primary").click();
+  await page.locator(".tool-question").waitFor();
 }
 
 async function showText(page: Page): Promise<void> {
