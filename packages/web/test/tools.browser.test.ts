@@ -68,8 +68,8 @@ interface Sent {
 function requireCall(tool: string): void {
   const send = window.fetch;
   window.fetch = (input, init) => {
-    if (typeof init?.body !== "string" || !String(input).endsWith("/v1/chat/completions"))
-      return send(input, init);
+    const { pathname } = new URL(input instanceof Request ? input.url : input, location.href);
+    if (typeof init?.body !== "string" || pathname !== "/v1/chat/completions") return send(input, init);
     const body = JSON.parse(init.body) as Sent;
     const isFirst = body.tools !== undefined && body.messages.at(-1)?.role === "user";
     const choice = { type: "function", function: { name: tool } };

@@ -41,6 +41,16 @@ describe("chatMarkdown", () => {
   });
 });
 
+it("chatMarkdown writes what came before calls, and the names of the tools", () => {
+  const call = { id: "1", name: "read", arguments: "{}", place: null, status: "done" as const, content: [] };
+  const steps = [{ text: "Let me look.\n", thinking: "", calls: [call] }];
+  const text = chatMarkdown([exampleReplyMessage({ text: "Milk." }, { steps })], {
+    title: "List",
+    you: "You",
+  });
+  expect(text).toBe("# List\n\n## m\n\nLet me look.\n\n*read*\n\nMilk.\n");
+});
+
 describe("fileNameOf", () => {
   it("leaves no characters that a file system would reject", () => {
     expect(fileNameOf("Brot: wie lange? / «Größe»", "md")).toBe("Brot-wie-lange-Größe.md");

@@ -28,7 +28,14 @@ export function chatMarkdown(
   { title, you }: { title: string; you: string },
 ): string {
   const parts = path.map((message) => {
-    if (message.role === "assistant") return `## ${message.reply.model}\n\n${message.text.trim()}`;
+    if (message.role === "assistant") {
+      const { model, steps = [] } = message.reply;
+      const before = steps.flatMap(({ text, calls }) => [
+        text.trim(),
+        ...calls.map(({ name }) => `*${name}*`),
+      ]);
+      return [`## ${model}`, ...before, message.text.trim()].filter((part) => part !== "").join("\n\n");
+    }
     const files = message.attachments.map(({ name }) => `*${name}*`);
     return [`## ${you}`, ...files, message.text.trim()].filter((part) => part !== "").join("\n\n");
   });

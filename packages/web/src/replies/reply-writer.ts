@@ -186,10 +186,12 @@ async function streamSteps(
 async function askUser(reply: LiveReply, callId: string, stopped: AbortSignal): Promise<McpApproval> {
   stopped.throwIfAborted();
   try {
-    return await new Promise((answer, reject) => {
+    const approval = await new Promise<McpApproval>((answer) => {
       reply.question.value = { callId, answer };
-      stopped.addEventListener("abort", () => reject(stopped.reason), { once: true });
+      stopped.addEventListener("abort", () => answer("no"), { once: true });
     });
+    stopped.throwIfAborted();
+    return approval;
   } finally {
     reply.question.value = null;
   }
