@@ -2,7 +2,8 @@
 // the calls that models ask for.
 import { z } from "zod";
 
-import { ContentPart } from "../chat/messages.ts";
+import { ImagePart } from "../chat/messages.ts";
+import { TextPart } from "../fields/content.ts";
 import { optionalField, requestObject, responseObject, stringField } from "../fields/field.ts";
 import { modelField } from "../fields/request-fields.ts";
 
@@ -67,9 +68,12 @@ export const McpCallRequest = requestObject("McpCallRequest", {
 });
 export type McpCallRequest = z.infer<typeof McpCallRequest>;
 
+/** A part of a tool message. */
+const McpResultPart = z.discriminatedUnion("type", [TextPart, ImagePart]).meta({ id: "McpResultPart" });
+
 /** What the model gets. A failure or a refusal begins with `Error:`. */
 export const McpCallResult = responseObject("McpCallResult", {
   status: z.enum(["done", "failed", "refused"]),
-  content: z.array(ContentPart).describe("The content of a tool message."),
+  content: z.array(McpResultPart).describe("The content of a tool message."),
 });
 export type McpCallResult = z.infer<typeof McpCallResult>;
