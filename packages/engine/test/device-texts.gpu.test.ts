@@ -1,6 +1,6 @@
 // What a GPU computes: with all layers on it or some, the texts, probabilities and vectors of the processor, but for rounding.
 import { load, type GenerationResult, type LoadedModel, type LoadOptions, type Model } from "@ingle/engine";
-import { exactArithmetic, tinyModel, tinyVisionModel } from "@ingle/fixtures";
+import { exactArithmetic, tinyAdapter, tinyModel, tinyVisionModel } from "@ingle/fixtures";
 import { beforeAll, describe, expect, it } from "vitest";
 import { firstDevice } from "./device.ts";
 import { prompts } from "./tiny.ts";
@@ -43,9 +43,12 @@ async function withLayers(fixture: object, gpuLayers: number, options: LoadOptio
   return load(await tinyModel(fixture), { ...sizes, ...options, gpuLayers });
 }
 
-async function replies({ model }: LoadedModel): Promise<GenerationResult[]> {
-  const generations = requests.map((prompt) =>
-    model.generate({ prompt, temperature: 0, maxTokens: 24, logprobs: 2 }),
+async function replies(
+  { model }: LoadedModel,
+  adaptersOf: (index: number) => readonly { id: string }[] = () => [],
+): Promise<GenerationResult[]> {
+  const generations = requests.map((prompt, index) =>
+    model.generate({ prompt, temperature: 0, maxTokens: 24, logprobs: 2, adapters: adaptersOf(index) }),
   );
   return Promise.all(generations.map(async (generation) => generation));
 }
@@ -79,6 +82,30 @@ describe.each(models)("$name", ({ fixture, layers, most }) => {
     for (const gpuLayers of [layers + 1, layers / 2]) {
       await using loaded = await withLayers(fixture, gpuLayers, exactArithmetic);
       expect(commonTokens(expected, await replies(loaded), most)).toBeGreaterThan(requests.length);
+    }
+  });
+});
+
+describe.each(models.filter(({ name }) => !name.includes("experts")))("LoRA adapters of $name", (model) => {
+  it("change the texts as on the processor, with all layers on the GPU, and with half of them", async () => {
+    const { fixture, layers, most } = model;
+    const adapters = await Promise.all(
+      [1, 2].map(async (seed) => ({ name: `${seed}`, path: await tinyAdapter({ model: fixture, seed }) })),
+    );
+    // Requests with none, the first, the second and both are computed together.
+    const adaptersOf = (index: number): readonly { id: string }[] =>
+      adapters.filter((_, at) => ((index >> at) & 1) === 1).map(({ name }) => ({ id: name }));
+    const options = { ...exactArithmetic, adapters };
+    await using processor = await withLayers(fixture, 0, options);
+    const expected = await replies(processor, adaptersOf);
+    const without = await replies(processor);
+    const changed = expected.filter(({ text }, index) => text !== without[index]?.text);
+    expect(changed.length).toBeGreaterThan(requests.length / 2);
+    for (const gpuLayers of [layers + 1, layers / 2]) {
+      await using loaded = await withLayers(fixture, gpuLayers, options);
+      expect(commonTokens(expected, await replies(loaded, adaptersOf), most)).toBeGreaterThan(
+        requests.length,
+      );
     }
   });
 });
