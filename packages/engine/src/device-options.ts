@@ -51,7 +51,7 @@ export const TensorSplit = z
 export const CpuMask = z
   .string()
   .regex(
-    /^(?:0x)?[0-9a-f]{1,128}$/i,
+    /^(?:0x)?(?=.*[1-9a-f])[0-9a-f]{1,128}$/i,
     "must be a hexadecimal number in which each bit stands for a processor",
   );
 

@@ -84,6 +84,7 @@ describe("how a model is computed", () => {
     expect(await refusalOf({ cpuStrict: true })).toMatchObject(refused("cpuStrict"));
     expect(await refusalOf({ cpuRange: "3-1" })).toMatchObject(refused("cpuRange"));
     expect(await refusalOf({ cpuMask: "0xg" })).toMatchObject(refused("cpuMask"));
+    expect(await refusalOf({ cpuMask: "0x0" })).toMatchObject(refused("cpuMask"));
   });
 
   it.runIf(isLinux)("lowers the priority of its threads, and raises it only with the right to", async () => {

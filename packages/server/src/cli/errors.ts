@@ -1,4 +1,5 @@
 // The command line's errors and exit codes, and how an error becomes one sentence on stderr.
+import { longFlag } from "../settings/setting.ts";
 
 /** Exit codes. Interrupted commands end with 128 plus the signal's number instead (see shutdown.ts). */
 export const exitCodes = { ok: 0, failure: 1, usage: 2 } as const;
@@ -37,16 +38,20 @@ export async function reportError(
 async function describe(error: unknown): Promise<{ sentence: string; exitCode: number }> {
   if (error instanceof CliError) return { sentence: error.message, exitCode: error.exitCode };
   // Loaded only here, so that commands start fast.
-  const [{ EngineError }, { ConfigError }] = await Promise.all([
+  const [{ EngineError }, { ConfigError }, { withNames }] = await Promise.all([
     import("@ingle/engine"),
     import("../config.ts"),
+    import("../settings/own-settings.ts"),
   ]);
   if (error instanceof ConfigError) return { sentence: error.message, exitCode: exitCodes.usage };
   if (EngineError.is(error)) {
     const param = error.code === "invalid_request" ? error.details["param"] : undefined;
     if (typeof param !== "string" || param === "")
       return { sentence: error.message, exitCode: exitCodes.failure };
-    return { sentence: error.message.replace(`${param}:`, `${flagOf(param)}:`), exitCode: exitCodes.usage };
+    const named = withNames(error.message, ({ setting }) => longFlag(setting));
+    const isNamed = !named.startsWith(`${param}:`);
+    const sentence = isNamed ? named : `${flagOf(param)}${named.slice(param.length)}`;
+    return { sentence, exitCode: exitCodes.usage };
   }
   const message = error instanceof Error ? error.message : String(error);
   // System errors, such as EADDRINUSE, are clear by themselves; anything else is a bug.
@@ -57,7 +62,7 @@ async function describe(error: unknown): Promise<{ sentence: string; exitCode: n
   };
 }
 
-/** The flag for one of the engine's options: `topP` is `--top-p`. */
+/** The flag for an option of a generation: `topP` is `--top-p`. */
 function flagOf(param: string): string {
   if (param === "contextLength") return "--ctx";
   return `--${param.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;

@@ -73,10 +73,13 @@ function fromEngine(error: EngineError, fieldNames: FieldNames): WireError {
   const { param, promptTokens, contextLength } = error.details;
   const isNamed = typeof param === "string" && param !== "";
   const field = isNamed ? wireName(param, fieldNames) : undefined;
-  // The engine's message begins with its own name for the field.
+  // The engine's message begins with its own name for the field, and may mention others.
   const message =
     isNamed && error.message.startsWith(`${param}: `)
-      ? `${field}${error.message.slice(param.length)}`
+      ? `${field}${error.message.slice(param.length)}`.replaceAll(
+          /\b[a-z]+[A-Z]\w*/g,
+          (name) => fieldNames[name] ?? name,
+        )
       : error.message;
   return new WireError(codeOfEngine[error.code], message, {
     param: field,

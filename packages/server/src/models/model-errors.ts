@@ -1,6 +1,7 @@
 // The wire errors for models that cannot be used.
 import prettyBytes from "pretty-bytes";
 import { EngineError, totalOf, type MemoryBytes } from "@ingle/engine";
+import { ownSettings } from "../settings/own-settings.ts";
 import { WireError } from "../wire-error.ts";
 import type { LoadSettings } from "./slot/load-settings.ts";
 import type { MemoryLimits } from "./eviction/eviction-plan.ts";
@@ -59,7 +60,8 @@ export function loadedWithOtherSettings(
   { contextLength, kvBitsK, kvBitsV, devices }: LoadSettings,
 ): WireError {
   const settings = { context_length: contextLength, kv_bits_k: kvBitsK, kv_bits_v: kvBitsV };
-  const present = [...Object.entries(settings), ...Object.entries(devices ?? {})]
+  const own = ownSettings.map(({ option, field }) => [field, Reflect.get(devices ?? {}, option)] as const);
+  const present = [...Object.entries(settings), ...own]
     .filter(([, value]) => value !== undefined && value !== false)
     .map(([name, value]) => `${name} ${String(value)}`);
   const message = `The model ${id} is loaded with other settings (${present.join(", ")}); unload it first.`;

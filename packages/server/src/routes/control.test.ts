@@ -127,11 +127,13 @@ describe("POST /api/v1/models/load and unload", () => {
 
   it.each([true, false])("refuse other settings for a loaded model, `wait: %s`", async (wait) => {
     const server = await registryWith([scriptedKnown("a")]);
-    await server.post("load", { model: "a", kv_bits: 8 });
+    await server.post("load", { model: "a", kv_bits: 8, batch_size: 64 });
     const other = await server.post("load", { model: "a", kv_bits: 4, wait });
     expect([other.statusCode, other.json()]).toMatchObject([
       400,
-      { error: { code: "invalid_request", param: "model", message: expect.stringContaining("unload it") } },
+      {
+        error: { code: "invalid_request", param: "model", message: expect.stringContaining("batch_size 64") },
+      },
     ]);
     expect((await server.list()).data).toMatchObject([{ status: "loaded", kv_bits_k: 8 }]);
   });
@@ -146,13 +148,17 @@ describe("POST /api/v1/models/load and unload", () => {
     expect([response.statusCode, response.json()]).toMatchObject([400, { error: { param, message } }]);
   });
 
-  it("name the request's field if the model does not support such a context", async () => {
+  it.each([
+    ["contextLength", "4096 is too many.", "context_length: 4096 is too many."],
+    ["devices", "there is no GPU.", "device: there is no GPU."],
+    ["kvOffload", "Leave the option out.", "kv_offload: Leave the option out."],
+    ["ubatchTokens", "must be at most batchTokens.", "ubatch_size: must be at most batch_size."],
+  ])("name the request's field if the engine refuses `%s`", async (param, reason, message) => {
     const a = scriptedKnown("a");
-    const details = { param: "contextLength" };
-    a.refusal = new EngineError("invalid_request", "contextLength: 4096 is too many.", { details });
+    a.refusal = new EngineError("invalid_request", `${param}: ${reason}`, { details: { param } });
     const server = await registryWith([a]);
-    expect((await server.post("load", { model: "a", context_length: 4096 })).json()).toMatchObject({
-      error: { param: "context_length", message: "context_length: 4096 is too many." },
+    expect((await server.post("load", { model: "a" })).json()).toMatchObject({
+      error: { param: message.split(":")[0], message },
     });
   });
 

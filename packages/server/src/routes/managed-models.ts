@@ -5,10 +5,15 @@ import { modelMemory, toManagedModel } from "../models/managed-model.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import { settingsOf } from "../models/slot/load-settings.ts";
 import type { ModelSlot } from "../models/slot/model-slot.ts";
+import type { FieldNames } from "../http/to-wire-error.ts";
+import { ownSettings } from "../settings/own-settings.ts";
 import { addRoute, type Route } from "./add-route.ts";
 
 /** The names in requests for the engine's fields. */
-export const loadFieldNames = { contextLength: "context_length" };
+export const loadFieldNames: FieldNames = {
+  contextLength: "context_length",
+  ...Object.fromEntries(ownSettings.map(({ option, field }) => [option, field])),
+};
 
 export const listRoute = {
   path: "GET /api/v1/models",

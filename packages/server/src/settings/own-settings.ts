@@ -43,3 +43,9 @@ export const ownSettings: readonly OwnSetting[] = Object.entries<Setting>(table)
   const option = initial.toLowerCase() + rest.join("");
   return { setting, name, field: field.slice("no_".length), option, isOpposite: true };
 });
+
+/** The engine's message about its options with other names for them: the one that it begins with, and all that are no words. */
+export function withNames(message: string, nameOf: (own: OwnSetting) => string): string {
+  const names = new Map(ownSettings.map((own) => [own.option, nameOf(own)]));
+  return message.replaceAll(/^\w+(?=:)|\b[a-z]+[A-Z]\w*/g, (option) => names.get(option) ?? option);
+}

@@ -178,11 +178,12 @@ base::Result<void> PlacedParams::split(const Placement& placement) {
         main_gpu_ = placement.main_gpu;
     }
     if (placement.tensor_split.empty()) return {};
+    if (count == 0) return wrong_option("tensorSplit", "there is no GPU. Leave the option out.");
     if (split_mode_ == LLAMA_SPLIT_MODE_NONE || placement.tensor_split.size() != count)
         return wrong_option("tensorSplit",
                             "it needs one number for each device that gets layers, and these are " +
                                 std::to_string(split_mode_ == LLAMA_SPLIT_MODE_NONE ? 1 : count) +
-                                (count == 0 ? "." : ": " + names_of(devices_) + "."));
+                                ": " + names_of(devices_) + ".");
     const bool are_shares = std::ranges::all_of(
         placement.tensor_split, [](float share) { return std::isfinite(share) && share >= 0; });
     if (!are_shares || std::ranges::all_of(placement.tensor_split, [](float share) { return share == 0; }))
