@@ -45,7 +45,7 @@ async function withLayers(fixture: object, gpuLayers: number, options: LoadOptio
 
 async function replies(
   { model }: LoadedModel,
-  adaptersOf: (index: number) => readonly { id: string }[] = () => [],
+  adaptersOf: (index: number) => { id: string }[] = () => [],
 ): Promise<GenerationResult[]> {
   const generations = requests.map((prompt, index) =>
     model.generate({ prompt, temperature: 0, maxTokens: 24, logprobs: 2, adapters: adaptersOf(index) }),
@@ -93,7 +93,7 @@ describe.each(models.filter(({ name }) => !name.includes("experts")))("LoRA adap
       [1, 2].map(async (seed) => ({ name: `${seed}`, path: await tinyAdapter({ model: fixture, seed }) })),
     );
     // Requests with none, the first, the second and both are computed together.
-    const adaptersOf = (index: number): readonly { id: string }[] =>
+    const adaptersOf = (index: number): { id: string }[] =>
       adapters.filter((_, at) => ((index >> at) & 1) === 1).map(({ name }) => ({ id: name }));
     const options = { ...exactArithmetic, adapters };
     await using processor = await withLayers(fixture, 0, options);

@@ -47,9 +47,9 @@ base::Result<void> check_placement(const ThreadPlacement& placement) {
 #ifdef __linux__
     for (const int32_t cpu : placement.cpus) {
         if (!is_allowed(cpu))
-            return wrong_option("cpuMask",
-                                "processor " + std::to_string(cpu) +
-                                    ", which it or cpuRange names, does not exist or is not for this process.");
+            return wrong_option(
+                "cpuMask", "processor " + std::to_string(cpu) +
+                               ", which it or cpuRange names, does not exist or is not for this process.");
     }
     if (!is_priority_granted(placement.priority))
         return wrong_option(

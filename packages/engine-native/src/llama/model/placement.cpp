@@ -182,8 +182,8 @@ base::Result<void> PlacedParams::split(const Placement& placement) {
     if (split_mode_ == LLAMA_SPLIT_MODE_NONE || placement.tensor_split.size() != count)
         return wrong_option("tensorSplit",
                             "it needs one number for each device that gets layers, and these are " +
-                                std::to_string(split_mode_ == LLAMA_SPLIT_MODE_NONE ? 1 : count) +
-                                ": " + names_of(devices_) + ".");
+                                std::to_string(split_mode_ == LLAMA_SPLIT_MODE_NONE ? 1 : count) + ": " +
+                                names_of(devices_) + ".");
     const bool are_shares = std::ranges::all_of(
         placement.tensor_split, [](float share) { return std::isfinite(share) && share >= 0; });
     if (!are_shares || std::ranges::all_of(placement.tensor_split, [](float share) { return share == 0; }))
