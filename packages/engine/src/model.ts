@@ -35,8 +35,9 @@ import { KvBlockReports, type KvBlockFollower, type KvBlockReport } from "./kv-b
 import { memoryBytesOf, nativeLimits, type MemoryBytes } from "./memory.ts";
 import { deliver, errorOf, type EventReceivers } from "./event-receivers.ts";
 import { countImages } from "./messages.ts";
+import { biasedTokens } from "./logit-bias.ts";
 import { Processor } from "./processor.ts";
-import { toNativeRequest, type PreparedPrompt, type RequestToSubmit } from "./native-request.ts";
+import { toNativeRequest, type PreparedPrompt, type PromptToSubmit, type RequestToSubmit } from "./native-request.ts";
 import { predictionTokens } from "./prediction.ts";
 import { readContent, type ReadReply } from "./reply-reader.ts";
 import { wholeGrammar } from "./response-format.ts";
@@ -140,8 +141,9 @@ export class Model implements AsyncDisposable {
         start: async (onEvent, signal) => {
           const prompt = await this.#prepare(checked, signal);
           const prediction = await predictionTokens(this.#usesPredictions ? checked.prediction : "", this);
+          const bias = await biasedTokens(checked.logitBias, this.tokenizer);
           signal.throwIfAborted();
-          return this.#submit({ ...checked, adapterScales, client }, { ...prompt, prediction }, onEvent);
+          return this.#submit({ ...checked, adapterScales, client }, { ...prompt, prediction, bias }, onEvent);
         },
       },
       {
@@ -314,7 +316,7 @@ export class Model implements AsyncDisposable {
 
   #submit(
     request: RequestToSubmit,
-    prompt: PreparedPrompt & { prediction: Int32Array },
+    prompt: PromptToSubmit,
     onEvent: (event: NativeEvent) => void,
   ): StartedGeneration {
     const native = toNativeRequest(request, prompt);

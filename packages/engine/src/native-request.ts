@@ -15,18 +15,24 @@ export interface PreparedPrompt {
   read?: ReadReply | undefined;
 }
 
+export interface PromptToSubmit extends PreparedPrompt {
+  prediction: Int32Array;
+  /** Of token ids. */
+  bias: ReadonlyMap<number, number>;
+}
+
 export type RequestToSubmit = CheckedGenerationRequest & Pick<NativeRequest, "adapterScales" | "client">;
 
 /** Throws `invalid_request` for log probabilities of a prompt that are too many, or of images. */
 export function toNativeRequest(
   request: RequestToSubmit,
-  prompt: PreparedPrompt & Pick<NativeRequest, "prediction">,
+  prompt: PromptToSubmit,
 ): NativeRequest {
   refusePromptLogprobs(request, prompt);
   return {
     tokens: prompt.tokens,
     images: prompt.images,
-    sampling: toNativeSampling(request),
+    sampling: toNativeSampling(request, prompt.bias),
     // The engine computes a prompt together with the first token of a reply, which is dropped if no reply is wanted.
     maxTokens: request.maxTokens === undefined ? -1 : Math.max(1, request.maxTokens),
     stops: [...request.stop, ...prompt.stops],

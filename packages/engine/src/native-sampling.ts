@@ -4,7 +4,10 @@ import type { NativeSampling } from "./native.ts";
 import { lettersOf } from "./samplers.ts";
 import type { Limits, Sampling } from "./sampling.ts";
 
-export function toNativeSampling(request: Sampling & Limits): NativeSampling {
+export function toNativeSampling(
+  request: Sampling & Limits,
+  bias: ReadonlyMap<number, number>,
+): NativeSampling {
   return {
     temperature: request.temperature,
     topK: Math.max(0, request.topK),
@@ -15,7 +18,7 @@ export function toNativeSampling(request: Sampling & Limits): NativeSampling {
     presencePenalty: request.presencePenalty,
     frequencyPenalty: request.frequencyPenalty,
     seed: foldSeed(request.seed),
-    logitBias: flatBias(request.logitBias),
+    logitBias: flatBias(bias),
     typicalP: request.typicalP,
     topNSigma: request.topNSigma,
     xtcProbability: request.xtcProbability,
@@ -45,12 +48,7 @@ function foldSeed(seed: number | undefined): number {
 }
 
 /** A bias of -100 bans a token, as in OpenAI's API. */
-function flatBias(bias: Record<string, number> | undefined): Float64Array {
-  const entries = Object.entries(bias ?? {});
-  const flat = new Float64Array(entries.length * 2);
-  for (const [index, [token, value]] of entries.entries()) {
-    flat[index * 2] = Number(token);
-    flat[index * 2 + 1] = value <= -100 ? -Infinity : value;
-  }
-  return flat;
+function flatBias(bias: ReadonlyMap<number, number>): Float64Array {
+  const pairs = Array.from(bias, ([token, value]) => [token, value <= -100 ? -Infinity : value]);
+  return Float64Array.from(pairs.flat());
 }

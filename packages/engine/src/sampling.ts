@@ -1,13 +1,12 @@
 // Sampling options and limits of a generation.
 import { z } from "zod";
+import { LogitBias } from "./logit-bias.ts";
 import { asFloatMax, repeatLastNMax, samplers } from "./samplers.ts";
 
 /** Maximum length of a stop string, in UTF-16 units; a longer one could hold back a whole reply. */
 export const stopLengthMax = 1024;
 /** Maximum number of stop strings per request: each is searched for in every piece of text. */
 export const stopsMax = 128;
-/** Maximum number of entries of a logit bias. */
-export const logitBiasMax = 4096;
 
 /** More than any context holds; the engine counts tokens in 32 bits. */
 const tokensMax = 0x7fff_ffff;
@@ -45,11 +44,11 @@ export const Sampling = z
     frequencyPenalty: z.number().min(-2).max(2).default(0),
     /** The same seed and request give the same text. Default: random. The sampler uses 32 bits, folded from any safe integer. */
     seed: z.int().optional(),
-    /** Token ids, each with a number that is added to its logit, -100 to 100; -100 bans the token. Default: none. */
-    logitBias: z
-      .record(z.string().regex(/^\d+$/), z.number().min(-100).max(100))
-      .refine((bias) => Object.keys(bias).length <= logitBiasMax, `at most ${logitBiasMax} tokens`)
-      .optional(),
+    /**
+     * Token ids, each with a number that is added to its logit, -100 to 100; -100 bans the token. Or pairs of a token id, or a text that
+     * stands for each of its tokens, and such a number. Default: none.
+     */
+    logitBias: LogitBias.optional(),
     ...samplers,
   })
   .meta({ id: "Sampling" });

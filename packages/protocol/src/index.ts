@@ -142,7 +142,8 @@ export { ChoiceLogprobs, TokenLogprob, topLogprobsMax } from "./fields/logprobs.
 export { choicesMax, modelLengthMax, userLengthMax } from "./fields/request-fields.ts";
 export { grammarLengthMax, ResponseFormat } from "./fields/response-format.ts";
 export { repeatLastNMax } from "./fields/samplers.ts";
-export { logitBiasMax, stopLengthMax, stopsMax } from "./fields/sampling.ts";
+export { logitBiasMax } from "./fields/logit-bias.ts";
+export { stopLengthMax, stopsMax } from "./fields/sampling.ts";
 export type { SamplingRequest } from "./fields/sampling.ts";
 export { templateKwargsMax } from "./fields/template-fields.ts";
 export type { ReasoningEffort } from "./fields/template-fields.ts";

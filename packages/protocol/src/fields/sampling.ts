@@ -2,12 +2,10 @@
 import { z } from "zod";
 
 import { integerField, optionalField, refuseField } from "./field.ts";
+import { logitBias, logitBiasMax } from "./logit-bias.ts";
 import { tokenLimit } from "./request-fields.ts";
 import { numberFrom, repeatLastNMax, samplerFields } from "./samplers.ts";
-import { arrayOf, hasEntriesAtMost, sizePrecheck } from "./size-precheck.ts";
-
-/** Maximum number of entries of `logit_bias`: far more than any real use, few enough that sampling stays cheap. */
-export const logitBiasMax = 4_096;
+import { arrayOf } from "./size-precheck.ts";
 
 /** Maximum number of stop strings, several times what agents send: each is searched for in every piece of text. */
 export const stopsMax = 128;
@@ -17,7 +15,6 @@ export const stopLengthMax = 1_024;
 
 const topKRule = "top_k must be an integer of at least 0, or -1; both 0 and -1 turn it off";
 const seedRule = "seed must be an integer of at most 64 bits";
-const logitBiasRule = `logit_bias must be an object of at most ${logitBiasMax} token ids, each with a number from -100 to 100`;
 const stopRule = `stop must be a string or an array of at most ${stopsMax} of them, each of at most ${stopLengthMax} characters`;
 const temperatureRule = "temperature must be a number of at least 0";
 
@@ -40,9 +37,6 @@ const stopString = z.string(stopRule).max(stopLengthMax, stopRule);
 
 /** Programs send 64-bit seeds; those beyond 2^53 arrive as the nearest number that JSON parsers have. */
 const seedMax = 2 ** 64;
-
-/** A token id as a JSON key: an integer without sign or leading zeros. */
-const tokenIdKey = z.string().regex(/^(?:0|[1-9]\d{0,8})$/);
 
 /**
  * The fields by their wire names. An absent field means the default; `top_k`'s default depends on the server's variant.
@@ -109,16 +103,8 @@ export const samplingFields = {
     "The same seed and request give the same reply; random if absent.",
   ),
   logit_bias: optionalField(
-    sizePrecheck(
-      z.record(
-        tokenIdKey,
-        z.number(logitBiasRule).min(-100, logitBiasRule).max(100, logitBiasRule),
-        logitBiasRule,
-      ),
-      hasEntriesAtMost(logitBiasMax),
-      logitBiasRule,
-    ),
-    `Up to ${logitBiasMax} token ids, each with a number that is added to its logit.`,
+    logitBias,
+    `Up to ${logitBiasMax} token ids, each with a number that is added to its logit; or pairs of a token id, or a text whose tokens are meant, and a number or false, which bans them.`,
   ),
   ...samplerFields,
 };

@@ -3,51 +3,15 @@ import { z } from "zod";
 
 import { flag, integerField, optionalField } from "../fields/field.ts";
 import { ignoredField } from "../fields/ignored-fields.ts";
+import { llamaServerLogitBias } from "../fields/logit-bias.ts";
 import { topLogprobsMax } from "../fields/logprobs.ts";
 import { choicesField, engineFields } from "../fields/request-fields.ts";
 import { formatFields } from "../fields/response-format.ts";
 import { repeatLastNMax, samplerFields } from "../fields/samplers.ts";
-import { logitBiasMax, samplingFields } from "../fields/sampling.ts";
-import { sizePrecheck, tokenIdMax } from "../fields/size-precheck.ts";
+import { samplingFields } from "../fields/sampling.ts";
 
 const { seed, temperature, top_k, top_p, min_p, repeat_penalty, presence_penalty, frequency_penalty, stop } =
   samplingFields;
-
-/** Maximum length of a text whose tokens get a bias, in UTF-16 units. */
-const biasTextMax = 256;
-
-const biasRule =
-  `logit_bias must be an array of at most ${logitBiasMax} pairs of a token id or a text and a number from -100 to ` +
-  "100 or false, or an object of them";
-const bias = z.union(
-  [z.number(biasRule).min(-100, biasRule).max(100, biasRule), z.literal(false).transform(() => -100)],
-  biasRule,
-);
-const biasedToken = z.union([z.int().min(0).max(tokenIdMax), z.string().min(1).max(biasTextMax)], biasRule);
-
-function isBiasSmallEnough(value: unknown): boolean {
-  return typeof value !== "object" || value === null || Object.keys(value).length <= logitBiasMax;
-}
-
-/** Becomes pairs. In an object, a numeric key is a token id, any other key a text. */
-const logitBias = sizePrecheck(
-  z.union(
-    [
-      z.array(z.tuple([biasedToken, bias], biasRule), biasRule),
-      z
-        .record(z.string().min(1).max(biasTextMax), bias, biasRule)
-        .transform((given) =>
-          Object.entries(given).map(([key, value]): [number | string, number] => [
-            /^\d{1,9}$/.test(key) ? Number(key) : key,
-            value,
-          ]),
-        ),
-    ],
-    biasRule,
-  ),
-  isBiasSmallEnough,
-  biasRule,
-);
 
 const limitField = (description: string, byDefault?: number) =>
   optionalField(integerField("n_predict", { min: -1 }), description, byDefault);
@@ -87,7 +51,7 @@ export const llamaServerOptions = {
   seed: seed.describe("The same seed and request give the same reply; -1 means a random one."),
   stop,
   logit_bias: optionalField(
-    logitBias,
+    llamaServerLogitBias,
     "Pairs of a token id, or a text whose tokens are meant, and a number that is added to their logits; false bans them.",
   ),
   n_probs: probabilities(

@@ -115,4 +115,5 @@ export const fieldNames = {
   toolChoice: "tool_choice",
   minTokens: "min_tokens",
   promptLogprobs: "logprobs",
+  logitBias: "logit_bias",
 };

@@ -31,11 +31,7 @@ export function toTextRequest(
     logprobs: probabilities > 0 || returnsTokens === true ? probabilities : undefined,
     responseFormat: toResponseFormat(body),
   };
-  return async (model) => ({
-    ...common,
-    prompt: await promptOf(model),
-    logitBias: await biasOf(body.logit_bias ?? [], model.tokenizer),
-  });
+  return async (model) => ({ ...common, prompt: await promptOf(model) });
 }
 
 /** Texts alone and token ids alone stay unchanged. A mix that begins with a text gets the tokens that start a text. */
@@ -117,7 +113,6 @@ function samplingOf(body: LlamaServerGeneration, variant: VariantName) {
       max_tokens: limitOf(body),
       max_completion_tokens: undefined,
       repetition_penalty: undefined,
-      logit_bias: undefined,
       repeat_last_n: lastN === -1 ? repeatLastNMax : lastN,
       seed: isRandom ? undefined : seed,
     },
@@ -127,20 +122,4 @@ function samplingOf(body: LlamaServerGeneration, variant: VariantName) {
 
 function limitOf({ n_predict, max_tokens, max_completion_tokens }: LlamaServerGeneration): number {
   return n_predict ?? max_completion_tokens ?? max_tokens ?? -1;
-}
-
-/** A bias of a text applies to each of its tokens. */
-async function biasOf(
-  given: NonNullable<LlamaServerGeneration["logit_bias"]>,
-  tokenizer: Tokenizer,
-): Promise<Record<string, number>> {
-  const bias: Record<string, number> = {};
-  for (const [token, value] of given) {
-    const tokens =
-      typeof token === "number"
-        ? [token]
-        : await tokenizer.encode(token, { addSpecial: false, parseSpecial: false });
-    for (const one of tokens) bias[one] = value;
-  }
-  return bias;
 }
