@@ -368,6 +368,8 @@ async function ofParam<T>({ responseFormat }: CheckedGenerationRequest, pending:
       grammar: "responseFormat.grammar",
       json: "responseFormat",
       json_schema: "responseFormat",
+      regex: "responseFormat.regex",
+      choice: "responseFormat.choice",
     };
     throw new EngineError(error.code, error.message, {
       cause: error,

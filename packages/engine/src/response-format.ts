@@ -3,10 +3,15 @@ import { z } from "zod";
 import { invalidRequest } from "./errors.ts";
 import { depthOf } from "./structured/schema-keywords.ts";
 import { jsonObjectRules, schemaRules } from "./structured/json-schema.ts";
-import { keptRules, SchemaError, wholeGrammarOf } from "./structured/rules.ts";
+import { patternLengthMax, textMatching } from "./structured/pattern.ts";
+import { keptRules, literal, Rules, SchemaError, wholeGrammarOf } from "./structured/rules.ts";
 
 /** Maximum length of a grammar, or of a schema as JSON, in UTF-16 units. */
 const formatLengthMax = 256 * 1024;
+
+/** Maximum number of texts to choose from, and of characters in one. */
+const choicesMax = 1_024;
+const choiceLengthMax = 4_096;
 
 export const ResponseFormat = z
   .discriminatedUnion("type", [
@@ -18,6 +23,13 @@ export const ResponseFormat = z
       type: z.literal("json_schema"),
       schema: z.record(z.string(), z.unknown()),
       strict: z.boolean().default(false),
+    }),
+    /** A text that matches this regular expression as a whole: JavaScript's, without lookarounds and backreferences. */
+    z.object({ type: z.literal("regex"), pattern: z.string().min(1).max(patternLengthMax) }),
+    /** One of these texts. */
+    z.object({
+      type: z.literal("choice"),
+      choices: z.array(z.string().min(1).max(choiceLengthMax)).min(1).max(choicesMax),
     }),
     /** A text that matches this grammar, in llama.cpp's notation GBNF. */
     z.object({ type: z.literal("grammar"), grammar: z.string().min(1).max(formatLengthMax) }),
@@ -35,9 +47,14 @@ export function wholeGrammar(format: ResponseFormat): string {
 /** Maximum nesting depth of a schema as JSON; each nested schema takes two or three levels. */
 const schemaDepthMax = 256;
 
-/** The grammar rules for JSON of this format; empty for other formats. Throws `invalid_request`. */
+/** The grammar rules for the text of this format; empty for other formats. Throws `invalid_request`. */
 export function contentRules(format: ResponseFormat): string {
   if (format.type === "json") return jsonObjectRules();
+  if (format.type === "regex")
+    return keptRules(`regex ${format.pattern}`, () =>
+      rulesFor("responseFormat.regex", (rules) => textMatching(format.pattern, rules)),
+    );
+  if (format.type === "choice") return rulesFor("responseFormat.choice", (rules) => oneOf(format.choices, rules));
   if (format.type !== "json_schema") return "";
   // JSON.stringify recurses.
   if (depthOf(format.schema) > schemaDepthMax)
@@ -49,10 +66,26 @@ export function contentRules(format: ResponseFormat): string {
 }
 
 function rulesOf(schema: unknown, isStrict: boolean): string {
+  return orInvalid("responseFormat", () => schemaRules(schema, isStrict));
+}
+
+/** Rules for what `write` returns. */
+function rulesFor(param: string, write: (rules: Rules) => string): string {
+  const rules = new Rules();
+  return orInvalid(param, () => rules.text(write(rules)));
+}
+
+function oneOf(choices: readonly string[], rules: Rules): string {
+  for (const choice of choices) rules.spendOnText(choice);
+  return choices.map(literal).join(" | ");
+}
+
+/** What `write` returns. A SchemaError becomes `invalid_request`. */
+function orInvalid(param: string, write: () => string): string {
   try {
-    return schemaRules(schema, isStrict);
+    return write();
   } catch (error) {
-    if (error instanceof SchemaError) throw invalidRequest("responseFormat", `${error.message}.`, error);
+    if (error instanceof SchemaError) throw invalidRequest(param, `${error.message}.`, error);
     throw error;
   }
 }

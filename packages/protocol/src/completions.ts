@@ -21,7 +21,7 @@ import {
   tokenLimit,
   userField,
 } from "./fields/request-fields.ts";
-import { formatFields, refineFormat } from "./fields/response-format.ts";
+import { formatFieldsWithVllm, refineFormat } from "./fields/response-format.ts";
 import { refineSampling, samplingFields } from "./fields/sampling.ts";
 import { areTokenIds, hasItemsAtMost, sizePrecheck, tokenIds, tokensMax } from "./fields/size-precheck.ts";
 import { ChunkTimings, Timings, Usage } from "./usage.ts";
@@ -98,7 +98,7 @@ export const CompletionRequest = z
         integerField("logprobs", { min: 0, max: completionLogprobsMax }),
         "Returns the log probability of each token and of this many alternatives; with echo, also of each token of the prompt.",
       ),
-      ...formatFields,
+      ...formatFieldsWithVllm,
       ...streamFields,
       ...engineFields,
       user: userField,

@@ -140,7 +140,8 @@ export {
 export { ignoredFieldsOf } from "./fields/ignored-fields.ts";
 export { ChoiceLogprobs, TokenLogprob, topLogprobsMax } from "./fields/logprobs.ts";
 export { choicesMax, modelLengthMax, userLengthMax } from "./fields/request-fields.ts";
-export { grammarLengthMax, ResponseFormat } from "./fields/response-format.ts";
+export { ResponseFormat } from "./fields/response-format.ts";
+export { grammarLengthMax, StructuredOutputs } from "./fields/structured-outputs.ts";
 export { repeatLastNMax } from "./fields/samplers.ts";
 export { logitBiasMax } from "./fields/logit-bias.ts";
 export { stopLengthMax, stopsMax } from "./fields/sampling.ts";

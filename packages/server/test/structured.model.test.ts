@@ -1,6 +1,6 @@
 // Structured output over HTTP with a tiny model: whatever random weights write under a schema is JSON that matches it, and an
 // unsupported grammar is refused with a sentence.
-import { ChatCompletion, ChatCompletionChunk, ErrorBody } from "@ingle/protocol";
+import { ChatCompletion, ChatCompletionChunk, Completion, ErrorBody } from "@ingle/protocol";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { realServer, user, type RealServer } from "./real-server.ts";
@@ -124,6 +124,46 @@ describe("structured output", () => {
     });
     expect(message.content).toMatch(/^(yes|no), \d{3}$/);
     expect(finish_reason).toBe("stop");
+  });
+
+  it.each([
+    ["a schema", { json: { type: "object", properties: { a: { type: "boolean" } }, required: ["a"] } }, /^\{\s*"a":\s*(true|false)\s*\}$/],
+    ["a schema's text", { json: '{"enum": ["x", 7]}' }, /^("x"|7)$/],
+    ["any object", { json_object: true }, /^\{/],
+    ["a regular expression", { regex: String.raw`\d{3}-[a-c]{2}` }, /^\d{3}-[a-c]{2}$/],
+    ["a choice", { choice: ["yes", 'no "never"', "größer"] }, /^(yes|no "never"|größer)$/],
+    ["a grammar", { grammar: 'root ::= "<" [a-f]{4} ">"' }, /^<[a-f]{4}>$/],
+  ])("follows vLLM's field: %s", async (_, structured_outputs, form) => {
+    for (const seed of [1, 2, 3]) {
+      const asked = { structured_outputs, seed, temperature: 2, max_tokens: 200 };
+      const chat = await complete({ messages: user("Hi"), ...asked });
+      expect(chat.message.content).toMatch(form);
+      const response = await fetch(`${server.baseUrl}/completions`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ prompt: "Hi", ...asked }),
+      });
+      expect(Completion.parse(await response.json()).choices[0]?.text).toMatch(form);
+    }
+  });
+
+  it.each([
+    [{}, "structured_outputs.json"],
+    [{ choice: ["a"], regex: "a" }, "structured_outputs.choice"],
+    [{ choice: [] }, "structured_outputs.choice"],
+    [{ json: "no JSON" }, "structured_outputs.json"],
+    [{ structural_tag: "{}" }, "structured_outputs.structural_tag"],
+    [{ regex: "(?=a)b" }, "structured_outputs"],
+    [{ regex: "(a" }, "structured_outputs"],
+  ])("refuses what it cannot follow of vLLM's field: %j", async (structured_outputs, param) => {
+    expect((await problem({ structured_outputs })).param).toBe(param);
+  });
+
+  it("refuses two forms, and a template of the request's own", async () => {
+    const structured_outputs = { choice: ["a"] };
+    const json = { type: "json_object" };
+    expect((await problem({ structured_outputs, response_format: json })).param).toBe("structured_outputs");
+    expect((await problem({ chat_template: "{{ messages }}" })).param).toBe("chat_template");
   });
 
   it("has the finish reason length if its grammar reaches a dead end", async () => {

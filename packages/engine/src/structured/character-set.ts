@@ -1,4 +1,4 @@
-// Sets of characters, and their GBNF inside a JSON string.
+// Sets of characters, and their GBNF in a text and inside a JSON string.
 import { literal } from "./rules.ts";
 
 /** First and last character of a range. */
@@ -59,6 +59,12 @@ export function inJsonString(set: CharacterSet): string | undefined {
     }
   }
   return expressions.length === 0 ? undefined : expressions.join(" | ");
+}
+
+/** GBNF for one character of the set in a text; undefined for the empty set. Grammars cannot have the character 0. */
+export function inText(set: CharacterSet): string | undefined {
+  const written = complement(setOf([...complement(set), [0, 0]]));
+  return written.length === 0 ? undefined : `[${written.map(writeRange).join("")}]`;
 }
 
 function isEscapedOnly(character: number): boolean {

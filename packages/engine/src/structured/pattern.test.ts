@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { asRegExp } from "../testing/as-regexp.ts";
-import { patternLengthMax, stringMatching } from "./pattern.ts";
+import { patternLengthMax, stringMatching, textMatching } from "./pattern.ts";
 import { Rules } from "./rules.ts";
 
 function matcher(pattern: string): (value: string) => boolean {
@@ -9,6 +9,29 @@ function matcher(pattern: string): (value: string) => boolean {
   const regexp = asRegExp(rules.text(rules.add(stringMatching(pattern, rules))));
   return (value) => regexp.test(JSON.stringify(value));
 }
+
+describe("a pattern of a whole text", () => {
+  it.each([
+    String.raw`\d{2}:\d{2}`,
+    "^(red|green)$",
+    "a|b+",
+    String.raw`"[^"\\]*"`,
+    ".{1,3}",
+    String.raw`(\w+ )*\w+\n?`,
+  ])("allows exactly the texts that match it from start to end: %s", (pattern) => {
+    const rules = new Rules();
+    const written = asRegExp(rules.text(rules.add(textMatching(pattern, rules))));
+    const regexp = new RegExp(`^(?:${pattern})$`, "u");
+    const letters = fc.constantFrom(...Array.from('ab "\\\n1:é🦆'), "red", "12:30", '"a"');
+    fc.assert(
+      fc.property(fc.array(letters, { maxLength: 5 }), (parts) => {
+        const value = parts.join("");
+        expect([value, written.test(value)]).toEqual([value, regexp.test(value)]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
 
 describe("a pattern", () => {
   it.each([

@@ -1,6 +1,6 @@
-// GBNF for the JSON strings that match a schema's `pattern`: a JavaScript regular expression without lookarounds and
-// backreferences.
-import { complement, inJsonString, setOf, type CharacterSet, type Range } from "./character-set.ts";
+// GBNF for texts that match a JavaScript regular expression without lookarounds and backreferences: the JSON strings of a schema's
+// `pattern`, and whole replies.
+import { complement, inJsonString, inText, setOf, type CharacterSet, type Range } from "./character-set.ts";
 import { character } from "./json-text.ts";
 import { repeated, type Rules, SchemaError } from "./rules.ts";
 
@@ -11,8 +11,20 @@ const depthMax = 50;
 /** Each character may be a class, whose complement is written out. */
 const stepsPerCharacter = 16;
 
-/** Throws a SchemaError for an invalid regular expression, and for one that a grammar cannot express. */
+/** JSON strings of which a part matches. Throws a SchemaError for an invalid regular expression, and for one that a grammar cannot express. */
 export function stringMatching(pattern: string, rules: Rules): string {
+  checkPattern(pattern, rules);
+  const written = new PatternReader(pattern, rules, { set: inJsonString, around: `${character(rules)}*` }).read();
+  return String.raw`"\"" (${written}) "\""`;
+}
+
+/** Texts that match as a whole. Throws what `stringMatching` throws. */
+export function textMatching(pattern: string, rules: Rules): string {
+  checkPattern(pattern, rules);
+  return new PatternReader(pattern, rules, { set: inText, around: undefined }).read();
+}
+
+function checkPattern(pattern: string, rules: Rules): void {
   if (pattern.length > patternLengthMax) {
     throw new SchemaError("wrong", `pattern must have at most ${patternLengthMax} characters`);
   }
@@ -23,7 +35,6 @@ export function stringMatching(pattern: string, rules: Rules): string {
     if (!isLooselyValid(pattern))
       throw new SchemaError("wrong", `pattern is not a valid regular expression: ${String(cause)}`);
   }
-  return String.raw`"\"" (${new PatternReader(pattern, rules).read()}) "\""`;
 }
 
 /** Without the `u` flag, which refuses the unnecessary escapes of many patterns. */
@@ -72,13 +83,23 @@ const classes: Readonly<Record<string, CharacterSet>> = {
 
 const controls: Readonly<Record<string, number>> = { t: 0x09, n: 0x0a, v: 0x0b, f: 0x0c, r: 0x0d, "0": 0x00 };
 
+/** How a match is written. */
+interface Spelling {
+  /** One character of a set; undefined for the empty set. */
+  set: (set: CharacterSet) => string | undefined;
+  /** What may precede and follow a match without anchors; undefined if the whole text must match. */
+  around: string | undefined;
+}
+
 class PatternReader {
+  readonly #spelling: Spelling;
   readonly #characters: readonly string[];
   readonly #rules: Rules;
   #at = 0;
   #depth = 0;
 
-  constructor(pattern: string, rules: Rules) {
+  constructor(pattern: string, rules: Rules, spelling: Spelling) {
+    this.#spelling = spelling;
     this.#characters = Array.from(pattern); // by code points, like the flag `u`
     this.#rules = rules;
   }
@@ -105,17 +126,17 @@ class PatternReader {
     return expressions.join(" | ");
   }
 
-  /** At the outer level, any text may precede or follow unless there is an anchor. */
+  /** At the outer level, what the spelling allows may precede and follow unless there is an anchor. */
   #sequence(): string {
     const isOuter = this.#depth === 0;
-    const anything = `${character(this.#rules)}*`;
+    const around = this.#spelling.around === undefined ? [] : [this.#spelling.around];
     const items: string[] = [];
-    if (isOuter && !this.#take("^")) items.push(anything);
+    if (isOuter && !this.#take("^")) items.push(...around);
     while (this.#peek() !== "" && this.#peek() !== "|" && this.#peek() !== ")") {
       if (isOuter && this.#peek() === "$" && ["", "|"].includes(this.#peek(1))) break;
       items.push(this.#quantified(this.#atom()));
     }
-    if (isOuter && !this.#take("$")) items.push(anything);
+    if (isOuter && !this.#take("$")) items.push(...around);
     return items.length === 0 ? '""' : items.join(" ");
   }
 
@@ -143,7 +164,7 @@ class PatternReader {
   }
 
   #oneOf(set: CharacterSet): string {
-    const expression = inJsonString(set);
+    const expression = this.#spelling.set(set);
     if (expression === undefined) throw unsupported("an empty character class");
     return this.#rules.add(expression);
   }

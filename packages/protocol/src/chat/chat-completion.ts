@@ -13,7 +13,7 @@ import {
   streamFields,
   userField,
 } from "../fields/request-fields.ts";
-import { formatFields, refineFormat } from "../fields/response-format.ts";
+import { formatFieldsWithVllm, refineFormat } from "../fields/response-format.ts";
 import { refineSampling, samplingFields } from "../fields/sampling.ts";
 import { arrayOf } from "../fields/size-precheck.ts";
 import { refineContinuation, templateFields } from "../fields/template-fields.ts";
@@ -28,6 +28,7 @@ const refusedFields = {
   functions: refusedField("functions is the older form of tools: use tools"),
   function_call: refusedField("function_call is the older form of tool_choice: use tool_choice"),
   audio: refusedField("audio is not supported: replies are always text"),
+  chat_template: refusedField("chat_template cannot be chosen by a request: the model's own is used"),
   modalities: optionalField(
     arrayOf(z.literal("text", modalitiesRule), modalitiesRule, { max: 1 }),
     "Replies are always text.",
@@ -66,7 +67,7 @@ export const ChatCompletionRequest = z
         "What the reply will probably repeat, such as the file that it changes. Its tokens are drafted, which makes such a reply faster and never changes it.",
       ),
       ...logprobFields,
-      ...formatFields,
+      ...formatFieldsWithVllm,
       ...toolFields,
       ...templateFields,
       ...streamFields,

@@ -2,9 +2,7 @@
 import { z } from "zod";
 
 import { optionalField, refuseField } from "./field.ts";
-
-/** Maximum length of a grammar, in UTF-16 units. */
-export const grammarLengthMax = 256 * 1024;
+import { grammarLengthMax, StructuredOutputs } from "./structured-outputs.ts";
 
 /** A JSON schema, by the field that holds it. */
 export function jsonSchemaField(name: string) {
@@ -62,7 +60,16 @@ export const formatFields = {
   ),
 };
 
-export type FormatFields = z.infer<z.ZodObject<typeof formatFields>>;
+/** The same with vLLM's field. */
+export const formatFieldsWithVllm = {
+  ...formatFields,
+  structured_outputs: optionalField(
+    StructuredOutputs,
+    "The form of the reply in vLLM's notation: json, json_object, regex, choice or grammar. Cannot be combined with another form.",
+  ),
+};
+
+type FormatFields = Partial<z.infer<z.ZodObject<typeof formatFieldsWithVllm>>>;
 
 /** Adds an issue if the request gives two forms, or a grammar of the whole reply and tools that may be called. */
 export function refineFormat(
@@ -71,6 +78,15 @@ export function refineFormat(
 ): void {
   const refuse = (field: string, message: string) => refuseField(context, field, message);
   const { response_format: format, json_schema: schema, grammar = "", tools = [], tool_choice } = request;
+  const { structured_outputs: structured } = request;
+  const mayCall = tools.length > 0 && tool_choice !== "none";
+  if (structured !== undefined) {
+    const isOther = (format?.type ?? "text") !== "text" || schema !== undefined || grammar !== "";
+    if (isOther)
+      refuse("structured_outputs", "structured_outputs excludes response_format, json_schema and grammar: give one of them");
+    if (structured.grammar !== undefined && mayCall)
+      refuse("structured_outputs", "a grammar and tools exclude each other: leave one out, or set tool_choice to none");
+  }
   if (schema !== undefined && hasSchema(format))
     refuse("json_schema", "json_schema and response_format both give a schema: give one of them");
   if (grammar === "") return;
@@ -78,7 +94,7 @@ export function refineFormat(
     const other = format === undefined ? "json_schema" : "response_format";
     refuse("grammar", `grammar and ${other} exclude each other: give one of them`);
   }
-  if (tools.length > 0 && tool_choice !== "none")
+  if (mayCall)
     refuse("grammar", "grammar and tools exclude each other: leave one out, or set tool_choice to none");
 }
 

@@ -6,6 +6,7 @@ import {
   type ChatCompletionRequest,
   type ReasoningEffort,
   type SamplingRequest,
+  type StructuredOutputs,
 } from "@ingle/protocol";
 import { variants, type VariantName } from "../variants.ts";
 
@@ -89,14 +90,17 @@ export function toThinking(
   };
 }
 
-type FormatFields = Pick<ChatCompletionRequest, "grammar" | "json_schema" | "response_format">;
+type FormatFields = Pick<ChatCompletionRequest, "grammar" | "json_schema" | "response_format"> &
+  Partial<Pick<ChatCompletionRequest, "structured_outputs">>;
 
 /** A checked request has at most one schema, or a grammar; the empty grammar is none. */
 export function toResponseFormat({
   grammar = "",
   json_schema: ownSchema,
   response_format: format,
+  structured_outputs: structured,
 }: FormatFields): GenerationRequest["responseFormat"] {
+  if (structured !== undefined) return ofStructuredOutputs(structured);
   if (grammar !== "") return { type: "grammar", grammar };
   if (ownSchema !== undefined) return { type: "json_schema", schema: ownSchema };
   if (format?.type === "json_object") {
@@ -108,9 +112,24 @@ export function toResponseFormat({
   return { type: "json_schema", schema, strict };
 }
 
+/** A checked field has exactly one of its kinds. */
+function ofStructuredOutputs({
+  json,
+  regex,
+  choice,
+  grammar,
+}: StructuredOutputs): GenerationRequest["responseFormat"] {
+  if (json !== undefined) return { type: "json_schema", schema: json };
+  if (regex !== undefined) return { type: "regex", pattern: regex };
+  if (choice !== undefined) return { type: "choice", choices: choice };
+  return grammar === undefined ? { type: "json" } : { type: "grammar", grammar };
+}
+
 /** The reverse, for errors: the names that chat completions and completions have for the engine's fields. */
 export const fieldNames = {
   "responseFormat.grammar": "grammar",
+  "responseFormat.regex": "structured_outputs",
+  "responseFormat.choice": "structured_outputs",
   responseFormat: "response_format",
   toolChoice: "tool_choice",
   minTokens: "min_tokens",
