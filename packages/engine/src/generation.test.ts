@@ -168,7 +168,7 @@ describe("what a generation is asked", () => {
       [{ prompt: "x", messages: [{ role: "user", content: "x" }] }, /input|prompt|messages/i],
       [{ messages: [] }, /messages|input/i],
       [{ prompt: "x", topK: 1.5 }, /topK/],
-      [{ prompt: "x", maxTokens: -1 }, /maxTokens/],
+      [{ prompt: "x", maxTokens: -2 }, /maxTokens/],
       [{ prompt: "x", stop: [""] }, /stop/],
     ];
     for (const [request, message] of wrong) {

@@ -49,6 +49,7 @@ export type { FetchOptions, LibraryOptions } from "./library/library-options.ts"
 export { locateModel, type HubModel, type LocatedModel } from "./library/locate.ts";
 export { memoryNeed, peekFile, type ModelFacts } from "./library/model-facts.ts";
 export { modelTraits, type ModelTraits } from "./library/model-traits.ts";
+export type { RecommendedSampling } from "./library/recommended-sampling.ts";
 export { parseModelSpec, type ModelSpec } from "./library/model-spec.ts";
 export type { KnownNpmModel, NpmModel } from "./library/npm-model.ts";
 export { libraryPaths, type LibraryPaths } from "./library/paths.ts";

@@ -27,6 +27,8 @@ import { getModel } from "./library/fetch-model.ts";
 import { fileBytes } from "./library/paths.ts";
 import { projectorInstalledWith } from "./library/installed.ts";
 import { parseModelSpec } from "./library/model-spec.ts";
+import { modelTraits } from "./library/model-traits.ts";
+import type { RecommendedSampling } from "./library/recommended-sampling.ts";
 import { hostMemoryBytes, ThreadCount, threadsDefault } from "./memory.ts";
 import { Model } from "./model.ts";
 import {
@@ -210,6 +212,7 @@ export async function load(pathOrName: string, options: LoadOptions = {}): Promi
       signal,
       workers,
       supervisor,
+      sampling: (await modelTraits(file))?.sampling,
     });
     const { tokenizer, processor } = model;
     return { model, tokenizer, processor, [Symbol.asyncDispose]: () => model[Symbol.asyncDispose]() };
@@ -239,10 +242,14 @@ async function startModel(
   native: NativeModel,
   engine: NativeEngineOptions,
   options: CheckedLoadOptions &
-    Pick<LoadOptions, "signal"> & { workers: WorkersLease | undefined; supervisor: Supervisor | undefined },
+    Pick<LoadOptions, "signal"> & {
+      workers: WorkersLease | undefined;
+      supervisor: Supervisor | undefined;
+      sampling: RecommendedSampling | undefined;
+    },
 ): Promise<Model> {
-  const { workers, supervisor } = options;
-  const parts = { workers, supervisor, adapters: options.adapters.map(({ name }) => name) };
+  const { workers, supervisor, sampling } = options;
+  const parts = { workers, supervisor, sampling, adapters: options.adapters.map(({ name }) => name) };
   if (options.draftModel === undefined) return await Model.start(native, engine, parts);
   const draft = await loadWeights(draftWeightsOptions(path.resolve(options.draftModel), options), {
     signal: options.signal,

@@ -37,7 +37,8 @@ export async function biasedTokens(
         ? [token]
         : await tokenizer.encode(token, { addSpecial: false, parseSpecial: false });
     for (const one of tokens) biases.set(one, value);
-    if (biases.size > logitBiasMax) throw invalidRequest("logitBias", `the texts have more than ${logitBiasMax} tokens.`);
+    if (biases.size > logitBiasMax)
+      throw invalidRequest("logitBias", `the texts have more than ${logitBiasMax} tokens.`);
   }
   return biases;
 }

@@ -37,7 +37,13 @@ import { deliver, errorOf, type EventReceivers } from "./event-receivers.ts";
 import { countImages } from "./messages.ts";
 import { biasedTokens } from "./logit-bias.ts";
 import { Processor } from "./processor.ts";
-import { toNativeRequest, type PreparedPrompt, type PromptToSubmit, type RequestToSubmit } from "./native-request.ts";
+import {
+  toNativeRequest,
+  type PreparedPrompt,
+  type PromptToSubmit,
+  type RequestToSubmit,
+} from "./native-request.ts";
+import type { RecommendedSampling } from "./library/recommended-sampling.ts";
 import { predictionTokens } from "./prediction.ts";
 import { readContent, type ReadReply } from "./reply-reader.ts";
 import { wholeGrammar } from "./response-format.ts";
@@ -57,6 +63,8 @@ export interface ModelInfo extends NativeModelInfo {
   kvBytesPerToken: number;
   /** The names of the adapters that it was loaded with. */
   adapters: readonly string[];
+  /** What its makers recommend: its file's keys `general.sampling.*`. `generate()` does not use it by itself. */
+  sampling: RecommendedSampling;
   /** Whether it was loaded with `kvBlockSalt`, so that `followKvBlocks()` works. */
   reportsKvBlocks: boolean;
 }
@@ -73,6 +81,7 @@ export interface GenerateOptions {
 /** What a model needs besides its native parts if it is spread over workers, runs in its own process, or has adapters. */
 interface ModelParts {
   adapters?: readonly string[] | undefined;
+  sampling?: RecommendedSampling | undefined;
   workers?: WorkersLease | undefined;
   supervisor?: Supervisor | undefined;
 }
@@ -95,7 +104,13 @@ export class Model implements AsyncDisposable {
     native: NativeModel,
     engine: NativeEngine,
     receivers: EventReceivers,
-    { options, workers, supervisor, adapters = [] }: { options: NativeEngineOptions } & ModelParts,
+    {
+      options,
+      workers,
+      supervisor,
+      adapters = [],
+      sampling = {},
+    }: { options: NativeEngineOptions } & ModelParts,
   ) {
     this.#native = native;
     this.#engine = engine;
@@ -113,6 +128,7 @@ export class Model implements AsyncDisposable {
       threads: options.threads,
       kvBytesPerToken: engine.stats().cellBytes,
       adapters,
+      sampling,
       reportsKvBlocks: options.kvBlockTokens > 0,
     };
   }
@@ -143,7 +159,11 @@ export class Model implements AsyncDisposable {
           const prediction = await predictionTokens(this.#usesPredictions ? checked.prediction : "", this);
           const bias = await biasedTokens(checked.logitBias, this.tokenizer);
           signal.throwIfAborted();
-          return this.#submit({ ...checked, adapterScales, client }, { ...prompt, prediction, bias }, onEvent);
+          return this.#submit(
+            { ...checked, adapterScales, client },
+            { ...prompt, prediction, bias },
+            onEvent,
+          );
         },
       },
       {

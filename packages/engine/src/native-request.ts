@@ -24,17 +24,14 @@ export interface PromptToSubmit extends PreparedPrompt {
 export type RequestToSubmit = CheckedGenerationRequest & Pick<NativeRequest, "adapterScales" | "client">;
 
 /** Throws `invalid_request` for log probabilities of a prompt that are too many, or of images. */
-export function toNativeRequest(
-  request: RequestToSubmit,
-  prompt: PromptToSubmit,
-): NativeRequest {
+export function toNativeRequest(request: RequestToSubmit, prompt: PromptToSubmit): NativeRequest {
   refusePromptLogprobs(request, prompt);
   return {
     tokens: prompt.tokens,
     images: prompt.images,
     sampling: toNativeSampling(request, prompt.bias),
     // The engine computes a prompt together with the first token of a reply, which is dropped if no reply is wanted.
-    maxTokens: request.maxTokens === undefined ? -1 : Math.max(1, request.maxTokens),
+    maxTokens: request.maxTokens === 0 ? 1 : (request.maxTokens ?? -1),
     stops: [...request.stop, ...prompt.stops],
     ignoreEos: request.ignoreEos,
     // What is in the prefix cache has no logits any more.

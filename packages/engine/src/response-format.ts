@@ -54,7 +54,8 @@ export function contentRules(format: ResponseFormat): string {
     return keptRules(`regex ${format.pattern}`, () =>
       rulesFor("responseFormat.regex", (rules) => textMatching(format.pattern, rules)),
     );
-  if (format.type === "choice") return rulesFor("responseFormat.choice", (rules) => oneOf(format.choices, rules));
+  if (format.type === "choice")
+    return rulesFor("responseFormat.choice", (rules) => oneOf(format.choices, rules));
   if (format.type !== "json_schema") return "";
   // JSON.stringify recurses.
   if (depthOf(format.schema) > schemaDepthMax)

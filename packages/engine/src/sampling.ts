@@ -56,8 +56,8 @@ export type Sampling = z.infer<typeof Sampling>;
 
 export const Limits = z
   .object({
-    /** Maximum number of tokens to generate; 0 only computes the prompt. Default: until the context is full. */
-    maxTokens: z.int().min(0).optional(),
+    /** Maximum number of tokens to generate; 0 only computes the prompt. -1, the default: until the context is full. */
+    maxTokens: z.int().min(-1).optional(),
     /** The reply has at least this many tokens: until then, the model cannot end it, and stop strings do not. Default 0. */
     minTokens: z.int().min(0).max(tokensMax).default(0),
     /** Texts that end the reply, which never contains them. Default: none. */
@@ -95,5 +95,6 @@ export function refineSampling(
     context.addIssue({ code: "custom", path: [option], message });
   if (mirostat > 0 && adaptiveTarget >= 0)
     refuse("adaptiveTarget", "adaptive-p and mirostat exclude each other: both decide how likely tokens are");
-  if (maxTokens !== undefined && minTokens > maxTokens) refuse("minTokens", "must be at most maxTokens");
+  if (maxTokens !== undefined && maxTokens >= 0 && minTokens > maxTokens)
+    refuse("minTokens", "must be at most maxTokens");
 }

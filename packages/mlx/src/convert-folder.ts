@@ -5,6 +5,7 @@ import type { Architecture } from "./architectures/architecture.ts";
 import { architectureOf } from "./architectures/registry.ts";
 import { parseConfig, type MlxConfig } from "./config.ts";
 import { MlxError } from "./errors.ts";
+import { samplingMetadata } from "./generation-config.ts";
 import { readJson } from "./json-file.ts";
 import { readQuantization, type QuantizationSettings } from "./quantization.ts";
 import { tokenizerMetadata } from "./tokenizer/tokenizer.ts";
@@ -47,7 +48,8 @@ export async function convertFolder(
   const planned = architecture.plan(config, new Set(weights.tensors.keys()));
   // llama.cpp recognizes Phi-3's tokenizer by the model's name.
   const value = path.basename(path.resolve(folder));
-  const metadata = new Map(planned.metadata).set("general.name", { type: "string", value });
+  const metadata = new Map([...planned.metadata, ...(await samplingMetadata(folder))]);
+  metadata.set("general.name", { type: "string", value });
   const plan = { ...planned, metadata };
   const tokenizer = await tokenizerMetadata(folder, config, plan.vocabulary);
   return await writeModel(target, { plan, tokenizer, settings, weights }, options);

@@ -16,7 +16,7 @@ export interface FolderContents {
 }
 
 /** Incremented when the same folder would be converted to other bytes. */
-const CONVERTER_VERSION = 1;
+const CONVERTER_VERSION = 2;
 /** A folder has a few dozen files, or up to some hundred shards. */
 const FILES_MAX = 4096;
 /** Reads are large because the files are gigabytes and read from end to end. */

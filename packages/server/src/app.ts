@@ -38,6 +38,7 @@ import { replyEnd } from "./plugins/reply-end.ts";
 import { metrics, requestId, requestLog } from "./plugins/request-log.ts";
 import { routeList } from "./plugins/route-list.ts";
 import { chatCompletions } from "./protocols/chat/protocol.ts";
+import { serverSampling } from "./protocols/sampling-defaults.ts";
 import { completions } from "./protocols/completions/protocol.ts";
 import { generationRoute } from "./protocols/generation-route.ts";
 import { llamaServerCompletion } from "./protocols/llama-server/completion.ts";
@@ -266,6 +267,7 @@ function inferenceOptions(config: ServerConfig, dependencies: AppDependencies): 
   return {
     registry: dependencies.registry,
     variant: config.variant,
+    sampling: serverSampling(config.sampling),
     imageHosts: new Set(config.allowImageHosts),
     keepAliveMs: dependencies.keepAliveCommentMs ?? keepAliveCommentMs,
     now: dependencies.now ?? (() => new Date()),

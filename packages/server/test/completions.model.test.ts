@@ -121,7 +121,9 @@ describe.each(Object.entries(vocabularies))("with the vocabulary of %s", (_, voc
     const [seven] = textsOf(await complete({ prompt, logit_bias: [["7", 100]], max_tokens: 4 }));
     expect(seven).toBe("7777");
     const ids = await idsOf({ content: "7", add_special: false });
-    expect(textsOf(await complete({ prompt, logit_bias: ids.map((id) => [id, 100]), max_tokens: 4 }))).toEqual([seven]);
+    expect(
+      textsOf(await complete({ prompt, logit_bias: ids.map((id) => [id, 100]), max_tokens: 4 })),
+    ).toEqual([seven]);
     const [free = ""] = textsOf(await complete({ prompt, max_tokens: 1, ignore_eos: true }));
     const banned = await complete({ prompt, logit_bias: [[free, false]], max_tokens: 1, ignore_eos: true });
     expect(textsOf(banned)).not.toEqual([free]);

@@ -127,7 +127,11 @@ describe("structured output", () => {
   });
 
   it.each([
-    ["a schema", { json: { type: "object", properties: { a: { type: "boolean" } }, required: ["a"] } }, /^\{\s*"a":\s*(true|false)\s*\}$/],
+    [
+      "a schema",
+      { json: { type: "object", properties: { a: { type: "boolean" } }, required: ["a"] } },
+      /^\{\s*"a":\s*(true|false)\s*\}$/,
+    ],
     ["a schema's text", { json: '{"enum": ["x", 7]}' }, /^("x"|7)$/],
     ["any object", { json_object: true }, /^\{/],
     ["a regular expression", { regex: String.raw`\d{3}-[a-c]{2}` }, /^\d{3}-[a-c]{2}$/],

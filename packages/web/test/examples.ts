@@ -39,6 +39,7 @@ export function exampleModel(changes: Partial<ManagedModel> = {}): ManagedModel 
     format: "gguf",
     architecture: "lfm2",
     capabilities: [],
+    sampling: {},
     size_bytes: 1000,
     memory_bytes: null,
     kv_bytes_per_token: null,

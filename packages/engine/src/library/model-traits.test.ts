@@ -56,7 +56,13 @@ test("a model that is named for its thinking thinks", () => {
 test("an embedding model has no chat traits, whatever its template says", () => {
   const embedder = new Map(metadata("{% if tools %}{{ enable_thinking }}{% endif %}"));
   embedder.set("lfm2.pooling_type", { type: "uint32", value: 1 });
-  const expected = { architecture: "lfm2", isEmbedder: true, knowsTools: false, knowsThinking: false };
+  const expected = {
+    architecture: "lfm2",
+    isEmbedder: true,
+    knowsTools: false,
+    knowsThinking: false,
+    sampling: {},
+  };
   expect(traitsIn("it", embedder)).toEqual(expected);
 });
 

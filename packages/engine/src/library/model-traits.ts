@@ -2,6 +2,7 @@
 import { stat } from "node:fs/promises";
 import { GgufError, readGgufKeys, type GgufMetadata } from "@ingle/gguf";
 import { factsOf, textIn } from "./model-facts.ts";
+import { recommendedSampling, type RecommendedSampling } from "./recommended-sampling.ts";
 import { EngineError } from "../errors.ts";
 
 export interface ModelTraits {
@@ -15,6 +16,8 @@ export interface ModelTraits {
   isEmbedder: boolean;
   /** Tokens that it was trained for; absent if the file does not tell. A load may choose fewer. */
   contextLengthTrain?: number | undefined;
+  /** What its makers recommend; empty if the file has nothing. */
+  sampling: RecommendedSampling;
 }
 
 /** Cached files: far more than any user has. */
@@ -65,6 +68,7 @@ export function traitsIn(what: string, metadata: GgufMetadata): ModelTraits {
     knowsTools: /\btools\b/.test(codeOf(template)),
     knowsThinking: switchesThinking(template) || (template !== "" && isNamedForThinking.test(name)),
     contextLengthTrain: contextLength,
+    sampling: recommendedSampling(metadata),
   };
 }
 

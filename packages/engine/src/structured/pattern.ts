@@ -14,7 +14,10 @@ const stepsPerCharacter = 16;
 /** JSON strings of which a part matches. Throws a SchemaError for an invalid regular expression, and for one that a grammar cannot express. */
 export function stringMatching(pattern: string, rules: Rules): string {
   checkPattern(pattern, rules);
-  const written = new PatternReader(pattern, rules, { set: inJsonString, around: `${character(rules)}*` }).read();
+  const written = new PatternReader(pattern, rules, {
+    set: inJsonString,
+    around: `${character(rules)}*`,
+  }).read();
   return String.raw`"\"" (${written}) "\""`;
 }
 

@@ -12,7 +12,7 @@ import { ignoredFieldsOf, ignoredLimits, ignoredService } from "../fields/ignore
 import { topLogprobsMax } from "../fields/logprobs.ts";
 import { firstIssue } from "../request-issue.ts";
 import { choicesMax, modelLengthMax, userLengthMax } from "../fields/request-fields.ts";
-import { grammarLengthMax } from "../fields/response-format.ts";
+import { grammarLengthMax } from "../fields/structured-outputs.ts";
 import { repeatLastNMax } from "../fields/samplers.ts";
 import { stopLengthMax, stopsMax } from "../fields/sampling.ts";
 import { templateKwargsMax } from "../fields/template-fields.ts";

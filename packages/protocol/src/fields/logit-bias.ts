@@ -36,11 +36,7 @@ const tokenIdKey = z.string().regex(/^(?:0|[1-9]\d{0,8})$/);
 export const logitBias = sizePrecheck(
   z.union(
     [
-      z.record(
-        tokenIdKey,
-        z.number(objectRule).min(-100, objectRule).max(100, objectRule),
-        objectRule,
-      ),
+      z.record(tokenIdKey, z.number(objectRule).min(-100, objectRule).max(100, objectRule), objectRule),
       pairsOf(objectRule),
     ],
     objectRule,

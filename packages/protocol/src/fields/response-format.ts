@@ -83,9 +83,15 @@ export function refineFormat(
   if (structured !== undefined) {
     const isOther = (format?.type ?? "text") !== "text" || schema !== undefined || grammar !== "";
     if (isOther)
-      refuse("structured_outputs", "structured_outputs excludes response_format, json_schema and grammar: give one of them");
+      refuse(
+        "structured_outputs",
+        "structured_outputs excludes response_format, json_schema and grammar: give one of them",
+      );
     if (structured.grammar !== undefined && mayCall)
-      refuse("structured_outputs", "a grammar and tools exclude each other: leave one out, or set tool_choice to none");
+      refuse(
+        "structured_outputs",
+        "a grammar and tools exclude each other: leave one out, or set tool_choice to none",
+      );
   }
   if (schema !== undefined && hasSchema(format))
     refuse("json_schema", "json_schema and response_format both give a schema: give one of them");

@@ -42,7 +42,10 @@ const kinds = ["json", "json_object", "regex", "choice", "grammar"] as const;
 export const StructuredOutputs = z
   .looseObject(
     {
-      json: optionalField(z.union([z.record(z.string(), z.unknown()), jsonText], jsonRule), "JSON of this schema."),
+      json: optionalField(
+        z.union([z.record(z.string(), z.unknown()), jsonText], jsonRule),
+        "JSON of this schema.",
+      ),
       json_object: flag("json_object", "Any JSON object."),
       regex: optionalField(
         stringField("regex", { min: 1, max: patternLengthMax }),
@@ -55,7 +58,10 @@ export const StructuredOutputs = z
           .max(choicesMax, choiceRule),
         "One of these texts.",
       ),
-      grammar: optionalField(stringField("grammar", { min: 1, max: grammarLengthMax }), "A text of this grammar in GBNF."),
+      grammar: optionalField(
+        stringField("grammar", { min: 1, max: grammarLengthMax }),
+        "A text of this grammar in GBNF.",
+      ),
       structural_tag: optionalField(
         z.never("structural_tag is not supported; use tools, or a grammar"),
         "Refused: not supported.",

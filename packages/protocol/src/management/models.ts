@@ -46,6 +46,11 @@ export const ManagedModel = responseObject("ManagedModel", {
   capabilities: z
     .array(ModelCapability)
     .describe("From its file's header, so known even before it is loaded."),
+  sampling: z
+    .record(z.string(), z.unknown())
+    .describe(
+      "The sampling that its makers recommend, from its file's header, by the names of a request's fields.",
+    ),
   size_bytes: z.int().nullable().describe("Bytes of the weights."),
   memory_bytes: z
     .int()

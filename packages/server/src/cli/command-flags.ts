@@ -10,6 +10,7 @@ export type FlagsIn<List extends readonly Flag[]> = FlagsOf<List[number]>;
 
 const { contextLength, threads: threadsSetting, kvBits, kvBitsK, kvBitsV } = settings.engine;
 const { contextOverflow, speculation, draftModel, draftTokens } = settings.engine;
+const { topK, topP, minP, seed, temperature, maxTokens, noModelSampling } = settings.sampling;
 
 /** Settings that are flags of `run` and `chat`, which read all others from the environment. */
 export const loadingSettings = [
@@ -28,20 +29,27 @@ export const loadingSettings = [
 
 export const samplingFlags = [
   text("--system <text>", "System message"),
-  integer("--max-tokens <number>", "Maximum tokens to generate", {
+  integer("--max-tokens <number>", "Maximum tokens to generate; as --predict", {
     defaultText: "to the end of the context",
   }),
-  decimal("--temperature <number>", "Randomness; 0 is deterministic", { defaultText: "1" }),
-  integer("--top-k <number>", "Sample from the k likeliest tokens; 0 keeps all", { defaultText: "50" }),
-  decimal("--top-p <number>", "Sample from the likeliest tokens whose probabilities add up to this", {
-    defaultText: "1",
+  decimal("--temperature <number>", "Randomness; 0 is deterministic; as --temp", {
+    defaultText: "the model's own, else 1",
   }),
-  decimal("--min-p <number>", "Drop tokens below this fraction of the likeliest one's probability", {
-    defaultText: "0",
-  }),
-  integer("--seed <number>", "Seed of the sampler; the same seed and prompt give the same reply", {
-    defaultText: "random",
-  }),
+  {
+    ...temperature,
+    help: "Another name for --temperature",
+    defaultText: "as `--temperature`",
+  },
+  {
+    ...topK,
+    help: "Sample from the k likeliest tokens; 0 keeps all",
+    defaultText: "the model's own, else 50",
+  },
+  { ...topP, help: "Sample from the likeliest tokens whose probabilities add up to this" },
+  { ...minP, help: "Drop tokens below this fraction of the likeliest one's probability" },
+  { ...seed, help: "Seed of the sampler; the same seed and prompt give the same reply" },
+  { ...maxTokens, help: "Another name for --max-tokens", defaultText: "as `--max-tokens`" },
+  { ...noModelSampling, help: "Ignore the sampling that the model's file recommends" },
 ] as const;
 export type GenerationFlags = FlagsIn<typeof loadingSettings> & FlagsIn<typeof samplingFlags>;
 

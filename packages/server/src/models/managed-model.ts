@@ -4,6 +4,7 @@ import type { ManagedModel, ModelMemory } from "@ingle/protocol";
 import type { ModelSlot } from "./slot/model-slot.ts";
 import { takesMemory } from "./slot/model-state.ts";
 import type { ModelRegistry } from "./registry.ts";
+import { toFields } from "../protocols/sampling-defaults.ts";
 import { toUnixSeconds } from "../unix-seconds.ts";
 
 export function toManagedModel(slot: ModelSlot): ManagedModel {
@@ -25,6 +26,7 @@ export function toManagedModel(slot: ModelSlot): ManagedModel {
     format: listed?.format ?? null,
     architecture,
     capabilities: entry.capabilities,
+    sampling: toFields(slot.profile.sampling),
     size_bytes: entry.size_bytes,
     memory_bytes: takesMemory(state) && memoryBytes > 0 ? memoryBytes : null,
     kv_bytes_per_token: info?.kvBytesPerToken ?? null,

@@ -57,6 +57,7 @@ async function echoApp(options: ScriptedOptions = {}): Promise<ScriptedApp> {
   await scripted.app.register(generationRoute(echo), {
     registry: scripted.registry,
     variant: "desktop",
+    sampling: { set: {}, followsModels: true },
     keepAliveMs: 1000,
     now: () => new Date(),
     imageHosts: new Set<string>(),

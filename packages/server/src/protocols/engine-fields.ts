@@ -1,5 +1,5 @@
 // Converts fields that several protocols share for the engine: sampling, thinking and the response format. The only place where
-// wire names (`repeat_penalty`, `max_tokens`, …) and a variant's defaults become the engine's.
+// wire names (`repeat_penalty`, `max_tokens`, …) become the engine's.
 import type { GenerationRequest } from "@ingle/engine";
 import {
   repeatLastNMax,
@@ -8,14 +8,13 @@ import {
   type SamplingRequest,
   type StructuredOutputs,
 } from "@ingle/protocol";
-import { variants, type VariantName } from "../variants.ts";
 
-/** Absent fields stay absent: their defaults are the engine's. */
-export function toSampling(body: SamplingRequest, variant: VariantName) {
+/** Absent fields stay absent: sampling-defaults.ts and the engine have their defaults. */
+export function toSampling(body: SamplingRequest) {
   return {
     // Only the likeliest token is left: greedy sampling.
     temperature: body.top_p === 0 ? 0 : body.temperature,
-    topK: body.top_k ?? variants[variant].topK,
+    topK: body.top_k,
     topP: body.top_p === 0 ? 1 : body.top_p,
     minP: body.min_p,
     repetitionPenalty: body.repetition_penalty ?? body.repeat_penalty,
@@ -42,7 +41,7 @@ export function toSampling(body: SamplingRequest, variant: VariantName) {
     adaptiveDecay: body.adaptive_decay,
     samplers: body.samplers,
     minTokens: body.min_tokens,
-    maxTokens: toMaxTokens(body.max_completion_tokens ?? body.max_tokens),
+    maxTokens: body.max_completion_tokens ?? body.max_tokens,
     stop: toStops(body.stop),
   } satisfies Partial<GenerationRequest>;
 }
@@ -56,11 +55,6 @@ function toStops(stop: SamplingRequest["stop"]): string[] | undefined {
 /** JSON may contain larger integers than the engine accepts: they always wrap around to the same seed. */
 function toSeed(seed: number | undefined): number | undefined {
   return seed === undefined || Number.isSafeInteger(seed) ? seed : seed % Number.MAX_SAFE_INTEGER;
-}
-
-/** On the wire, -1 means no limit. */
-function toMaxTokens(limit: number | undefined): number | undefined {
-  return limit === -1 ? undefined : limit;
 }
 
 /** Chat templates have three efforts; other values mean the nearest. */

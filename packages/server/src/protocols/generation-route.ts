@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { sendEvents } from "../http/event-stream.ts";
 import type { ImageReading } from "../images/image-files.ts";
 import { readContent } from "./read-content.ts";
+import { defaultsFor, withDefaults } from "./sampling-defaults.ts";
 import { startGenerations } from "./generations.ts";
 import { imageReading, leaseModel, responseHead, type InferenceOptions } from "./inference.ts";
 import type {
@@ -74,7 +75,7 @@ async function run<Body extends GenerationBody, Sent extends GenerationBody>(
   request: FastifyRequest,
   options: InferenceOptions,
 ): Promise<RunningRequest<Body>> {
-  const { prompts, repliesPerPrompt = 1, user, ignored = [] } = protocol.toEngine(body, options.variant);
+  const { prompts, repliesPerPrompt = 1, user, ignored = [], defaults } = protocol.toEngine(body);
   request.ignore(ignored);
   const places = prompts.length * repliesPerPrompt;
   const lease =
@@ -83,18 +84,21 @@ async function run<Body extends GenerationBody, Sent extends GenerationBody>(
   const leasedAt = performance.now();
   const { model } = lease;
   const head = responseHead(protocol.idPrefix, lease, options);
-  const requests = await readPrompts(prompts, model, imageReading(request, options));
+  const allDefaults = { ...defaults, ...defaultsFor(model, options) };
+  const requests = (await readPrompts(prompts, model, imageReading(request, options))).map((each) =>
+    withDefaults(each, allDefaults),
+  );
   const generations = startGenerations(request, lease, requests, {
     operation: protocol.tracedAs,
     responseId: head.id,
     repliesPerPrompt,
     user,
   });
-  const { now, newId, variant } = options;
+  const { now, newId } = options;
   const { startedAt } = request.outcome;
   const generation = first(generations);
   const times = { startedAt, leasedAt, now };
-  return { body, head, model, generations, generation, variant, request, newId, ...times };
+  return { body, head, model, generations, generation, requests, request, newId, ...times };
 }
 
 /** The body of a request to a route that has `protocol.body` as its schema. Throws what `complete` throws. */

@@ -6,11 +6,13 @@ import { toUnixSeconds } from "../unix-seconds.ts";
 import { adapterId } from "../models/adapters.ts";
 import { variants, type VariantName } from "../variants.ts";
 import { WireError } from "../wire-error.ts";
+import type { ServerSampling } from "./sampling-defaults.ts";
 import { fingerprintOf, type ResponseHead } from "./usage.ts";
 
 export interface InferenceOptions {
   registry: ModelRegistry;
   variant: VariantName;
+  sampling: ServerSampling;
   /** Maximum silence of a stream before a comment is sent, in milliseconds. */
   keepAliveMs: number;
   now: () => Date;

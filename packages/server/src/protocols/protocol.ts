@@ -10,7 +10,6 @@ import type { FastifyRequest } from "fastify";
 import type { z } from "zod";
 import type { ErrorShape, FieldNames } from "../http/to-wire-error.ts";
 import type { Operation } from "../openapi/operation.ts";
-import type { VariantName } from "../variants.ts";
 import type { Lease } from "../models/registry.ts";
 import type { UnreadRequest } from "./content-parts.ts";
 import type { InferenceOptions } from "./inference.ts";
@@ -47,7 +46,7 @@ export interface GenerationProtocol<Body extends GenerationBody, Sent extends Ge
   /** The operation's name in traces, by OpenTelemetry's GenAI conventions. */
   readonly tracedAs: "chat" | "text_completion";
   /** Converts the request for the engine. Throws a `WireError` for mistakes that the schema cannot detect. */
-  readonly toEngine: (body: Body, variant: VariantName) => EngineRequest;
+  readonly toEngine: (body: Body) => EngineRequest;
   /** The response to a request whose generations are running. */
   readonly respond: (running: RunningRequest<Body>) => ProtocolResponse;
 }
@@ -99,6 +98,8 @@ export interface EngineRequest {
   readonly repliesPerPrompt?: number | undefined;
   /** The user that the client names, for fair shares. */
   readonly user?: string | undefined;
+  /** Fields for which the protocol has defaults of its own, below those of the server. Default: none. */
+  readonly defaults?: Partial<GenerationRequest>;
   /** Names of fields that are set and that the response ignores. */
   readonly ignored?: readonly string[];
 }
@@ -118,7 +119,8 @@ export interface RunningRequest<Body> {
   readonly generations: readonly Generation[];
   /** The first generation; the only one for protocols with one prompt and one reply. */
   readonly generation: Generation;
-  readonly variant: VariantName;
+  /** The requests of the generations, one per prompt, with all defaults but the engine's. */
+  readonly requests: readonly GenerationRequest[];
   readonly request: FastifyRequest;
   /** When the request arrived and when its model was available, on `performance.now()`'s clock. */
   readonly startedAt: number;

@@ -34,7 +34,13 @@ describe("GET /api/v1/models", () => {
   });
 
   it("shows what the library and a file's header tell about a model before it is loaded", async () => {
-    const traits = { architecture: "lfm2", knowsTools: true, knowsThinking: true, isEmbedder: false };
+    const traits = {
+      architecture: "lfm2",
+      knowsTools: true,
+      knowsThinking: true,
+      isEmbedder: false,
+      sampling: {},
+    };
     const contextLengthTrain = 128_000;
     const listed = {
       format: "mlx",

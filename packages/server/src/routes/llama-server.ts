@@ -93,7 +93,7 @@ const applyTemplate = {
 } satisfies Route;
 
 export async function llamaServerRoutes(app: FastifyInstance, options: InferenceOptions): Promise<void> {
-  const { registry, variant } = options;
+  const { registry } = options;
   const modelOf = async (request: FastifyRequest, id: string | undefined) =>
     leaseModel(request, options, { model: id, mayMeanAny: true });
 
@@ -107,7 +107,7 @@ export async function llamaServerRoutes(app: FastifyInstance, options: Inference
   });
   addRoute(app, props, async (request): Promise<LlamaServerProps> => {
     const { id, model } = await modelOf(request, request.query.model);
-    return await toProps(id, model, variant);
+    return await toProps(id, model, options);
   });
   addRoute(app, slots, async (request): Promise<LlamaServerSlots> => {
     const { model } = await modelOf(request, request.query.model);

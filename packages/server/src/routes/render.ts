@@ -51,7 +51,7 @@ async function render<Body extends GenerationBody>(
   request: FastifyRequest,
   options: InferenceOptions,
 ): Promise<{ head: Omit<RenderedPrompt, "token_ids">; tokens: Int32Array[] }> {
-  const { prompts, ignored = [] } = protocol.toEngine(body, options.variant);
+  const { prompts, ignored = [] } = protocol.toEngine(body);
   request.ignore(ignored);
   const lease = await leaseModel(request, options, { model: body.model });
   const { id, model } = responseHead(protocol.idPrefix, lease, options);

@@ -8,6 +8,7 @@ import {
   limitSettings,
   memorySettings,
   positionSettings,
+  samplingSettings,
   speculationSettings,
   rpcSettings,
 } from "./engine-settings.ts";
@@ -35,6 +36,7 @@ export const settings = {
     ...adapterSettings,
     ...rpcSettings,
   },
+  sampling: samplingSettings,
   models: memorySettings,
   responses: storeSettings,
   limits: limitSettings,
@@ -45,6 +47,7 @@ export const settingSections: readonly (readonly [title: string, table: SettingT
   ["Server", serverSettings],
   ["Access", accessSettings],
   ["Engine", engineSettings],
+  ["Sampling", samplingSettings],
   ["Devices", deviceSettings],
   ["Computing", computeSettings],
   ["Positions", positionSettings],

@@ -19,8 +19,8 @@ Ctrl-C  stop a reply; at the prompt, end the chat
 /** Returns the exit code. Throws CliError for a model that cannot chat, and what loading throws. */
 export async function chatCommand(flags: ChatFlags, context: CommandContext): Promise<number> {
   const engine = await context.engine();
-  const sampling = samplingOf(flags, engine);
   const settings = settingsOf(flags, context.env);
+  const samplingFor = samplingOf(flags, settings.sampling, engine);
   const choice = await chooseModel(settings, context);
   // They start while the model loads.
   await using tools = await ChatTools.open(flags.mcp, context);
@@ -38,7 +38,7 @@ export async function chatCommand(flags: ChatFlags, context: CommandContext): Pr
   const output = new ReplyOutput(context.stdout);
   const screen = { input, stderr: context.stderr, endLine: () => output.endLine() };
   const session = new engine.ChatSession(loaded.model, {
-    ...sampling,
+    ...samplingFor(loaded.model),
     system: flags.system,
     ...(await tools.sessionOptions(loaded.model, screen)),
   });

@@ -78,7 +78,7 @@ describe("ingle run", () => {
     [["--top-p", "0"], "--top-p: must be above 0"],
     [["--min-p", "2"], "--min-p"],
     [["--temperature", "-1"], "--temperature: must be at least 0"],
-    [["--max-tokens", "0"], "--max-tokens"],
+    [["--max-tokens", "1.5"], "--max-tokens"],
     [["--ctx", "3"], "--ctx"],
     [["--threads", "0"], "--threads"],
     [["--seed", "1.5"], "--seed"],
@@ -93,6 +93,39 @@ describe("ingle run", () => {
     const { context, out } = testWorld({ engine: scriptedEngine({ pieces: ["a", "b", "c"] }) });
     expect(await main("ingle", ["run", "--max-tokens", "2", "hi"], context)).toBe(0);
     expect(out()).toBe("ab\n");
+  });
+
+  it("samples as its flags say, else as the environment, else as the model's makers recommend", async () => {
+    const info = { hasChatTemplate: false };
+    const seen: object[] = [];
+    const engine = scriptedEngine({ pieces: ["a", "b", "c", "d"], info });
+    const listening = {
+      ...engine,
+      load: async (...args: Parameters<typeof engine.load>) => {
+        const loaded = await engine.load(...args);
+        Object.assign(loaded.model.info, { sampling: { temperature: 0.1, topP: 0.2, minP: 0.3 } });
+        const generate = loaded.model.generate.bind(loaded.model);
+        loaded.model.generate = (request, rest) => {
+          seen.push(request);
+          return generate(request, rest);
+        };
+        return loaded;
+      },
+    };
+    const { context, out } = testWorld({
+      engine: listening,
+      env: { INGLE_TOP_P: "0.5", INGLE_PREDICT: "3" },
+    });
+    expect(await main("ingle", ["run", "--temp", "0.7", "hi"], context)).toBe(0);
+    expect(out()).toBe("abc\n");
+    expect(
+      await main("ingle", ["run", "--temperature", "0.9", "--no-model-sampling", "-n", "2", "hi"], context),
+    ).toBe(0);
+    expect(seen).toMatchObject([
+      { temperature: 0.7, topP: 0.5, minP: 0.3, maxTokens: 3 },
+      { temperature: 0.9, topP: 0.5, maxTokens: 2 },
+    ]);
+    expect(seen[1]).not.toHaveProperty("minP");
   });
 
   it("completes the text with a model that has no chat template", async () => {

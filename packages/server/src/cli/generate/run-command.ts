@@ -19,8 +19,8 @@ export async function runCommand(
 ): Promise<number> {
   const { shutdown, stdout, env } = context;
   const engine = await context.engine();
-  const sampling = samplingOf(flags, engine);
   const settings = settingsOf(flags, env);
+  const samplingFor = samplingOf(flags, settings.sampling, engine);
   const choice = await chooseModel(settings, context);
   const prompt = await promptOf(words, context);
   await using loaded = await openModel(choice, context, {
@@ -28,6 +28,7 @@ export async function runCommand(
     budget: await modelBudget(settings.models, engine),
   });
   const { model } = loaded;
+  const sampling = samplingFor(model);
   const request: GenerationRequest = model.info.hasChatTemplate
     ? { ...sampling, messages: [...systemOf(flags), { role: "user", content: prompt }] }
     : { ...sampling, prompt: completionPrompt(prompt, flags) };

@@ -3,7 +3,13 @@ import { expect, it } from "vitest";
 import { gate } from "../../testing/scripted-models.ts";
 import { FileTraits } from "./file-traits.ts";
 
-const traits: ModelTraits = { architecture: "a", knowsTools: true, knowsThinking: false, isEmbedder: false };
+const traits: ModelTraits = {
+  architecture: "a",
+  knowsTools: true,
+  knowsThinking: false,
+  isEmbedder: false,
+  sampling: {},
+};
 
 it("returns the files that could be read, and forgets those no longer requested", async () => {
   const files = new FileTraits(async (path) => (path === "/gone" ? undefined : traits));

@@ -35,7 +35,13 @@ describe("installed models", () => {
   });
 
   it("are known with their origin and the traits of their files", async () => {
-    const traits = { architecture: "lfm2", knowsTools: true, knowsThinking: false, isEmbedder: false };
+    const traits = {
+      architecture: "lfm2",
+      knowsTools: true,
+      knowsThinking: false,
+      isEmbedder: false,
+      sampling: {},
+    };
     const lastUsedAt = new Date(7_000);
     const models = [
       { ...tiny, sha256: "ab12", lastUsedAt },

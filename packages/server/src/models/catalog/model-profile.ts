@@ -1,5 +1,5 @@
 // Everything known about one model: from the library, from its file, and from its last load.
-import type { Model, ModelTraits } from "@ingle/engine";
+import type { Model, ModelTraits, RecommendedSampling } from "@ingle/engine";
 import type { ModelCapability, ModelEntry } from "@ingle/protocol";
 import { capabilitiesOf } from "./model-capabilities.ts";
 import type { KnownModel, ListedModel } from "./known-model.ts";
@@ -16,7 +16,7 @@ export class ModelProfile {
   /** Facts from its file. */
   #traits: ModelTraits | undefined;
   /** Facts from its last load, for a model whose file was not read. */
-  #ofLoad: Pick<ModelTraits, "architecture" | "knowsTools"> | undefined;
+  #ofLoad: Pick<ModelTraits, "architecture" | "knowsTools" | "sampling"> | undefined;
   #lastUse: Date | undefined;
 
   constructor(known: KnownModel) {
@@ -48,8 +48,8 @@ export class ModelProfile {
 
   loaded(model: Model, loadedAt: Date): void {
     this.#entry = entryOfLoaded({ id: this.#known.id, model, loadedAt });
-    const { architecture, chatTemplate } = model.info;
-    this.#ofLoad = { architecture, knowsTools: chatTemplate.writesTools || chatTemplate.isLfm2 };
+    const { architecture, chatTemplate, sampling } = model.info;
+    this.#ofLoad = { architecture, sampling, knowsTools: chatTemplate.writesTools || chatTemplate.isLfm2 };
   }
 
   /** Forgets the facts from the last load: the next one may have other settings. */
@@ -85,6 +85,11 @@ export class ModelProfile {
   get capabilities(): ModelCapability[] {
     const readsImages = this.#entry.input_modalities.includes("image");
     return capabilitiesOf(this.#traits ?? this.#ofLoad, { readsImages });
+  }
+
+  /** What its makers recommend; empty until its file is read. */
+  get sampling(): RecommendedSampling {
+    return (this.#traits ?? this.#ofLoad)?.sampling ?? {};
   }
 
   /** Null until its file is read. */

@@ -4,8 +4,8 @@ import { toChatRequest } from "./protocol.ts";
 
 const messages: ChatCompletionBody["messages"] = [{ role: "user", content: "Hi" }];
 
-function convert(body: Partial<ChatCompletionBody>, variant: "desktop" | "serverless" = "desktop") {
-  return toChatRequest(ChatCompletionRequest.parse({ model: "m", messages, ...body }), variant);
+function convert(body: Partial<ChatCompletionBody>) {
+  return toChatRequest(ChatCompletionRequest.parse({ model: "m", messages, ...body }));
 }
 
 describe("sampling", () => {
@@ -37,12 +37,6 @@ describe("sampling", () => {
     });
   });
 
-  it("takes top_k from the variant when the request does not say", () => {
-    expect(convert({}).topK).toBe(40);
-    expect(convert({ top_k: null }, "serverless").topK).toBe(50);
-    expect(convert({ top_k: -1 }, "serverless").topK).toBe(-1);
-  });
-
   it("takes both names of the repetition penalty", () => {
     expect(convert({ repeat_penalty: 1.1 }).repetitionPenalty).toBe(1.1);
     expect(convert({ repetition_penalty: 1.2 }).repetitionPenalty).toBe(1.2);
@@ -51,8 +45,9 @@ describe("sampling", () => {
   it("lets max_completion_tokens win, and reads -1 as no limit", () => {
     expect(convert({ max_tokens: 5 }).maxTokens).toBe(5);
     expect(convert({ max_tokens: 5, max_completion_tokens: 7 }).maxTokens).toBe(7);
-    expect(convert({ max_tokens: -1 }).maxTokens).toBeUndefined();
-    expect(convert({ max_tokens: 5, max_completion_tokens: -1 }).maxTokens).toBeUndefined();
+    expect(convert({ max_tokens: -1 }).maxTokens).toBe(-1);
+    expect(convert({ max_tokens: 5, max_completion_tokens: -1 }).maxTokens).toBe(-1);
+    expect(convert({}).maxTokens).toBeUndefined();
   });
 
   it("takes one stop string or several", () => {

@@ -2,7 +2,6 @@
 import type { GenerationRequest } from "@ingle/engine";
 import { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest } from "@ingle/protocol";
 import { contentErrors, generationErrors } from "../../openapi/operation.ts";
-import type { VariantName } from "../../variants.ts";
 import { toStreamOptions } from "../choice-chunks.ts";
 import { textOfParts, type UnreadRequest } from "../content-parts.ts";
 import { fieldNames, toResponseFormat, toSampling, toThinking } from "../engine-fields.ts";
@@ -23,8 +22,8 @@ export const chatCompletions: GenerationProtocol<ChatCompletionRequest> = {
   conventions: { fieldNames },
   idPrefix: "chatcmpl-",
   tracedAs: "chat",
-  toEngine: (body, variant) => ({
-    prompts: [toChatRequest(body, variant)],
+  toEngine: (body) => ({
+    prompts: [toChatRequest(body)],
     repliesPerPrompt: body.n,
     user: body.user,
     ignored: ignoredParts(body),
@@ -36,10 +35,10 @@ export const chatCompletions: GenerationProtocol<ChatCompletionRequest> = {
 };
 
 /** Absent fields stay absent: their defaults are the engine's. */
-export function toChatRequest(body: ChatCompletionRequest, variant: VariantName): UnreadRequest {
+export function toChatRequest(body: ChatCompletionRequest): UnreadRequest {
   return {
     ...toConversation(body),
-    ...toSampling(body, variant),
+    ...toSampling(body),
     ignoreEos: body.ignore_eos,
     cachePrompt: body.cache_prompt,
     adapters: body.lora,

@@ -8,7 +8,6 @@ import {
   promptsOf,
 } from "@ingle/protocol";
 import { generationErrors } from "../../openapi/operation.ts";
-import type { VariantName } from "../../variants.ts";
 import { WireError } from "../../wire-error.ts";
 import { toStreamOptions } from "../choice-chunks.ts";
 import { fieldNames, toResponseFormat, toSampling } from "../engine-fields.ts";
@@ -28,10 +27,11 @@ export const completions: GenerationProtocol<CompletionRequest> = {
   conventions: { fieldNames },
   idPrefix: "cmpl-",
   tracedAs: "text_completion",
-  toEngine: (body, variant) => ({
-    prompts: toPrompts(body, variant),
+  toEngine: (body) => ({
+    prompts: toPrompts(body),
     repliesPerPrompt: generatedPerPrompt(body),
     user: body.user,
+    defaults: { maxTokens: completionTokensDefault },
   }),
   respond: (running) => {
     const { body, head, generations } = running;
@@ -65,8 +65,8 @@ function generatedPerPrompt({ n = 1, best_of: bestOf = n }: CompletionRequest): 
 type TextRequest = Extract<GenerationRequest, { prompt: unknown }>;
 
 /** One request per prompt. */
-function toPrompts(body: CompletionRequest, variant: VariantName): readonly Prompt[] {
-  const requests = toTextRequests(body, variant);
+function toPrompts(body: CompletionRequest): readonly Prompt[] {
+  const requests = toTextRequests(body);
   if (body.echo !== true || body.logprobs === undefined) return requests;
   const { logprobs } = body;
   const count = promptLogprobsCounter((1 + logprobs) * generatedPerPrompt(body));
@@ -91,10 +91,9 @@ function promptLogprobsCounter(ofEach: number): (tokens: number) => void {
 }
 
 /** Absent fields stay absent: their defaults are the engine's. */
-function toTextRequests(body: CompletionRequest, variant: VariantName): TextRequest[] {
-  const limited = { ...body, max_tokens: body.max_tokens ?? completionTokensDefault };
+function toTextRequests(body: CompletionRequest): TextRequest[] {
   const common = {
-    ...toSampling(limited, variant),
+    ...toSampling(body),
     suffix: body.suffix,
     ignoreEos: body.ignore_eos,
     cachePrompt: body.cache_prompt,

@@ -29,10 +29,8 @@ export const llamaServerCompletion: GenerationProtocol<LlamaServerCompletionRequ
   conventions: llamaServerConventions,
   idPrefix: "llama-server-",
   tracedAs: "text_completion",
-  toEngine: (body, variant) => ({
-    prompts: body.prompt.map((prompt) =>
-      toTextRequest(body, variant, ({ tokenizer }) => tokensOf(prompt, tokenizer)),
-    ),
+  toEngine: (body) => ({
+    prompts: body.prompt.map((prompt) => toTextRequest(body, ({ tokenizer }) => tokensOf(prompt, tokenizer))),
     repliesPerPrompt: repliesPerPrompt(body),
   }),
   respond: (running) => {

@@ -1,5 +1,6 @@
 // Converts checked requests of llama-server's API for the engine. Prompts that mix texts and token ids, and biases of texts, need
 // the model's tokenizer.
+import { randomInt } from "node:crypto";
 import { Sampling, type GenerationRequest, type Model, type Tokenizer } from "@ingle/engine";
 import {
   repeatLastNMax,
@@ -7,7 +8,6 @@ import {
   type LlamaServerPrompt,
   type LlamaServerSettings,
 } from "@ingle/protocol";
-import type { VariantName } from "../../variants.ts";
 import { toResponseFormat, toSampling } from "../engine-fields.ts";
 import type { PromptOfModel } from "../protocol.ts";
 
@@ -18,13 +18,12 @@ type TextRequest = Extract<GenerationRequest, { prompt: unknown }>;
 
 export function toTextRequest(
   body: LlamaServerGeneration,
-  variant: VariantName,
   promptOf: (model: Model) => Promise<TextRequest["prompt"]>,
 ): PromptOfModel {
   const { ignore_eos: ignoreEos, cache_prompt: cachePrompt, return_tokens: returnsTokens } = body;
   const probabilities = probabilitiesOf(body);
   const common = {
-    ...samplingOf(body, variant),
+    ...samplingOf(body),
     ignoreEos,
     cachePrompt,
     adapters: body.lora,
@@ -58,14 +57,17 @@ export function probabilitiesOf({ n_probs: own, logprobs: other = 0 }: LlamaServ
 }
 
 /** The generation settings, as responses report them. */
-export function settingsOf(body: LlamaServerGeneration, variant: VariantName): LlamaServerSettings {
-  const given = samplingOf(body, variant);
-  const sampling = Sampling.parse(given);
-  const limit = limitOf(body);
+/** `request` is that of the engine. */
+export function settingsOf(
+  body: LlamaServerGeneration,
+  request: Partial<GenerationRequest>,
+): LlamaServerSettings {
+  const sampling = Sampling.parse(request);
+  const { maxTokens: limit = -1 } = request;
   return {
     n_predict: limit,
     max_tokens: limit,
-    seed: given.seed ?? randomSeed,
+    seed: isRandom(body.seed) ? randomSeed : (sampling.seed ?? randomSeed),
     temperature: sampling.temperature,
     top_k: sampling.topK,
     top_p: sampling.topP,
@@ -74,7 +76,7 @@ export function settingsOf(body: LlamaServerGeneration, variant: VariantName): L
     repeat_penalty: sampling.repetitionPenalty,
     presence_penalty: sampling.presencePenalty,
     frequency_penalty: sampling.frequencyPenalty,
-    stop: given.stop ?? [],
+    stop: request.stop ?? [],
     grammar: body.grammar ?? "",
     n_probs: probabilitiesOf(body),
     ignore_eos: body.ignore_eos ?? false,
@@ -104,22 +106,27 @@ export function settingsOf(body: LlamaServerGeneration, variant: VariantName): L
   };
 }
 
-function samplingOf(body: LlamaServerGeneration, variant: VariantName) {
+function samplingOf(body: LlamaServerGeneration) {
   const { seed, repeat_last_n: lastN } = body;
-  const isRandom = seed === -1 || seed === randomSeed;
-  return toSampling(
-    {
-      ...body,
-      max_tokens: limitOf(body),
-      max_completion_tokens: undefined,
-      repetition_penalty: undefined,
-      repeat_last_n: lastN === -1 ? repeatLastNMax : lastN,
-      seed: isRandom ? undefined : seed,
-    },
-    variant,
-  );
+  return toSampling({
+    ...body,
+    max_tokens: limitOf(body),
+    max_completion_tokens: undefined,
+    repetition_penalty: undefined,
+    repeat_last_n: lastN === -1 ? repeatLastNMax : lastN,
+    // Not absent: the server may have a seed for requests without one.
+    seed: isRandom(seed) ? randomInt(randomSeed) : seed,
+  });
 }
 
-function limitOf({ n_predict, max_tokens, max_completion_tokens }: LlamaServerGeneration): number {
-  return n_predict ?? max_completion_tokens ?? max_tokens ?? -1;
+function isRandom(seed: number | undefined): boolean {
+  return seed === -1 || seed === randomSeed;
+}
+
+function limitOf({
+  n_predict,
+  max_tokens,
+  max_completion_tokens,
+}: LlamaServerGeneration): number | undefined {
+  return n_predict ?? max_completion_tokens ?? max_tokens;
 }

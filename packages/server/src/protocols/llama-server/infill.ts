@@ -28,8 +28,8 @@ export const llamaServerInfill: GenerationProtocol<LlamaServerInfillRequest> = {
   conventions: llamaServerConventions,
   idPrefix: "llama-server-",
   tracedAs: "text_completion",
-  toEngine: (body, variant) => ({
-    prompts: [toTextRequest(body, variant, (model) => infillTokens(body, model))],
+  toEngine: (body) => ({
+    prompts: [toTextRequest(body, (model) => infillTokens(body, model))],
     repliesPerPrompt: body.n_cmpl ?? body.n,
   }),
   respond: (running) => {

@@ -1,20 +1,25 @@
 // GET /props: describes a model and the defaults of its requests in llama-server's form.
 import type { Model } from "@ingle/engine";
 import type { LlamaServerProps } from "@ingle/protocol";
-import type { VariantName } from "../../variants.ts";
 import { ingleVersion } from "../../this-package.ts";
+import type { InferenceOptions } from "../inference.ts";
+import { defaultsFor } from "../sampling-defaults.ts";
 import { settingsOf } from "./engine-request.ts";
 
 export async function toProps(
   id: string,
-  { info, tokenizer }: Model,
-  variant: VariantName,
+  model: Model,
+  options: Pick<InferenceOptions, "sampling" | "variant">,
 ): Promise<LlamaServerProps> {
+  const { info, tokenizer } = model;
   const { source, writesTools, writesToolCalls } = info.chatTemplate;
   const textOf = async (token: number): Promise<string> =>
     token < 0 ? "" : tokenizer.decode([token], { specials: true });
   return {
-    default_generation_settings: { params: settingsOf({}, variant), n_ctx: info.contextLength },
+    default_generation_settings: {
+      params: settingsOf({}, defaultsFor(model, options)),
+      n_ctx: info.contextLength,
+    },
     total_slots: info.parallel,
     model_alias: id,
     model_path: id,

@@ -37,7 +37,7 @@ export function toResponse(running: Running, promptOf: PromptOf): ProtocolRespon
 }
 
 async function toCompletion(
-  { body, head, model, generations, variant }: Running,
+  { body, head, model, generations, requests: [request] }: Running,
   index: number,
   promptOf: PromptOf,
 ): Promise<LlamaServerCompletion> {
@@ -53,7 +53,7 @@ async function toCompletion(
     model: head.model,
     tokens_predicted: usage.completionTokens,
     tokens_evaluated: usage.promptTokens,
-    generation_settings: settingsOf(body, variant),
+    generation_settings: settingsOf(body, request ?? {}),
     prompt: await promptOf(index),
     has_new_line: text.includes("\n"),
     truncated:

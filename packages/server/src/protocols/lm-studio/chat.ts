@@ -8,7 +8,6 @@ import {
 } from "@ingle/protocol";
 import { isInMemory } from "../../models/slot/model-state.ts";
 import { generationErrors } from "../../openapi/operation.ts";
-import type { VariantName } from "../../variants.ts";
 import type { UnreadRequest } from "../content-parts.ts";
 import { toSampling, toThinking } from "../engine-fields.ts";
 import { leaseWithNeeds } from "../lease-with-needs.ts";
@@ -36,7 +35,7 @@ export function lmStudioChat(): GenerationProtocol<LmStudioChatRequest> {
     conventions: { errorShape: toLmStudioError },
     idPrefix: "resp_",
     tracedAs: "chat",
-    toEngine: (body, variant) => ({ prompts: [toChatRequest(body, turns.begin(body), variant)] }),
+    toEngine: (body) => ({ prompts: [toChatRequest(body, turns.begin(body))] }),
     lease: async (body, request, options) => {
       const { model, context_length: tokens, reasoning = "off" } = body;
       const slot = model === undefined ? undefined : await options.registry.find(model);
@@ -83,16 +82,19 @@ function toProtocolResponse(
 function toChatRequest(
   body: LmStudioChatRequest,
   { before: { system = "", messages }, asked }: Pick<ChatTurn, "before" | "asked">,
-  variant: VariantName,
 ): UnreadRequest {
   const { temperature, top_p, top_k, min_p, repeat_penalty, max_output_tokens } = body;
   const instructions = system === "" ? [] : [{ role: "system", content: system } as const];
   return {
     messages: [...instructions, ...messages, asked],
-    ...toSampling(
-      { temperature, top_p, top_k, min_p, repeat_penalty, max_completion_tokens: max_output_tokens },
-      variant,
-    ),
+    ...toSampling({
+      temperature,
+      top_p,
+      top_k,
+      min_p,
+      repeat_penalty,
+      max_completion_tokens: max_output_tokens,
+    }),
     ...toReasoning(body.reasoning),
   };
 }

@@ -5,9 +5,9 @@ import { toMessagesRequest, toPromptRequest } from "./protocol.ts";
 const hello = { role: "user", content: "Hi" };
 const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } };
 
-function convert(body: object, variant: "desktop" | "serverless" = "desktop") {
+function convert(body: object) {
   const request = { model: "m", max_tokens: 9, messages: [hello], ...body };
-  return toMessagesRequest(MessagesRequest.parse(request), variant);
+  return toMessagesRequest(MessagesRequest.parse(request));
 }
 
 /** The engine's messages of some turns. */
@@ -15,7 +15,7 @@ const messagesOf = (...messages: object[]) => convert({ messages }).messages;
 const text = (...texts: string[]) => texts.map((each) => ({ type: "text", text: each }));
 
 describe("sampling", () => {
-  it("has the engine's names and the variant's defaults", () => {
+  it("has the engine's names", () => {
     const body = {
       max_tokens: 7,
       stop_sequences: ["a", "b"],
@@ -29,11 +29,9 @@ describe("sampling", () => {
       stop: ["a", "b"],
       temperature: 0,
       topP: 0.5,
-      topK: 40,
       seed: 3,
       minP: 0.1,
     });
-    expect(convert({}, "serverless").topK).toBe(50);
   });
 
   it("does not know the limits and the stops of other shapes", () => {

@@ -12,7 +12,6 @@ import {
 } from "@ingle/protocol";
 import { namedEvent } from "../../http/event-stream.ts";
 import { contentErrors, generationErrors } from "../../openapi/operation.ts";
-import type { VariantName } from "../../variants.ts";
 import { WireError } from "../../wire-error.ts";
 import type { UnreadMessage, UnreadRequest } from "../content-parts.ts";
 import { toSampling, toThinking } from "../engine-fields.ts";
@@ -41,8 +40,8 @@ export const messages: GenerationProtocol<MessagesRequest> = {
   conventions: anthropicConventions,
   idPrefix: "msg_",
   tracedAs: "chat",
-  toEngine: (body, variant) => ({
-    prompts: [toMessagesRequest(body, variant)],
+  toEngine: (body) => ({
+    prompts: [toMessagesRequest(body)],
     user: body.metadata?.user_id,
     ignored: ignoredParts(body),
   }),
@@ -54,9 +53,9 @@ export const messages: GenerationProtocol<MessagesRequest> = {
 };
 
 /** Absent fields stay absent: their defaults are the engine's. Throws what `toPromptRequest` throws. */
-export function toMessagesRequest(body: MessagesRequest, variant: VariantName): UnreadRequest {
+export function toMessagesRequest(body: MessagesRequest): UnreadRequest {
   const sampling = { ...body, max_completion_tokens: undefined, stop: body.stop_sequences };
-  return { ...toPromptRequest(body), ...toSampling(sampling, variant) };
+  return { ...toPromptRequest(body), ...toSampling(sampling) };
 }
 
 /**

@@ -30,8 +30,8 @@ export const ollamaChat: GenerationProtocol<OllamaChatRequest> = {
     return { ...(await loadedOrUnloaded(body, request, options)), message } satisfies OllamaChatReply;
   },
   lease: leaseOllamaModel,
-  toEngine: (body, variant) => ({
-    prompts: [toChatRequest(body, variant)],
+  toEngine: (body) => ({
+    prompts: [toChatRequest(body)],
     ignored: ignoredOptions(body.options),
   }),
   respond: (running) => ({

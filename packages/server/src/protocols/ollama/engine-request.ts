@@ -8,7 +8,6 @@ import {
   type OllamaMessage,
   type OllamaOptions,
 } from "@ingle/protocol";
-import type { VariantName } from "../../variants.ts";
 import { callIds, type CallIds } from "../call-ids.ts";
 import type { UnreadContent, UnreadMessage, UnreadRequest } from "../content-parts.ts";
 import { toSampling, toThinking } from "../engine-fields.ts";
@@ -16,7 +15,7 @@ import type { Prompt } from "../protocol.ts";
 
 type GenerationFields = Pick<OllamaChatRequest, "options" | "format" | "think" | "logprobs" | "top_logprobs">;
 
-export function toChatRequest(body: OllamaChatRequest, variant: VariantName): UnreadRequest {
+export function toChatRequest(body: OllamaChatRequest): UnreadRequest {
   const { messages = [], tools } = body;
   return {
     messages: toMessages(messages),
@@ -26,14 +25,14 @@ export function toChatRequest(body: OllamaChatRequest, variant: VariantName): Un
       parameters,
     })),
     ...toThinkingOf(body.think),
-    ...toGeneration(body, variant),
+    ...toGeneration(body),
   };
 }
 
 /** With `raw` or a suffix, the prompt is the plain text, otherwise a user message. */
-export function toPrompt(body: OllamaGenerateRequest, variant: VariantName): Prompt {
+export function toPrompt(body: OllamaGenerateRequest): Prompt {
   const { prompt = "", suffix = "", system = "", images, raw = false } = body;
-  const generation = toGeneration(body, variant);
+  const generation = toGeneration(body);
   if (raw || suffix !== "") return { prompt, suffix: suffix === "" ? undefined : suffix, ...generation };
   const user = { role: "user", content: toContent(prompt, images, "images") } as const;
   const messages = system === "" ? [user] : [{ role: "system", content: system } as const, user];
@@ -45,24 +44,18 @@ export function ignoredOptions(options: OllamaOptions = {}): string[] {
   return ollamaLoadHints.filter((name) => options[name] !== undefined).map((name) => `options.${name}`);
 }
 
-function toGeneration(
-  { options = {}, format, logprobs, top_logprobs }: GenerationFields,
-  variant: VariantName,
-) {
-  const { num_predict: limit = -1, repeat_last_n: lastN, seed, ...sampling } = options;
+function toGeneration({ options = {}, format, logprobs, top_logprobs }: GenerationFields) {
+  const { num_predict: limit, repeat_last_n: lastN, seed, ...sampling } = options;
   return {
-    ...toSampling(
-      {
-        ...sampling,
-        max_tokens: limit > 0 ? limit : -1,
-        max_completion_tokens: undefined,
-        repetition_penalty: undefined,
-        logit_bias: undefined,
-        repeat_last_n: lastN === -1 ? repeatLastNMax : lastN,
-        seed: seed === -1 ? undefined : seed,
-      },
-      variant,
-    ),
+    ...toSampling({
+      ...sampling,
+      max_tokens: limit === undefined ? undefined : limit > 0 ? limit : -1,
+      max_completion_tokens: undefined,
+      repetition_penalty: undefined,
+      logit_bias: undefined,
+      repeat_last_n: lastN === -1 ? repeatLastNMax : lastN,
+      seed: seed === -1 ? undefined : seed,
+    }),
     logprobs: logprobs === true ? (top_logprobs ?? 0) : undefined,
     responseFormat: toResponseFormat(format),
   } satisfies Partial<GenerationRequest>;

@@ -33,8 +33,8 @@ export const ollamaGenerate: GenerationProtocol<OllamaGenerateRequest> = {
     } satisfies OllamaGenerateReply;
   },
   lease: leaseOllamaModel,
-  toEngine: (body, variant) => ({
-    prompts: [toPrompt(body, variant)],
+  toEngine: (body) => ({
+    prompts: [toPrompt(body)],
     ignored: ignoredOptions(body.options),
   }),
   respond: (running) => ({

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { toResponsesRequest } from "./protocol.ts";
 
 function convert(body: Partial<ResponsesBody>) {
-  return toResponsesRequest(ResponsesRequest.parse({ model: "m", input: "Hi", ...body }), "desktop");
+  return toResponsesRequest(ResponsesRequest.parse({ model: "m", input: "Hi", ...body }));
 }
 
 function messagesOf(input: ResponsesBody["input"], instructions?: string) {

@@ -11,7 +11,6 @@ import {
   type StoredItem,
 } from "@ingle/protocol";
 import { contentErrors, generationErrors } from "../../openapi/operation.ts";
-import type { VariantName } from "../../variants.ts";
 import type { UnreadRequest } from "../content-parts.ts";
 import { toSampling, toThinking } from "../engine-fields.ts";
 import type { GenerationProtocol } from "../protocol.ts";
@@ -42,15 +41,18 @@ export function responses(stored: StoredResponses): GenerationProtocol<Continued
     idPrefix: "resp_",
     tracedAs: "chat",
     complete: (body, request) => ({ ...body, earlier: stored.earlier(body, request) }),
-    toEngine: (body, variant) => ({
-      prompts: [toResponsesRequest(body, variant)],
+    toEngine: (body) => ({
+      prompts: [toResponsesRequest(body)],
       user: body.user ?? body.safety_identifier,
       ignored: ignoredParts(body),
     }),
     respond: (running) => {
       const { body, head, generation, now, newId } = running;
+      const [request] = running.requests;
       const { id, created, model } = head;
-      const base = toResponseBase(body, { id, created_at: created, model, store: stored.keeps(body) });
+      const { temperature = request?.temperature, top_p = request?.topP } = body;
+      const settings = { ...body, temperature, top_p };
+      const base = toResponseBase(settings, { id, created_at: created, model, store: stored.keeps(body) });
       if (base.background) return respondInBackground(running, { base, stored });
       const keep = keeperOf(running, stored);
       const stream = toEvents(base, generation, { now, newId, keep });
@@ -66,15 +68,12 @@ export function responses(stored: StoredResponses): GenerationProtocol<Continued
 type ChatRequest = Extract<GenerationRequest, { messages: unknown }>;
 
 /** Absent fields stay absent: their defaults are the engine's. */
-export function toResponsesRequest(
-  body: ResponsesRequest & Partial<ContinuedRequest>,
-  variant: VariantName,
-): UnreadRequest {
+export function toResponsesRequest(body: ResponsesRequest & Partial<ContinuedRequest>): UnreadRequest {
   // A chat's names for this limit are unknown fields here, which were not checked.
   const limits = { max_tokens: undefined, max_completion_tokens: body.max_output_tokens };
   return {
     messages: toMessages(body),
-    ...toSampling({ ...body, ...limits }, variant),
+    ...toSampling({ ...body, ...limits }),
     ignoreEos: body.ignore_eos,
     cachePrompt: body.cache_prompt,
     logprobs: toLogprobs(body),

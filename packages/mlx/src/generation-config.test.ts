@@ -1,0 +1,42 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+
+import { samplingMetadata } from "./generation-config.ts";
+
+async function folderWith(text: string | undefined): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), "ingle-generation-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  if (text !== undefined) await writeFile(path.join(folder, "generation_config.json"), text);
+  return folder;
+}
+
+test("becomes llama.cpp's keys", async () => {
+  const config = {
+    temperature: 0.3,
+    top_k: 50,
+    top_p: 0.9,
+    min_p: 0.15,
+    repetition_penalty: 1.05,
+    eos_token_id: 7,
+  };
+  expect(await samplingMetadata(await folderWith(JSON.stringify(config)))).toEqual([
+    ["general.sampling.temp", { type: "float32", value: 0.3 }],
+    ["general.sampling.top_k", { type: "int32", value: 50 }],
+    ["general.sampling.top_p", { type: "float32", value: 0.9 }],
+    ["general.sampling.min_p", { type: "float32", value: 0.15 }],
+    ["general.sampling.penalty_repeat", { type: "float32", value: 1.05 }],
+  ]);
+});
+
+test.each([undefined, "{}", "[]", '{"temperature": null, "top_k": 1.5, "top_p": "high"}'])(
+  "%s says nothing",
+  async (text) => {
+    expect(await samplingMetadata(await folderWith(text))).toEqual([]);
+  },
+);
+
+test("that is not JSON is an error", async () => {
+  await expect(samplingMetadata(await folderWith("{"))).rejects.toMatchObject({ code: "mlx_malformed" });
+});
