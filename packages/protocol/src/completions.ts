@@ -21,6 +21,7 @@ import {
   tokenLimit,
   userField,
 } from "./fields/request-fields.ts";
+import { promptProgress, replyTokens, reportFields } from "./fields/report-fields.ts";
 import { formatFieldsWithVllm, refineFormat } from "./fields/response-format.ts";
 import { refineSampling, samplingFields } from "./fields/sampling.ts";
 import { areTokenIds, hasItemsAtMost, sizePrecheck, tokenIds, tokensMax } from "./fields/size-precheck.ts";
@@ -98,6 +99,7 @@ export const CompletionRequest = z
         integerField("logprobs", { min: 0, max: completionLogprobsMax }),
         "Returns the log probability of each token and of this many alternatives; with echo, also of each token of the prompt.",
       ),
+      ...reportFields,
       ...formatFieldsWithVllm,
       ...streamFields,
       ...engineFields,
@@ -167,6 +169,7 @@ const choiceFields = {
   index: z.int().describe("Numbers the replies to the first prompt, then those to the next."),
   text: z.string(),
   logprobs: CompletionLogprobs.nullable(),
+  tokens: replyTokens,
 };
 
 /** The response if `stream` is not true. */
@@ -184,5 +187,6 @@ export const CompletionChunk = responseObject("CompletionChunk", {
   choices: z.array(z.object({ ...choiceFields, finish_reason: CompletionFinishReason.nullable() })),
   usage: Usage.nullable().optional(),
   timings: ChunkTimings,
+  prompt_progress: promptProgress,
 });
 export type CompletionChunk = z.infer<typeof CompletionChunk>;

@@ -142,6 +142,7 @@ export { ChoiceLogprobs, TokenLogprob, topLogprobsMax } from "./fields/logprobs.
 export { choicesMax, modelLengthMax, userLengthMax } from "./fields/request-fields.ts";
 export { ResponseFormat } from "./fields/response-format.ts";
 export { grammarLengthMax, StructuredOutputs } from "./fields/structured-outputs.ts";
+export { PromptProgress } from "./fields/report-fields.ts";
 export { repeatLastNMax } from "./fields/samplers.ts";
 export { logitBiasMax } from "./fields/logit-bias.ts";
 export { stopLengthMax, stopsMax } from "./fields/sampling.ts";

@@ -68,6 +68,7 @@ const chatValues: Record<string, unknown> = {
   repeat_last_n: 16,
   typical_p: 0.9,
   top_n_sigma: 1,
+  n_probs: 2,
   xtc_probability: 0.5,
   dynatemp_range: 0.5,
   dry_multiplier: 0.8,

@@ -13,6 +13,7 @@ import {
   streamFields,
   userField,
 } from "../fields/request-fields.ts";
+import { promptProgress, replyTokens, reportFields } from "../fields/report-fields.ts";
 import { formatFieldsWithVllm, refineFormat } from "../fields/response-format.ts";
 import { refineSampling, samplingFields } from "../fields/sampling.ts";
 import { arrayOf } from "../fields/size-precheck.ts";
@@ -67,6 +68,7 @@ export const ChatCompletionRequest = z
         "What the reply will probably repeat, such as the file that it changes. Its tokens are drafted, which makes such a reply faster and never changes it.",
       ),
       ...logprobFields,
+      ...reportFields,
       ...formatFieldsWithVllm,
       ...toolFields,
       ...templateFields,
@@ -118,6 +120,7 @@ export const ChatCompletion = responseObject("ChatCompletion", {
       }),
       finish_reason: FinishReason,
       logprobs: ChoiceLogprobs.nullable().optional(),
+      tokens: replyTokens,
     }),
   ),
   usage: Usage,
@@ -148,9 +151,11 @@ export const ChatCompletionChunk = responseObject("ChatCompletionChunk", {
       }),
       finish_reason: FinishReason.nullable(),
       logprobs: ChoiceLogprobs.nullable().optional(),
+      tokens: replyTokens,
     }),
   ),
   usage: Usage.nullable().optional(),
   timings: ChunkTimings,
+  prompt_progress: promptProgress,
 });
 export type ChatCompletionChunk = z.infer<typeof ChatCompletionChunk>;

@@ -7,6 +7,7 @@ import { llamaServerLogitBias } from "../fields/logit-bias.ts";
 import { topLogprobsMax } from "../fields/logprobs.ts";
 import { choicesField, engineFields } from "../fields/request-fields.ts";
 import { formatFields } from "../fields/response-format.ts";
+import { returnProgressField } from "../fields/report-fields.ts";
 import { repeatLastNMax, samplerFields } from "../fields/samplers.ts";
 import { samplingFields } from "../fields/sampling.ts";
 
@@ -64,6 +65,7 @@ export const llamaServerOptions = {
   n_cmpl: choicesField.describe("The number of replies to each prompt."),
   n: choicesField.describe("Another name for n_cmpl."),
   ...engineFields,
+  return_progress: returnProgressField,
   return_tokens: flag("return_tokens", "Returns the ids of the reply's tokens.", false),
   response_fields: optionalField(
     z
@@ -92,7 +94,6 @@ export const llamaServerOptions = {
   n_cache_reuse: ignoredField("the prefix cache reuses whole prefixes", [0]),
   t_max_predict_ms: ignoredField("use n_predict", [0, -1]),
   id_slot: ignoredField("requests have no slots; the prefix cache serves all of them", [-1]),
-  return_progress: ignoredField("the engine does not report it", [false]),
   sse_ping_interval: ignoredField("a comment is sent every 15 seconds of silence"),
   backend_sampling: ignoredField(ofLoading, [false]),
   verbose: ignoredField("generation_settings are always returned", [false]),

@@ -2,6 +2,7 @@
 import { z } from "zod";
 
 import { responseObject } from "../fields/field.ts";
+import { promptProgress } from "../fields/report-fields.ts";
 import { ModelEntry } from "../models.ts";
 import { Timings } from "../usage.ts";
 
@@ -91,6 +92,7 @@ export const LlamaServerChunk = responseObject("LlamaServerChunk", {
   ...common,
   stop: z.literal(false),
   timings: LlamaServerTimings.partial().optional().describe("If timings_per_token is true."),
+  prompt_progress: promptProgress,
 });
 export type LlamaServerChunk = z.infer<typeof LlamaServerChunk>;
 

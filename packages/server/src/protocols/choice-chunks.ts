@@ -1,9 +1,9 @@
 // The stream of a response that has several choices, as chat completions and completions send it: the chunks of all choices, in
 // the order in which their tokens come, then the usage and `[DONE]`. Each protocol decides how a chunk is written.
 import type { Generation, GenerationChunk, GenerationResult } from "@ingle/engine";
-import type { Timings, Usage } from "@ingle/protocol";
+import type { PromptProgress, Timings, Usage } from "@ingle/protocol";
 import { doneEvent } from "../http/event-stream.ts";
-import { perSecond, toUsage } from "./usage.ts";
+import { perSecond, toPromptProgress, toTimings, toUsage } from "./usage.ts";
 
 export interface StreamOptions {
   /** Whether to add a last chunk that has the usage and no choices. */
@@ -32,11 +32,14 @@ export interface ChunkWriter {
   opening: (index: number) => string | undefined | Promise<string | undefined>;
   piece: (index: number, piece: GenerationChunk, timings: Speed | undefined) => string;
   finish: (index: number, result: GenerationResult) => string;
-  usage: (usage: Usage) => string;
+  /** How much of the prompt is computed, before the choice begins; only if the request asks for it. */
+  progress: (index: number, progress: PromptProgress) => string;
+  usage: (usage: Usage, timings: Timings) => string;
 }
 
 /**
- * One choice per generation. The first event comes with the first token: until then an error is an HTTP error.
+ * One choice per generation. Unless the prompt's progress is reported, the first event comes with the first token: until then an
+ * error is an HTTP error.
  * Throws what a generation throws.
  */
 export async function* choiceChunks(
@@ -52,6 +55,10 @@ export async function* choiceChunks(
   for await (const { index, value: piece } of mergeStreams(generations)) {
     const choice = choices[index];
     if (choice === undefined) continue;
+    if (piece?.prompt !== undefined) {
+      yield write.progress(index, toPromptProgress(piece.prompt));
+      continue;
+    }
     if (!choice.isOpen) {
       choice.isOpen = true;
       const opening = await write.opening(index);
@@ -60,7 +67,10 @@ export async function* choiceChunks(
     if (piece !== undefined) yield write.piece(index, piece, choice.speed?.(piece.tokens));
     else yield write.finish(index, await choice.generation);
   }
-  if (includeUsage) yield write.usage(toUsage(await Promise.all(generations), repliesPerPrompt));
+  if (includeUsage) {
+    const results = await Promise.all(generations);
+    yield write.usage(toUsage(results, repliesPerPrompt), toTimings(results, repliesPerPrompt));
+  }
   yield doneEvent;
 }
 

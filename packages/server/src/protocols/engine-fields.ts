@@ -84,6 +84,21 @@ export function toThinking(
   };
 }
 
+interface ReportFields {
+  stream?: boolean | undefined;
+  return_progress?: boolean | undefined;
+  return_tokens?: boolean | undefined;
+}
+
+/** What a response reports beside the reply: `alternatives` with each token's log probability; undefined for none. */
+export function toReports(body: ReportFields, alternatives: number | undefined) {
+  return {
+    // The ids of tokens come with their log probabilities.
+    logprobs: alternatives ?? (body.return_tokens === true ? 0 : undefined),
+    reportsPrompt: body.stream === true && body.return_progress === true,
+  };
+}
+
 type FormatFields = Pick<ChatCompletionRequest, "grammar" | "json_schema" | "response_format"> &
   Partial<Pick<ChatCompletionRequest, "structured_outputs">>;
 

@@ -1,6 +1,6 @@
 // Fields that the responses of several protocols share, in wire names: the head, usage, timings and token log probabilities.
-import type { GenerationResult, Model, TokenLogprobs } from "@ingle/engine";
-import type { Timings, TokenLogprob, Usage } from "@ingle/protocol";
+import type { GenerationChunk, GenerationResult, Model, TokenLogprobs } from "@ingle/engine";
+import type { PromptProgress, Timings, TokenLogprob, Usage } from "@ingle/protocol";
 
 /** The head of a response; in a stream, the same in every chunk. */
 export interface ResponseHead {
@@ -74,6 +74,15 @@ function draftsOf(results: readonly GenerationResult[]): { drafted: number; acce
     drafted: sumOf(results, ({ usage }) => usage.draftedTokens),
     accepted: sumOf(results, ({ usage }) => usage.acceptedTokens),
   };
+}
+
+export function toPromptProgress({
+  promptTokens,
+  cachedTokens,
+  computedTokens,
+  ms,
+}: NonNullable<GenerationChunk["prompt"]>): PromptProgress {
+  return { total: promptTokens, cache: cachedTokens, processed: computedTokens, time_ms: ms };
 }
 
 /** The first result of each prompt. */

@@ -4,10 +4,10 @@ import { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest } from "@ing
 import { contentErrors, generationErrors } from "../../openapi/operation.ts";
 import { toStreamOptions } from "../choice-chunks.ts";
 import { textOfParts, type UnreadRequest } from "../content-parts.ts";
-import { fieldNames, toResponseFormat, toSampling, toThinking } from "../engine-fields.ts";
+import { fieldNames, toReports, toResponseFormat, toSampling, toThinking } from "../engine-fields.ts";
 import type { GenerationProtocol } from "../protocol.ts";
 import { toMessages } from "./messages.ts";
-import { toChunks, toCompletion } from "./response.ts";
+import { toChunks, toCompletion, type ShownTokens } from "./response.ts";
 
 export const chatCompletions: GenerationProtocol<ChatCompletionRequest> = {
   path: "/v1/chat/completions",
@@ -29,8 +29,8 @@ export const chatCompletions: GenerationProtocol<ChatCompletionRequest> = {
     ignored: ignoredParts(body),
   }),
   respond: ({ body, head, generations }) => ({
-    whole: async () => toCompletion(head, await Promise.all(generations)),
-    events: () => toChunks(head, generations, toStreamOptions(body)),
+    whole: async () => toCompletion(head, await Promise.all(generations), shownOf(body)),
+    events: () => toChunks(head, generations, { ...toStreamOptions(body), ...shownOf(body) }),
   }),
 };
 
@@ -43,9 +43,19 @@ export function toChatRequest(body: ChatCompletionRequest): UnreadRequest {
     cachePrompt: body.cache_prompt,
     adapters: body.lora,
     prediction: body.prediction && textOfParts(body.prediction.content),
-    logprobs: body.logprobs === true ? (body.top_logprobs ?? 0) : undefined,
+    ...toReports(body, alternativesOf(body)),
     responseFormat: toResponseFormat(body),
   };
+}
+
+/** How many alternatives are listed with each token's log probability; undefined if none is listed. llama-server's name wins. */
+function alternativesOf({ n_probs: probabilities = 0, logprobs, top_logprobs }: ChatCompletionRequest) {
+  if (probabilities > 0) return probabilities;
+  return logprobs === true ? (top_logprobs ?? 0) : undefined;
+}
+
+export function shownOf(body: ChatCompletionRequest): ShownTokens {
+  return { hasLogprobs: alternativesOf(body) !== undefined, hasTokens: body.return_tokens === true };
 }
 
 /** Fields inside the messages that the response ignores. */

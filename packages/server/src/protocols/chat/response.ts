@@ -17,8 +17,18 @@ import { eventsWithHead } from "../../http/event-stream.ts";
 import { choiceChunks, type ChunkWriter, type StreamOptions } from "../choice-chunks.ts";
 import { toTimings, toTokenLogprobs, toUsage, type ResponseHead } from "../usage.ts";
 
+/** What a choice shows of its tokens, beside their text. */
+export interface ShownTokens {
+  hasLogprobs: boolean;
+  hasTokens: boolean;
+}
+
 /** One choice per result, in the same order. */
-export function toCompletion(head: ResponseHead, results: readonly GenerationResult[]): ChatCompletion {
+export function toCompletion(
+  head: ResponseHead,
+  results: readonly GenerationResult[],
+  shown: ShownTokens,
+): ChatCompletion {
   return {
     ...head,
     object: "chat.completion",
@@ -26,10 +36,22 @@ export function toCompletion(head: ResponseHead, results: readonly GenerationRes
       index,
       message: toMessage(result),
       finish_reason: result.finishReason,
-      logprobs: result.logprobs === undefined ? null : toLogprobs(result.logprobs),
+      logprobs: null,
+      ...tokensOf(result.logprobs, shown),
     })),
     usage: toUsage(results),
     timings: toTimings(results),
+  };
+}
+
+function tokensOf(
+  tokens: readonly TokenLogprobs[] | undefined,
+  { hasLogprobs, hasTokens }: ShownTokens,
+): Pick<Choice, "logprobs" | "tokens"> {
+  if (tokens === undefined) return {};
+  return {
+    ...(hasLogprobs ? { logprobs: toLogprobs(tokens) } : {}),
+    ...(hasTokens ? { tokens: tokens.map(({ id }) => id) } : {}),
   };
 }
 
@@ -51,16 +73,20 @@ function toMessage({
 export function toChunks(
   head: ResponseHead,
   generations: readonly Generation[],
-  options: StreamOptions,
+  options: StreamOptions & ShownTokens,
   atEnd?: (result: GenerationResult) => object,
 ): AsyncGenerator<string, void, undefined> {
-  return choiceChunks(generations, chunkWriter(head, atEnd), options);
+  return choiceChunks(generations, chunkWriter(head, options, atEnd), options);
 }
 
 type Choice = ChatCompletionChunk["choices"][number];
 
 /** Text chunks differ only in their text: the rest is serialized once, before the first token. */
-function chunkWriter(head: ResponseHead, atEnd?: (result: GenerationResult) => object): ChunkWriter {
+function chunkWriter(
+  head: ResponseHead,
+  shown: ShownTokens,
+  atEnd?: (result: GenerationResult) => object,
+): ChunkWriter {
   const write = eventsWithHead({
     ...head,
     object: "chat.completion.chunk",
@@ -82,9 +108,8 @@ function chunkWriter(head: ResponseHead, atEnd?: (result: GenerationResult) => o
       const isPlain =
         piece.reasoning === undefined && piece.toolCalls === undefined && logprobs === undefined;
       if (isPlain && timings === undefined) return text(index, piece.text);
-      const withLogprobs = logprobs === undefined ? {} : { logprobs: toLogprobs(logprobs) };
       return event({
-        choices: [{ ...choice(index, toDelta(piece)), ...withLogprobs }],
+        choices: [{ ...choice(index, toDelta(piece)), ...tokensOf(logprobs, shown) }],
         ...(timings === undefined ? {} : { timings }),
       });
     },
@@ -94,7 +119,8 @@ function chunkWriter(head: ResponseHead, atEnd?: (result: GenerationResult) => o
         timings: toTimings([result]),
         ...atEnd?.(result),
       }),
-    usage: (usage) => event({ choices: [], usage }),
+    progress: (index, progress) => event({ choices: [choice(index, {})], prompt_progress: progress }),
+    usage: (usage, timings) => event({ choices: [], usage, timings }),
   };
 }
 

@@ -10,7 +10,7 @@ import {
 import { generationErrors } from "../../openapi/operation.ts";
 import { WireError } from "../../wire-error.ts";
 import { toStreamOptions } from "../choice-chunks.ts";
-import { fieldNames, toResponseFormat, toSampling } from "../engine-fields.ts";
+import { fieldNames, toReports, toResponseFormat, toSampling } from "../engine-fields.ts";
 import type { GenerationProtocol, Prompt, RunningRequest } from "../protocol.ts";
 import { type CompletionOptions, toChunks, toCompletion } from "./response.ts";
 
@@ -50,12 +50,18 @@ export function completionOptions({ body, model }: RunningRequest<CompletionRequ
   return {
     repliesPerPrompt,
     returnedPerPrompt,
-    hasLogprobs: body.logprobs !== undefined,
+    hasLogprobs: alternativesOf(body) !== undefined,
+    hasTokens: body.return_tokens === true,
     openingOf: async (index) => {
       const prompt = prompts[Math.floor(index / repliesPerPrompt)];
       return echo && prompt !== undefined ? promptText(prompt, model) : "";
     },
   };
+}
+
+/** How many alternatives are listed with each token's log probability; undefined if none is listed. llama-server's name wins. */
+function alternativesOf({ n_probs: probabilities = 0, logprobs }: CompletionRequest): number | undefined {
+  return probabilities > 0 ? probabilities : logprobs;
 }
 
 function generatedPerPrompt({ n = 1, best_of: bestOf = n }: CompletionRequest): number {
@@ -67,8 +73,8 @@ type TextRequest = Extract<GenerationRequest, { prompt: unknown }>;
 /** One request per prompt. */
 function toPrompts(body: CompletionRequest): readonly Prompt[] {
   const requests = toTextRequests(body);
-  if (body.echo !== true || body.logprobs === undefined) return requests;
-  const { logprobs } = body;
+  const logprobs = alternativesOf(body);
+  if (body.echo !== true || logprobs === undefined) return requests;
   const count = promptLogprobsCounter((1 + logprobs) * generatedPerPrompt(body));
   return requests.map((request) => async (model: Model) => {
     const prompt = await model.promptTokens(request);
@@ -99,7 +105,7 @@ function toTextRequests(body: CompletionRequest): TextRequest[] {
     cachePrompt: body.cache_prompt,
     adapters: body.lora,
     // Replies are compared by their log probabilities.
-    logprobs: body.logprobs ?? (generatedPerPrompt(body) > (body.n ?? 1) ? 0 : undefined),
+    ...toReports(body, alternativesOf(body) ?? (generatedPerPrompt(body) > (body.n ?? 1) ? 0 : undefined)),
     responseFormat: toResponseFormat(body),
   };
   return promptsOf(body.prompt).map((prompt) => ({ ...common, prompt }));

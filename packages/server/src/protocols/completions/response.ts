@@ -18,6 +18,8 @@ export interface CompletionOptions {
   returnedPerPrompt?: number;
   /** Whether the response has the log probabilities of results that have them. Default true. */
   hasLogprobs?: boolean;
+  /** Whether it has the ids of their tokens. Default false. */
+  hasTokens?: boolean;
   /** The start of a choice's text: its prompt if `echo` is set, else nothing. */
   openingOf: (index: number) => Promise<string>;
   /** Additional fields of a choice's last chunk. */
@@ -32,6 +34,7 @@ export async function toCompletion(
     repliesPerPrompt,
     returnedPerPrompt = repliesPerPrompt,
     hasLogprobs = true,
+    hasTokens = false,
     openingOf,
   }: CompletionOptions,
 ): Promise<Completion> {
@@ -50,6 +53,7 @@ export async function toCompletion(
             ? null
             : logprobsWriter(hiddenBefore(opening, promptLogprobs))([...promptLogprobs, ...logprobs]),
         finish_reason: toFinishReason(finishReason),
+        ...(hasTokens ? { tokens: (logprobs ?? []).map(({ id }) => id) } : {}),
       }),
     ),
     usage: toUsage(results, repliesPerPrompt),
@@ -75,7 +79,7 @@ export function toChunks(
 function chunkWriter(
   head: ResponseHead,
   generations: readonly Generation[],
-  { openingOf, atEnd }: CompletionOptions,
+  { openingOf, atEnd, hasLogprobs = true, hasTokens = false }: CompletionOptions,
 ): ChunkWriter {
   const write = eventsWithHead({ ...head, object: "text_completion" } satisfies Partial<CompletionChunk>);
   const event = (rest: Partial<CompletionChunk>): string => write(JSON.stringify(rest));
@@ -97,9 +101,10 @@ function chunkWriter(
     },
     piece: (index, { text: content, logprobs }, timings) => {
       if (logprobs === undefined && timings === undefined) return text(index, content);
-      const own = logprobs === undefined ? null : toLogprobs(index, logprobs);
+      const own = logprobs === undefined || !hasLogprobs ? null : toLogprobs(index, logprobs);
+      const tokens = hasTokens ? { tokens: (logprobs ?? []).map(({ id }) => id) } : {};
       return event({
-        choices: [{ index, text: content, logprobs: own, finish_reason: null }],
+        choices: [{ index, text: content, logprobs: own, finish_reason: null, ...tokens }],
         ...(timings === undefined ? {} : { timings }),
       });
     },
@@ -109,6 +114,11 @@ function chunkWriter(
         timings: toTimings([result]),
         ...atEnd?.(result),
       }),
-    usage: (usage) => event({ choices: [], usage }),
+    progress: (index, progress) =>
+      event({
+        choices: [{ index, text: "", logprobs: null, finish_reason: null }],
+        prompt_progress: progress,
+      }),
+    usage: (usage, timings) => event({ choices: [], usage, timings }),
   };
 }

@@ -8,7 +8,7 @@ import {
   type LlamaServerPrompt,
   type LlamaServerSettings,
 } from "@ingle/protocol";
-import { toResponseFormat, toSampling } from "../engine-fields.ts";
+import { toReports, toResponseFormat, toSampling } from "../engine-fields.ts";
 import type { PromptOfModel } from "../protocol.ts";
 
 /** The value that means a random seed. */
@@ -20,14 +20,14 @@ export function toTextRequest(
   body: LlamaServerGeneration,
   promptOf: (model: Model) => Promise<TextRequest["prompt"]>,
 ): PromptOfModel {
-  const { ignore_eos: ignoreEos, cache_prompt: cachePrompt, return_tokens: returnsTokens } = body;
+  const { ignore_eos: ignoreEos, cache_prompt: cachePrompt } = body;
   const probabilities = probabilitiesOf(body);
   const common = {
     ...samplingOf(body),
     ignoreEos,
     cachePrompt,
     adapters: body.lora,
-    logprobs: probabilities > 0 || returnsTokens === true ? probabilities : undefined,
+    ...toReports(body, probabilities > 0 ? probabilities : undefined),
     responseFormat: toResponseFormat(body),
   };
   return async (model) => ({ ...common, prompt: await promptOf(model) });

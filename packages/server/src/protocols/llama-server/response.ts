@@ -10,7 +10,7 @@ import type {
 import { dataEvent } from "../../http/event-stream.ts";
 import { mergeStreams, speedometer } from "../choice-chunks.ts";
 import type { ProtocolResponse, RunningRequest } from "../protocol.ts";
-import { toTimings, toTokenLogprobs } from "../usage.ts";
+import { toPromptProgress, toTimings, toTokenLogprobs } from "../usage.ts";
 import { llamaServerErrorEvent } from "./conventions.ts";
 import { probabilitiesOf, settingsOf } from "./engine-request.ts";
 
@@ -77,6 +77,20 @@ async function* toEvents(running: Running, promptOf: PromptOf): AsyncGenerator<s
       yield dataEvent(JSON.stringify(selected(last, body.response_fields)));
       continue;
     }
+    const { promptTokens: evaluated = 0 } = generationAt(generations, index);
+    if (piece.prompt !== undefined) {
+      const begin = {
+        index,
+        content: "",
+        tokens: [],
+        stop: false,
+        id_slot: -1,
+        tokens_predicted: 0,
+      } as const;
+      const progress = { tokens_evaluated: evaluated, prompt_progress: toPromptProgress(piece.prompt) };
+      yield dataEvent(JSON.stringify({ ...begin, ...progress } satisfies LlamaServerChunk));
+      continue;
+    }
     const speed = speeds[index]?.(piece.tokens);
     counts[index] = (counts[index] ?? 0) + piece.tokens;
     yield dataEvent(
@@ -87,7 +101,7 @@ async function* toEvents(running: Running, promptOf: PromptOf): AsyncGenerator<s
         stop: false,
         id_slot: -1,
         tokens_predicted: counts[index],
-        tokens_evaluated: generationAt(generations, index).promptTokens ?? 0,
+        tokens_evaluated: evaluated,
         ...(body.timings_per_token === true && speed !== undefined ? { timings: speed } : {}),
       } satisfies LlamaServerChunk),
     );

@@ -4,7 +4,7 @@ import {
   LmStudioChatCompletionChunk,
   LmStudioChatCompletionRequest,
 } from "@ingle/protocol";
-import { chatCompletions } from "../chat/protocol.ts";
+import { chatCompletions, shownOf } from "../chat/protocol.ts";
 import { toChunks, toCompletion } from "../chat/response.ts";
 import { toStreamOptions } from "../choice-chunks.ts";
 import type { GenerationProtocol } from "../protocol.ts";
@@ -23,14 +23,17 @@ export const lmStudioChatCompletions: GenerationProtocol<LmStudioChatCompletionR
   },
   lease: leaseWithTtl,
   respond: ({ body, head, model, generations }) => {
+    const shown = shownOf(body);
     const options = { model, maxTokens: body.max_completion_tokens ?? body.max_tokens };
     return {
       whole: async () => {
         const results = await Promise.all(generations);
-        return { ...toCompletion(head, results), ...performanceOf(results, options) };
+        return { ...toCompletion(head, results, shown), ...performanceOf(results, options) };
       },
       events: () =>
-        toChunks(head, generations, toStreamOptions(body), (result) => performanceOf([result], options)),
+        toChunks(head, generations, { ...toStreamOptions(body), ...shown }, (result) =>
+          performanceOf([result], options),
+        ),
     };
   },
 };
