@@ -110,6 +110,8 @@ export interface NativeLoadOptions {
   placement: NativePlacement | null;
   /** LoRA adapters that requests may use. Not read by `measureModel`. */
   adapters: NativeAdapter[];
+  /** In place of the file's chat template; "" for that. `invalid_argument` if it is too long or cannot be read. */
+  chatTemplate: string;
 }
 
 export interface NativeAdapter {

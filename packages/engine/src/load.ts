@@ -13,6 +13,7 @@ import {
 } from "./native.ts";
 import { nativeAdapters } from "./adapters/adapter-file.ts";
 import { AdapterOptions } from "./adapters/adapter-options.ts";
+import { chatTemplateOptions, givenChatTemplate } from "./chat-template.ts";
 import { checkContextLength, contextSize, parallelDefault, type ContextSize } from "./context-size.ts";
 import { sizesByDevice } from "./device-sizes.ts";
 import { loadRemote } from "./engine-process/remote-model.ts";
@@ -163,6 +164,7 @@ export const LoadOptions = z
      * hung, and is ended like one that crashed. Default 10 minutes.
      */
     stepTimeoutMs: z.int().min(100).max(86_400_000).default(600_000),
+    ...chatTemplateOptions,
     ...deviceOptions,
   })
   .meta({ id: "LoadOptions" });
@@ -205,7 +207,8 @@ export async function load(pathOrName: string, options: LoadOptions = {}): Promi
     const adapters = await nativeAdapters(file, checked);
     if (checked.rpc !== undefined) workers = await leaseWorkers(checked.rpc, signal);
     const parts = { signal, onProgress, projector, adapters, workers, supervisor };
-    native = await loadWeights(weightsOptions(file, checked), parts);
+    const chatTemplate = await givenChatTemplate(checked);
+    native = await loadWeights({ ...weightsOptions(file, checked), chatTemplate }, parts);
     signal?.throwIfAborted();
     const model = await startModel(native, await engineOptions(native, file, checked), {
       ...checked,

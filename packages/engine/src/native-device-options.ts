@@ -4,7 +4,7 @@ import { invalidRequest } from "./errors.ts";
 import type { CheckedLoadOptions } from "./load.ts";
 import type { NativeContextOptions, NativeLoadOptions } from "./native.ts";
 
-/** How a model's weights are loaded, except for its projector, its adapters and its workers. */
+/** How a model's weights are loaded, except for its projector, its adapters, its workers and a chat template of the caller's. */
 export function weightsOptions(
   path: string,
   options: CheckedLoadOptions,
@@ -15,6 +15,7 @@ export function weightsOptions(
     gpuLayers: typeof gpuLayers === "number" ? gpuLayers : -1,
     mmap,
     mlock,
+    chatTemplate: "",
     placement: {
       devices: options.devices ?? [],
       cpuMoeLayers,

@@ -67,6 +67,7 @@ export async function computeImatrix(
       placement: null,
       projector: null,
       adapters: [],
+      chatTemplate: "",
       workers: [],
     },
     text,

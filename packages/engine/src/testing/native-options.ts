@@ -51,6 +51,7 @@ export function weightsOnCpu(path: string): NativeLoadOptions {
     placement: null,
     projector: null,
     adapters: [],
+    chatTemplate: "",
     workers: [],
   };
 }

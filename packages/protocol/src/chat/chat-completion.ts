@@ -29,7 +29,9 @@ const refusedFields = {
   functions: refusedField("functions is the older form of tools: use tools"),
   function_call: refusedField("function_call is the older form of tool_choice: use tool_choice"),
   audio: refusedField("audio is not supported: replies are always text"),
-  chat_template: refusedField("chat_template cannot be chosen by a request: the model's own is used"),
+  chat_template: refusedField(
+    "chat_template cannot be chosen by a request; load the model with it, or start the server with --chat-template",
+  ),
   modalities: optionalField(
     arrayOf(z.literal("text", modalitiesRule), modalitiesRule, { max: 1 }),
     "Replies are always text.",

@@ -1,7 +1,14 @@
 // The models that a server manages under /api/v1/models: their states, and the requests to load, unload, pin and estimate them.
 import { z } from "zod";
 
-import { flag, integerField, optionalField, requestObject, responseObject } from "../fields/field.ts";
+import {
+  flag,
+  integerField,
+  optionalField,
+  requestObject,
+  responseObject,
+  stringField,
+} from "../fields/field.ts";
 import { ModelCapability } from "../models.ts";
 import { modelField } from "../fields/request-fields.ts";
 import { KvBits, kvBitsRule } from "../kv-bits.ts";
@@ -91,6 +98,9 @@ export type UnloadRequest = z.infer<typeof UnloadRequest>;
 /** The shortest context: a chat template alone takes about ten tokens. */
 const contextLengthMin = 16;
 
+/** Maximum length of a chat template, in UTF-16 units; the engine also limits its bytes. */
+const chatTemplateMax = 64 * 1024;
+
 function kvBits(name: string, description: string) {
   return optionalField(z.literal([...KvBits.values], `${name} ${kvBitsRule}`), description);
 }
@@ -105,6 +115,10 @@ export const LoadRequest = requestObject("LoadRequest", {
   kv_bits: kvBits("kv_bits", "Bits of a value in the KV cache: fewer take less memory and are less exact."),
   kv_bits_k: kvBits("kv_bits_k", "The same for keys only."),
   kv_bits_v: kvBits("kv_bits_v", "The same for values only."),
+  chat_template: optionalField(
+    stringField("chat_template", { min: 1, max: chatTemplateMax }),
+    "A chat template in Jinja, in place of the model's own; or chatml.",
+  ),
   ...deviceFields,
 });
 export type LoadRequest = z.infer<typeof LoadRequest>;

@@ -10,6 +10,7 @@ export type FlagsIn<List extends readonly Flag[]> = FlagsOf<List[number]>;
 
 const { contextLength, threads: threadsSetting, kvBits, kvBitsK, kvBitsV } = settings.engine;
 const { contextOverflow, speculation, draftModel, draftTokens } = settings.engine;
+const { chatTemplate, chatTemplateFile } = settings.engine;
 const { topK, topP, minP, seed, temperature, maxTokens, noModelSampling } = settings.sampling;
 
 /** Settings that are flags of `run` and `chat`, which read all others from the environment. */
@@ -25,6 +26,8 @@ export const loadingSettings = [
   speculation,
   draftModel,
   draftTokens,
+  chatTemplate,
+  chatTemplateFile,
 ] as const;
 
 export const samplingFlags = [
@@ -185,6 +188,8 @@ export const loadFlags = [
   ofServer(kvBits),
   ofServer(kvBitsK),
   ofServer(kvBitsV),
+  ofServer(chatTemplate),
+  ofServer(chatTemplateFile),
   ...ownFlags,
   ...remoteFlags,
 ] as const;

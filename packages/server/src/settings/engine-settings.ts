@@ -116,6 +116,22 @@ export const samplingSettings = {
   noModelSampling: toggle("--no-model-sampling", "Ignore the sampling that models' files recommend"),
 };
 
+export const templateSettings = {
+  chatTemplate: text(
+    "--chat-template <template>",
+    "Chat template in Jinja, in place of the model's own; or chatml",
+    {
+      rule: (rules) => rules.chatTemplate,
+      defaultText: "the model's own",
+      details:
+        "It applies to every model that the server loads, and has the [limits](http-api.md#limits) of models' own templates.",
+    },
+  ),
+  chatTemplateFile: text("--chat-template-file <file>", "File with such a template", {
+    defaultText: "the model's own",
+  }),
+};
+
 export const speculationSettings = {
   speculation: text("--speculation <mode>", "Draft tokens from earlier text; faster where text repeats", {
     choices: ["off", "ngram"],

@@ -9,6 +9,7 @@ import {
   TensorSplit,
 } from "@ingle/engine/device-options";
 import { AdapterName, adaptersMax } from "@ingle/engine/adapter-options";
+import { ChatTemplate } from "@ingle/engine/chat-template";
 import { WorkerAddress, workersMax } from "@ingle/engine/worker-address";
 import { KvBits } from "@ingle/protocol/kv-bits";
 import { z } from "zod";
@@ -101,6 +102,7 @@ export const keyDigests = z
   .max(apiKeysMax, `must be at most ${apiKeysMax} keys`);
 
 export const kvBits = KvBits;
+export const chatTemplate = ChatTemplate;
 
 /** A list whose entries are checked one by one. If it is not given, it is undefined instead of empty. */
 const commaSeparated = text.transform((entries) => entries.split(",").map((entry) => entry.trim()));

@@ -10,6 +10,7 @@ import {
   positionSettings,
   samplingSettings,
   speculationSettings,
+  templateSettings,
   rpcSettings,
 } from "./engine-settings.ts";
 import {
@@ -31,6 +32,7 @@ export const settings = {
     ...deviceSettings,
     ...computeSettings,
     ...positionSettings,
+    ...templateSettings,
     ...speculationSettings,
     ...imageSettings,
     ...adapterSettings,
@@ -51,6 +53,7 @@ export const settingSections: readonly (readonly [title: string, table: SettingT
   ["Devices", deviceSettings],
   ["Computing", computeSettings],
   ["Positions", positionSettings],
+  ["Chat template", templateSettings],
   ["Speculative decoding", speculationSettings],
   ["Images", imageSettings],
   ["Adapters", adapterSettings],

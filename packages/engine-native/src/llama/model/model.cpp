@@ -133,6 +133,10 @@ bool is_reranker(const llama_model* model) {
     return std::ranges::any_of(llama_internal_get_tensor_map(model), is_classifier);
 }
 
+std::string unreadable(const std::string& reason) {
+    return "it cannot be read: " + reason + ".";
+}
+
 std::string rerank_template(const llama_model* model) {
     const char* text = llama_model_chat_template(model, "rerank");
     return text == nullptr ? "" : text;
@@ -288,7 +292,8 @@ base::Result<std::shared_ptr<const Model>> Model::read(const ModelOptions& optio
         if (lines.find("failed to mlock") != std::string::npos) return std::unexpected(not_locked());
         std::shared_ptr<Model> model(new Model(std::move(raw), options));
         if (is_outline) return model;
-        if (base::Result<void> made = model->make_templates(progress.is_aborted); !made)
+        const std::string& given = options.chat_template;
+        if (base::Result<void> made = model->make_templates(given, progress.is_aborted); !made)
             return std::unexpected(made.error());
         base::Result<Adapters> adapters = Adapters::load(model->raw(), options.adapters);
         if (!adapters) return std::unexpected(adapters.error());
@@ -306,8 +311,12 @@ base::Result<std::shared_ptr<const Model>> Model::read(const ModelOptions& optio
     }
 }
 
-/// Parses the chat templates. llama.cpp renders them a few times to find out what they support.
-base::Result<void> Model::make_templates(const std::atomic<bool>& is_aborted) {
+/// Parses the chat templates, with a `given` one in place of the file's unless it is empty. llama.cpp renders them a few times to find
+/// out what they support.
+base::Result<void> Model::make_templates(const std::string& given, const std::atomic<bool>& is_aborted) {
+    if (given.size() > kTemplateBytesMax)
+        return base::wrong_option("chatTemplate", "it has more than " + std::to_string(kTemplateBytesMax) +
+                                                      " bytes, which is the limit.");
     for (const char* name : {static_cast<const char*>(nullptr), "tool_use", "rerank"}) {
         const char* source = llama_model_chat_template(raw(), name);
         if (source == nullptr || std::string_view(source).size() <= kTemplateBytesMax) continue;
@@ -317,13 +326,16 @@ base::Result<void> Model::make_templates(const std::atomic<bool>& is_aborted) {
     }
     const jinja::work_limit limit(template_allowance({}, is_aborted));
     try {
-        templates_.reset(common_chat_templates_init(raw(), "").release());
+        templates_.reset(common_chat_templates_init(raw(), given).release());
         info_.chat_template = skills_of(*templates_);
-    } catch (const std::exception&) {
-        if (limit.ended() == nullptr) throw;
+        info_.has_chat_template |= !given.empty();
+    } catch (const std::exception& error) {
+        if (limit.ended() == nullptr && given.empty()) throw;
+        if (limit.ended() == nullptr) return base::wrong_option("chatTemplate", unreadable(error.what()));
     }
     if (is_aborted.load()) return base::fail(Code::aborted, "Loading the model was aborted.");
     if (limit.ended() == nullptr) return {};
+    if (!given.empty()) return base::wrong_option("chatTemplate", unreadable(limit.ended()));
     return base::fail(Code::model_invalid,
                       path_ + " has a chat template that cannot be read: " + limit.ended() + ".");
 }

@@ -40,6 +40,8 @@ struct ModelOptions {
     std::optional<Placement> placement = std::nullopt;
     /// LoRA adapters that requests may use.
     std::vector<AdapterFile> adapters = {};
+    /// In place of the file's chat template; empty for that.
+    std::string chat_template = {};
 };
 
 constexpr auto fields_of(const ModelOptions*) {
@@ -48,7 +50,8 @@ constexpr auto fields_of(const ModelOptions*) {
         base::field("gpuLayers", &ModelOptions::gpu_layers, {.min = -1, .max = 1 << 20}),
         base::field("mmap", &ModelOptions::mmap), base::field("mlock", &ModelOptions::mlock),
         base::field("projector", &ModelOptions::vision), base::field("workers", &ModelOptions::workers),
-        base::field("placement", &ModelOptions::placement), base::field("adapters", &ModelOptions::adapters));
+        base::field("placement", &ModelOptions::placement), base::field("adapters", &ModelOptions::adapters),
+        base::field("chatTemplate", &ModelOptions::chat_template));
 }
 
 inline const char* relate(ModelOptions& options) {
@@ -162,7 +165,7 @@ public:
     /// The model's file, or the first one of a split model.
     const std::string& path() const { return path_; }
     llama_model* raw() const { return model_.get(); }
-    /// The file's chat template, or a default one if it has none; null in an outline.
+    /// The given chat template, or the file's, or a default one if it has none; null in an outline.
     const common_chat_templates* templates() const { return templates_.get(); }
     const llama_vocab* vocab() const { return llama_model_get_vocab(model_.get()); }
 
@@ -214,7 +217,7 @@ private:
     static base::Result<std::shared_ptr<const Model>> read(const ModelOptions& options, bool is_outline,
                                                            Progress progress);
     Model(llama_model_ptr model, const ModelOptions& options);
-    base::Result<void> make_templates(const std::atomic<bool>& is_aborted);
+    base::Result<void> make_templates(const std::string& given, const std::atomic<bool>& is_aborted);
     std::shared_ptr<const Pieces> make_pieces() const;
 
     // Destroyed in reverse: templates and projector use the model's vocabulary, adapters belong to it, and the workers hold some of

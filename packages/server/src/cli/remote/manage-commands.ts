@@ -1,4 +1,5 @@
 // `ingle ps`, `ingle load` and `ingle unload`: list and change what a running server has in memory.
+import { readFile } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import type { ManagedModel, ManagedModelList } from "@ingle/protocol";
 import { CliError, exitCodes } from "../errors.ts";
@@ -27,7 +28,7 @@ export async function psCommand(flags: FlagsIn<typeof psFlags>, context: Command
 /** Returns when the model is loaded. Throws CliError if it cannot be. */
 export async function loadCommand(
   model: string,
-  { ctx, kvBits, kvBitsK, kvBitsV, ...flags }: FlagsIn<typeof loadFlags>,
+  { ctx, kvBits, kvBitsK, kvBitsV, chatTemplate, chatTemplateFile, ...flags }: FlagsIn<typeof loadFlags>,
   context: CommandContext,
 ): Promise<number> {
   const server = await RemoteServer.find(flags, context);
@@ -36,6 +37,7 @@ export async function loadCommand(
     kv_bits: kvBits,
     kv_bits_k: kvBitsK,
     kv_bits_v: kvBitsV,
+    chat_template: chatTemplate ?? (await textOf(chatTemplateFile)),
     ...ownFieldsOf(flags),
   };
   const { id } = await server.request("load", model, settings);
@@ -48,6 +50,17 @@ export async function loadCommand(
   const memory = loaded.memory_bytes === null ? "" : `, ${formatBytes(loaded.memory_bytes)}`;
   context.stdout.write(`${id} is loaded${memory}.\n`);
   return exitCodes.ok;
+}
+
+/** The text of a file on this machine, which the server does not read. The server checks it. Throws CliError. */
+async function textOf(file: string | undefined): Promise<string | undefined> {
+  if (file === undefined) return undefined;
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CliError(`--chat-template-file cannot be read: ${reason}`);
+  }
 }
 
 /** Converts flags of devices and processors to fields of a load request. Throws CliError for an invalid value. */

@@ -10,6 +10,8 @@ export interface LoadSettings {
   /** Bits per value with which the KV cache stores keys, and values. */
   kvBitsK?: KvBits | undefined;
   kvBitsV?: KvBits | undefined;
+  /** A chat template in place of the model's own. */
+  chatTemplate?: string | undefined;
   /** The settings for devices and processors. */
   devices?: OwnOptions | undefined;
 }
@@ -24,6 +26,7 @@ export function settingsOf(request: LoadRequest): LoadSettings | undefined {
     contextLength,
     kvBitsK: kv_bits_k,
     kvBitsV: kv_bits_v,
+    chatTemplate: request.chat_template,
     devices: deviceSettingsOf(request),
   };
   return Object.values(settings).every((value) => value === undefined) ? undefined : settings;
@@ -33,8 +36,8 @@ export function settingsOf(request: LoadRequest): LoadSettings | undefined {
 export function usualSettings(
   engine: Omit<LoadSettings, "devices"> & StartedWith & { kvBits?: KvBits | undefined },
 ): LoadSettings {
-  const { contextLength, kvBits = kvBitsDefault, kvBitsK = kvBits, kvBitsV = kvBits } = engine;
-  return { contextLength, kvBitsK, kvBitsV, devices: usualDeviceSettings(engine) };
+  const { contextLength, kvBits = kvBitsDefault, kvBitsK = kvBits, kvBitsV = kvBits, chatTemplate } = engine;
+  return { contextLength, kvBitsK, kvBitsV, chatTemplate, devices: usualDeviceSettings(engine) };
 }
 
 /** The requested settings, with the usual ones for the rest. */
@@ -43,6 +46,7 @@ export function settingsOver(requested: LoadSettings | undefined, usual: LoadSet
     contextLength: requested?.contextLength ?? usual.contextLength,
     kvBitsK: requested?.kvBitsK ?? usual.kvBitsK,
     kvBitsV: requested?.kvBitsV ?? usual.kvBitsV,
+    chatTemplate: requested?.chatTemplate ?? usual.chatTemplate,
     devices: bothOf(usual.devices, requested?.devices),
   };
 }
@@ -53,11 +57,12 @@ function bothOf(usual: OwnOptions | undefined, requested: OwnOptions | undefined
 
 /** Whether the current settings are the requested ones. */
 export function agree(requested: LoadSettings, present: LoadSettings): boolean {
-  const { contextLength, kvBitsK, kvBitsV } = settingsOver(requested, present);
+  const { contextLength, kvBitsK, kvBitsV, chatTemplate } = settingsOver(requested, present);
   return (
     contextLength === present.contextLength &&
     kvBitsK === present.kvBitsK &&
     kvBitsV === present.kvBitsV &&
+    chatTemplate === present.chatTemplate &&
     devicesAgree(requested.devices ?? {}, present.devices ?? {})
   );
 }
