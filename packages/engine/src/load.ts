@@ -23,6 +23,7 @@ import { cpusOf, deviceOptions } from "./device-options.ts";
 import { EngineError, invalidRequest } from "./errors.ts";
 import { invalidOption } from "./issue-message.ts";
 import { kvBlockTokens } from "./kv-blocks.ts";
+import { keptState } from "./kept-state.ts";
 import { KvBits, kvTypes } from "./kv-cache.ts";
 import { getModel } from "./library/fetch-model.ts";
 import { fileBytes } from "./library/paths.ts";
@@ -30,25 +31,16 @@ import { projectorInstalledWith } from "./library/installed.ts";
 import { parseModelSpec } from "./library/model-spec.ts";
 import { modelTraits } from "./library/model-traits.ts";
 import type { RecommendedSampling } from "./library/recommended-sampling.ts";
-import { hostMemoryBytes, ThreadCount, threadsDefault } from "./memory.ts";
+import { ThreadCount, threadsDefault } from "./memory.ts";
 import { Model } from "./model.ts";
-import {
-  computeOptions,
-  draftWeightsOptions,
-  stateOptions,
-  stretched,
-  weightsOptions,
-} from "./native-device-options.ts";
+import { computeOptions, draftWeightsOptions, stretched, weightsOptions } from "./native-device-options.ts";
 import type { Processor } from "./processor.ts";
 import { projectorOf } from "./projector.ts";
-import { stateFileIn } from "./state-file.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 import { leaseWorkers, RpcOptions, type WorkersLease } from "./workers/worker-pool.ts";
 
 /** The maximum number of sequences in one context: llama.cpp's own limit. */
 export const parallelMax = 256;
-/** The largest default size of the host KV tier: about 90,000 tokens of a model with a billion parameters. */
-const cacheRamDefaultMaxMiB = 2048;
 const checkpointRamDefaultMiB = 256;
 const mebibyte = 1024 * 1024;
 
@@ -362,27 +354,6 @@ function blockReports({
   return { kvBlockTokens, kvBlockSeed: createHash("sha256").update(kvBlockSalt).digest().subarray(0, 8) };
 }
 
-async function keptState(
-  modelPath: string,
-  options: CheckedLoadOptions,
-): Promise<Pick<NativeEngineOptions, "cacheRamBytes" | "stateFile" | "stateKey">> {
-  const cacheRamBytes = (options.cacheRamMiB ?? cacheRamDefaultMiB()) * mebibyte;
-  if (options.cacheDir === undefined) return { cacheRamBytes, stateFile: "", stateKey: new Uint8Array(32) };
-  if (cacheRamBytes === 0) {
-    throw new EngineError(
-      "invalid_request",
-      "cacheDir stores the state that cacheRamMiB keeps in memory: set cacheRamMiB to more than 0, or leave cacheDir out.",
-      { details: { param: "cacheDir" } },
-    );
-  }
-  const settings = {
-    ...(await kvTypes(options)),
-    flashAttention: options.flashAttention,
-    others: stateOptions(options),
-  };
-  return { cacheRamBytes, ...(await stateFileIn(path.resolve(options.cacheDir), modelPath, settings)) };
-}
-
 function speculationOf(
   { info }: NativeModel,
   options: CheckedLoadOptions,
@@ -403,8 +374,4 @@ function speculationOf(
     );
   }
   return { speculation: draftModel === undefined ? speculation : "draft-model", draftTokens };
-}
-
-function cacheRamDefaultMiB(): number {
-  return Math.min(cacheRamDefaultMaxMiB, Math.floor(hostMemoryBytes() / 8 / mebibyte));
 }

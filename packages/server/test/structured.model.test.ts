@@ -3,7 +3,7 @@
 import { ChatCompletion, ChatCompletionChunk, Completion, ErrorBody } from "@ingle/protocol";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { realServer, user, type RealServer } from "./real-server.ts";
+import { modelId, realServer, user, type RealServer } from "./real-server.ts";
 
 const person = {
   type: "object",
@@ -145,7 +145,7 @@ describe("structured output", () => {
       const response = await fetch(`${server.baseUrl}/completions`, {
         method: "POST",
         headers: { "content-type": "application/json" },
-        body: JSON.stringify({ prompt: "Hi", ...asked }),
+        body: JSON.stringify({ model: modelId, prompt: "Hi", ...asked }),
       });
       expect(Completion.parse(await response.json()).choices[0]?.text).toMatch(form);
     }

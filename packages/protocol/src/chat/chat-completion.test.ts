@@ -43,6 +43,10 @@ const stopString = fc.string({ maxLength: 20 });
 
 /** Values that pass, by field; every optional field of the request is here. */
 const good = {
+  n_probs: fc.integer({ min: 0, max: 20 }),
+  return_progress: fc.boolean(),
+  return_tokens: fc.boolean(),
+  structured_outputs: fc.constantFrom({ choice: ["a", "b"] }, { regex: "a+" }, { json_object: true }),
   temperature: number(0, 1e9),
   top_p: number(0, 1),
   top_k: fc.integer({ min: -1, max: 1_000_000 }),
@@ -122,7 +126,7 @@ const good = {
 
 const optionalFields = Object.keys(ChatCompletionRequest.shape).filter((field) => field !== "messages");
 /** What no reply can follow: any value of it is refused. */
-const refusedFields = ["audio", "function_call", "functions"];
+const refusedFields = ["audio", "chat_template", "function_call", "functions"];
 /** What is accepted with any value. */
 const anyField = { ...ignoredLimits, ...ignoredService };
 const ignoredFields = [...Object.keys(anyField), "store", "metadata", "verbosity", "web_search_options"];
@@ -147,9 +151,12 @@ function isOfOneForm({
   grammar = "",
   response_format: format,
   json_schema,
+  structured_outputs,
   tools = [],
   tool_choice,
 }: Fields) {
+  if (structured_outputs !== undefined)
+    return grammar === "" && json_schema === undefined && (format?.type ?? "text") === "text";
   const schemas = [json_schema, format?.schema, format?.json_schema].filter((each) => each !== undefined);
   if (grammar === "") return schemas.length < 2;
   return schemas.length === 0 && format === undefined && (tools.length === 0 || tool_choice === "none");

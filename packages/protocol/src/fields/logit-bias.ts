@@ -21,7 +21,10 @@ function biasOf(rule: string) {
 }
 
 function pairsOf(rule: string) {
-  const token = z.union([z.int().min(0).max(tokenIdMax), z.string().min(1).max(biasTextMax)], rule);
+  const token = z.union(
+    [z.int(rule).min(0, rule).max(tokenIdMax, rule), z.string(rule).min(1, rule).max(biasTextMax, rule)],
+    rule,
+  );
   return z.array(z.tuple([token, biasOf(rule)], rule), rule);
 }
 

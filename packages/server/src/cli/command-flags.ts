@@ -11,7 +11,7 @@ export type FlagsIn<List extends readonly Flag[]> = FlagsOf<List[number]>;
 const { contextLength, threads: threadsSetting, kvBits, kvBitsK, kvBitsV } = settings.engine;
 const { contextOverflow, speculation, draftModel, draftTokens } = settings.engine;
 const { chatTemplate, chatTemplateFile } = settings.engine;
-const { topK, topP, minP, seed, temperature, maxTokens, noModelSampling } = settings.sampling;
+const { topKSet: topK, topP, minP, seed, temperature, maxTokens, noModelSampling } = settings.sampling;
 
 /** Settings that are flags of `run` and `chat`, which read all others from the environment. */
 export const loadingSettings = [

@@ -20,7 +20,7 @@ export interface ServerSampling {
 export function serverSampling({
   noModelSampling,
   temperature,
-  topK,
+  topKSet: topK,
   topP,
   minP,
   seed,

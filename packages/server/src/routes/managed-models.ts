@@ -12,6 +12,7 @@ import { addRoute, type Route } from "./add-route.ts";
 /** The names in requests for the engine's fields. */
 export const loadFieldNames: FieldNames = {
   contextLength: "context_length",
+  chatTemplate: "chat_template",
   ...Object.fromEntries(ownSettings.map(({ option, field }) => [option, field])),
 };
 

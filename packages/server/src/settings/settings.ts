@@ -8,11 +8,10 @@ import {
   limitSettings,
   memorySettings,
   positionSettings,
-  samplingSettings,
   speculationSettings,
-  templateSettings,
   rpcSettings,
 } from "./engine-settings.ts";
+import { samplingSettings, templateSettings } from "./sampling-settings.ts";
 import {
   accessSettings,
   modelSettings,

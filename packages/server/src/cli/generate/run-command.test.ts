@@ -74,8 +74,8 @@ describe("ingle run", () => {
   });
 
   it.each([
-    [["--top-p", "3"], "--top-p: must be at most 1"],
-    [["--top-p", "0"], "--top-p: must be above 0"],
+    [["--top-p", "3"], "'--top-p <number>' argument '3' is invalid. It must be at most 1."],
+    [["--top-p", "0"], "'--top-p <number>' argument '0' is invalid. It must be a number of at least"],
     [["--min-p", "2"], "--min-p"],
     [["--temperature", "-1"], "--temperature: must be at least 0"],
     [["--max-tokens", "1.5"], "--max-tokens"],

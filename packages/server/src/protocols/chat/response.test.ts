@@ -11,7 +11,8 @@ async function events(script: Script, options: Partial<StreamOptions> = {}): Pro
   const { model } = await scriptedModel(script);
   const generation = model.generate({ messages: [{ role: "user", content: "Hi" }] });
   const seen: string[] = [];
-  const all = { includeUsage: false, timingsPerToken: false, ...options };
+  const shown = { hasLogprobs: true, hasTokens: false };
+  const all = { includeUsage: false, timingsPerToken: false, ...shown, ...options };
   for await (const event of toChunks(head, [generation], all)) seen.push(event);
   return seen;
 }

