@@ -8,6 +8,7 @@ namespace {
 
 struct kernels {
     int    columns;
+    int    rows_min;
     size_t input_size; // of `blocks_together` blocks
     size_t (*buffer_size)(int64_t blocks);
     void (*round_input)(const float * values, char * row, int64_t at);
@@ -15,7 +16,7 @@ struct kernels {
 };
 
 template <class T> const kernels * kernels_for() {
-    static constexpr kernels found = {T::columns, input<T>::size, buffer_size<T>, round_input<T>, multiply<T>};
+    static constexpr kernels found = {T::columns, T::rows_min, input<T>::size, buffer_size<T>, round_input<T>, multiply<T>};
     return &found;
 }
 
@@ -31,7 +32,14 @@ const kernels * kernels_of(ggml_type type) {
         case GGML_TYPE_Q4_K:   return kernels_for<q4_K>();
         case GGML_TYPE_Q5_K:   return kernels_for<q5_K>();
         case GGML_TYPE_Q6_K:   return kernels_for<q6_K>();
-        case GGML_TYPE_IQ4_XS: return kernels_for<iq4_xs>();
+        case GGML_TYPE_IQ4_XS:  return kernels_for<iq4_xs>();
+        case GGML_TYPE_IQ3_S:   return kernels_for<iq3_s>();
+        case GGML_TYPE_IQ3_XXS: return kernels_for<iq3_xxs>();
+        case GGML_TYPE_IQ2_S:   return kernels_for<iq2_s>();
+        case GGML_TYPE_IQ2_XS:  return kernels_for<iq2_xs>();
+        case GGML_TYPE_IQ2_XXS: return kernels_for<iq2_xxs>();
+        case GGML_TYPE_IQ1_S:   return kernels_for<iq1_s>();
+        case GGML_TYPE_IQ1_M:   return kernels_for<iq1_m>();
         default:               return nullptr;
     }
 }
@@ -68,13 +76,20 @@ struct plan {
     size_t size(int n_threads) const { return buffers_at + n_threads*buffer_size + line_size; }
 };
 
+// Whether there are enough rows of inputs for panels to be faster; with experts, for each of them if all are chosen equally often.
+bool has_enough_rows(const ggml_tensor * dst) {
+    const int rows_min = kernels_of(dst->src[0]->type)->rows_min;
+    return rows_min == 1 || (dst->op == GGML_OP_MUL_MAT_ID ? ggml_nelements(dst->src[2]) >= rows_min*dst->src[0]->ne[2]
+                                                           : ggml_nrows(dst->src[1]) >= rows_min);
+}
+
 bool is_supported(const ggml_tensor * dst) {
     const ggml_tensor * weights = dst->src[0];
     const ggml_tensor * inputs  = dst->src[1];
     return kernels_of(weights->type) != nullptr && weights->nb[0] == ggml_type_size(weights->type) && weights->ne[3] == 1 &&
            (dst->op == GGML_OP_MUL_MAT_ID || (dst->op == GGML_OP_MUL_MAT && weights->ne[2] == 1)) &&
            inputs->type == GGML_TYPE_F32 && inputs->nb[0] == sizeof(float) && dst->type == GGML_TYPE_F32 &&
-           dst->nb[0] == sizeof(float);
+           dst->nb[0] == sizeof(float) && has_enough_rows(dst);
 }
 
 const char * row_of(const ggml_tensor * tensor, int64_t i) {

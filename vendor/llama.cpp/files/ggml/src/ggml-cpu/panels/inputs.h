@@ -1,7 +1,7 @@
 // The two operands of a product by panels: rows of inputs, rounded to 8 bits, and decoded panels of weights.
 #pragma once
 
-#include "types.h"
+#include "grids.h"
 
 namespace {
 

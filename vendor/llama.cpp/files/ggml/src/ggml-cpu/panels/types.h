@@ -13,6 +13,7 @@ namespace {
 // - with several sub-blocks, `scales(blocks)`: 16 integers of 16 bits, which are the scales of 16 sub-blocks, or those of 8 and then,
 //   with `has_minimums`, 8 that are subtracted as often as another float, which follows the scale, says;
 // - with 16 sub-blocks and `has_minimums`, `minimums(blocks)`: as many of them.
+// - `rows_min`: with fewer rows of inputs, upstream's products are faster.
 // `blocks` are those that a vector holds.
 
 inline ints low_nibbles(ints bytes) { return both(bytes, all_bytes(15)); }
@@ -23,16 +24,22 @@ template <class B> inline ints nibbles_32(const together<B> & blocks, size_t at)
     return low_nibbles(shift_right_each(each_16_twice(blocks, at), each_row_32(0, 0, 4, 4)));
 }
 
+#ifndef PANELS_OF_16
+// -1 where a bit is set, for each of 32 bits that are in every lane.
+inline ints bytes_with_bits(ints lanes) {
+    const ints bits = _mm256_set1_epi64x((int64_t) 0x8040201008040201);
+    const ints at   = each_row_32(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
+    return _mm256_cmpeq_epi8(both(pick_bytes(lanes, at), bits), bits);
+}
+#endif
+
 // 32 bits as bit 4 of 32 bytes.
 template <class B> inline ints spread_bits(const together<B> & blocks, size_t from) {
-    const ints at = each_row_32(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
-    const ints bytes = pick_bytes(all_4(blocks, from), at);
-    const int64_t each = (int64_t) 0x8040201008040201;
 #ifdef PANELS_OF_16
-    return _mm512_maskz_set1_epi8(_mm512_test_epi8_mask(bytes, _mm512_set1_epi64(each)), 16);
+    const ints bytes = pick_bytes(all_4(blocks, from), each_row_32(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303));
+    return _mm512_maskz_set1_epi8(_mm512_test_epi8_mask(bytes, _mm512_set1_epi64((int64_t) 0x8040201008040201)), 16);
 #else
-    const __m256i bits = _mm256_set1_epi64x(each);
-    return both(_mm256_cmpeq_epi8(both(bytes, bits), bits), all_bytes(16));
+    return both(bytes_with_bits(all_4(blocks, from)), all_bytes(16));
 #endif
 }
 
@@ -47,12 +54,19 @@ template <class B> inline ints six_bit_scales(const together<B> & blocks) {
     return widen(either(first, last));
 }
 
+// 8 integers of 32 bits as those of 16 bits, and 8 zeros.
+inline ints first_pairs(ints each) { return pick_words<0xd8>(pack_fours(each, all(0))); }
+
+// By how much 32 bits are shifted so that each lane has another nibble last.
+inline ints nibble_shifts() { return each_row_32(0x400000000, 0xc00000008, 0x1400000010, 0x1c00000018); }
+
 struct small_block {
     static constexpr int   columns        = 32;
     static constexpr int   sub_blocks     = 1;
     static constexpr bool  has_minimums   = false;
     static constexpr bool  has_half_scale = true;
     static constexpr float scale_factor   = 1;
+    static constexpr int   rows_min       = 1;
 };
 
 template <int count> struct super_block {
@@ -61,6 +75,7 @@ template <int count> struct super_block {
     static constexpr bool  has_minimums   = false;
     static constexpr bool  has_half_scale = true;
     static constexpr float scale_factor   = 1;
+    static constexpr int   rows_min       = 1;
 };
 
 struct q8_0 : small_block {
@@ -107,10 +122,10 @@ struct iq4_xs : super_block<8>, iq4_values {
     static constexpr size_t scale_at = offsetof(block, d);
     // 4 bits of each, and then, in 16 bits, 2 higher ones of each.
     static ints scales(const together<block> & b) {
-        const ints low  = shift_right_fours(all_4(b, offsetof(block, scales_l)), each_row_32(0x400000000, 0xc00000008, 0x1400000010, 0x1c00000018));
-        const ints high = shift_right_fours(all_4(b, offsetof(block, scales_h) - 2), each_row_32(0xe0000000c, 0x1200000010, 0x1600000014, 0x1a00000018));
-        const ints each = subtract(either(both(low, all(15)), both(high, all(0x30))), all(32));
-        return pick_words<0xd8>(pack_fours(each, all(0)));
+        const ints low  = shift_right_fours(all_4(b, offsetof(block, scales_l)), nibble_shifts());
+        const ints high = shift_right_fours(all_4(b, offsetof(block, scales_h) - 2),
+                                            each_row_32(0xe0000000c, 0x1200000010, 0x1600000014, 0x1a00000018));
+        return first_pairs(subtract(either(both(low, all(15)), both(high, all(0x30))), all(32)));
     }
 };
 

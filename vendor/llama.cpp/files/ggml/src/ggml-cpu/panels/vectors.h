@@ -58,7 +58,9 @@ inline ints   shift_left(ints pairs, int by) { return _mm512_slli_epi16(pairs, b
 inline ints   shift_right(ints pairs, int by) { return _mm512_srli_epi16(pairs, by); }
 inline ints   shift_right_each(ints words, ints by) { return _mm512_srlv_epi64(words, by); }
 inline ints   shift_right_fours(ints fours, ints by) { return _mm512_srlv_epi32(fours, by); }
+inline ints   add_bytes(ints a, ints b) { return _mm512_add_epi8(a, b); }
 inline ints   subtract_bytes(ints a, ints b) { return _mm512_sub_epi8(a, b); }
+inline ints   multiply_pairs(ints a, ints b) { return _mm512_mullo_epi16(a, b); }
 inline ints   sums_of_two(ints bytes, ints signed_bytes) { return _mm512_maddubs_epi16(bytes, signed_bytes); }
 inline ints   sums_of_pairs(ints a, ints b) { return _mm512_madd_epi16(a, b); }
 inline ints   pick_bytes(ints from, ints at) { return _mm512_shuffle_epi8(from, at); }
@@ -67,6 +69,10 @@ inline ints   pick_lanes(ints from, ints at) { return _mm512_permutexvar_epi32(a
 inline ints   widen(half_ints bytes) { return _mm512_cvtepi8_epi16(bytes); }
 inline ints   subtract(ints a, ints b) { return _mm512_sub_epi32(a, b); }
 inline ints   pack_fours(ints a, ints b) { return _mm512_packs_epi32(a, b); }
+// Lanes 1, 3, 5 and 7 of each row of a, and then of b.
+inline ints   odd_lanes(ints a, ints b) {
+    return _mm512_permutex2var_epi32(a, _mm512_setr_epi32(1, 3, 5, 7, 17, 19, 21, 23, 9, 11, 13, 15, 25, 27, 29, 31), b);
+}
 inline ints   widen_low_pairs(ints pairs) { return _mm512_srai_epi32(_mm512_unpacklo_epi16(pairs, pairs), 16); }
 inline floats to_floats(half_ints halves) { return _mm512_cvtph_ps(halves); }
 inline half_ints low_words(ints words) { return _mm512_cvtepi32_epi16(words); }
@@ -108,7 +114,9 @@ inline ints   shift_left(ints pairs, int by) { return _mm256_slli_epi16(pairs, b
 inline ints   shift_right(ints pairs, int by) { return _mm256_srli_epi16(pairs, by); }
 inline ints   shift_right_each(ints words, ints by) { return _mm256_srlv_epi64(words, by); }
 inline ints   shift_right_fours(ints fours, ints by) { return _mm256_srlv_epi32(fours, by); }
+inline ints   add_bytes(ints a, ints b) { return _mm256_add_epi8(a, b); }
 inline ints   subtract_bytes(ints a, ints b) { return _mm256_sub_epi8(a, b); }
+inline ints   multiply_pairs(ints a, ints b) { return _mm256_mullo_epi16(a, b); }
 inline ints   sums_of_two(ints bytes, ints signed_bytes) { return _mm256_maddubs_epi16(bytes, signed_bytes); }
 inline ints   sums_of_pairs(ints a, ints b) { return _mm256_madd_epi16(a, b); }
 inline ints   pick_bytes(ints from, ints at) { return _mm256_shuffle_epi8(from, at); }
@@ -117,6 +125,9 @@ inline ints   pick_lanes(ints from, ints at) { return _mm256_permutevar8x32_epi3
 inline ints   widen(half_ints bytes) { return _mm256_cvtepi8_epi16(bytes); }
 inline ints   subtract(ints a, ints b) { return _mm256_sub_epi32(a, b); }
 inline ints   pack_fours(ints a, ints b) { return _mm256_packs_epi32(a, b); }
+inline ints   odd_lanes(ints a, ints b) {
+    return pick_words<0xd8>(_mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), 0xdd)));
+}
 inline ints   widen_low_pairs(ints pairs) { return _mm256_srai_epi32(_mm256_unpacklo_epi16(pairs, pairs), 16); }
 inline floats to_floats(half_ints halves) { return _mm256_cvtph_ps(halves); }
 inline half_ints low_words(ints words) {
@@ -208,6 +219,7 @@ inline half_ints shift_fours(half_ints from, half_ints left, half_ints right) {
 inline half_ints both(half_ints a, half_ints b) { return _mm256_and_si256(a, b); }
 inline half_ints either(half_ints a, half_ints b) { return _mm256_or_si256(a, b); }
 inline half_ints subtract_bytes(half_ints a, half_ints b) { return _mm256_sub_epi8(a, b); }
+inline half_ints interleave_high(half_ints a, half_ints b) { return _mm256_unpackhi_epi8(a, b); } // the last 8 bytes of both
 #else
 template <int order> inline half_ints pick_fours(half_ints from) { return _mm_shuffle_epi32(from, order); }
 inline half_ints each_16(int a, int b, int c, int d) { return _mm_setr_epi32(a, b, c, d); }
@@ -217,6 +229,7 @@ inline half_ints shift_fours(half_ints from, half_ints left, half_ints right) {
 inline half_ints both(half_ints a, half_ints b) { return _mm_and_si128(a, b); }
 inline half_ints either(half_ints a, half_ints b) { return _mm_or_si128(a, b); }
 inline half_ints subtract_bytes(half_ints a, half_ints b) { return _mm_sub_epi8(a, b); }
+inline half_ints interleave_high(half_ints a, half_ints b) { return _mm_unpackhi_epi8(a, b); }
 #endif
 
 // The same 16 bytes, or 32, beside each row.
