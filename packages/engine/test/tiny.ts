@@ -12,8 +12,11 @@ export async function loadTiny(
 }
 
 /** A tiny model whose logits hardly depend on the rest of the batch, for tests that compare texts. */
-export async function loadExact(options: LoadOptions = {}): Promise<LoadedModel> {
-  return loadTiny({ ...exactArithmetic, ...options }, { weights: "f32" });
+export async function loadExact(
+  options: LoadOptions = {},
+  fixture: TinyModelOptions = {},
+): Promise<LoadedModel> {
+  return loadTiny({ ...exactArithmetic, ...options }, { ...fixture, weights: "f32" });
 }
 
 /** `count` different prompts of different lengths. */

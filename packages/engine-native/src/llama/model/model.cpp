@@ -93,8 +93,18 @@ base::Error not_locked() {
             .param = "mlock"};
 }
 
+/// Draft models that read another model's hidden states, or its KV cache.
+constexpr std::array<std::string_view, 3> kDependentDrafts{"eagle3", "dflash", "gemma4-assistant"};
+
 /// Rejects models that llama.cpp loads but that cannot be used here.
 base::Result<void> check_raw(const llama_model* model, const std::string& path) {
+    const std::string architecture = metadata(model, "general.architecture");
+    if (std::ranges::find(kDependentDrafts, architecture) != kDependentDrafts.end()) {
+        return base::fail(Code::model_unsupported,
+                          path + " is not a model of its own: " + architecture +
+                              " files draft from the state of another model, which is not supported. Choose "
+                              "a smaller model of the same family as the draft model.");
+    }
     if (!has_sane_numbers(model))
         return std::unexpected(file_error(path, "a number in its header is out of range"));
     if (llama_vocab_type(llama_model_get_vocab(model)) == LLAMA_VOCAB_TYPE_NONE) {
