@@ -113,7 +113,7 @@ export {
   type QuantizeProgress,
 } from "./quantize/quantize-model.ts";
 export type { ToolCallDelta } from "./reply-reader.ts";
-export { ResponseFormat } from "./response-format.ts";
+export { ResponseFormat, wholeGrammar } from "./response-format.ts";
 export { Limits, Sampling } from "./sampling.ts";
 export type { SessionTool, SessionToolContext } from "./session-tools.ts";
 export { ChatTemplateOptions, Tokenizer, type EncodeOptions } from "./tokenizer.ts";

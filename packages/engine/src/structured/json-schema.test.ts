@@ -76,6 +76,12 @@ describe("arrays, strings and the rest", () => {
     [{ type: "string", format: "uuid" }, '"123e4567-e89b-12d3-a456-426614174000"', true],
     [{ type: "string", format: "ipv4" }, '"256.1.1.1"', false],
     [{ type: "string", format: "email" }, '"ada@example.org"', true],
+    [{ type: "string", format: "uri" }, '"https://example.org:8080/a/b%20c?q=1#top"', true],
+    [{ type: "string", format: "uri" }, '"mailto:ada@example.org"', true],
+    [{ type: "string", format: "uri" }, '"file:///etc/hosts"', true],
+    [{ type: "string", format: "uri" }, '"not a url"', false],
+    [{ type: "string", format: "uri" }, '"example.org/a"', false],
+    [{ type: "string", format: "uri" }, '"https://example.org/%zz"', false],
     [{ type: "string", format: "no such thing" }, '"anything"', true],
     [{ type: ["string", "null"] }, "null", true],
     [{ anyOf: [{ type: "boolean" }, { const: { a: [1] } }] }, '{"a":[1]}', true],
@@ -133,7 +139,7 @@ describe("a schema that cannot be converted", () => {
     expect(problem(schema).message).toContain(reason);
   });
 
-  it.each(["multipleOf", "uniqueItems", "not", "patternProperties", "if"])(
+  it.each(["multipleOf", "uniqueItems", "not", "patternProperties", "if", "dependencies"])(
     "%s is refused when strict is asked for",
     (keyword) => {
       expect(problem({ type: "object", [keyword]: {} })).toMatchObject({
@@ -143,6 +149,15 @@ describe("a schema that cannot be converted", () => {
       expect(problem({ type: "object", [keyword]: {} }, false).message).toBe("");
     },
   );
+
+  it.each([
+    { type: "string", format: "ipv6" },
+    { type: "object", enum: ["a"] },
+    { type: ["integer", "null"], enum: [1, null, 1.5] },
+  ])("%j is refused when strict is asked for", (schema) => {
+    expect(problem(schema)).toMatchObject({ kind: "cannot_enforce" });
+    expect(problem(schema, false).message).toBe("");
+  });
 
   it("with an unsupported pattern uses its format instead, or allows any string unless strict", () => {
     const pattern = String.raw`^(?!\.)x@y$`;

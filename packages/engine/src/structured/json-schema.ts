@@ -3,6 +3,7 @@
 // properties), but not wider, except for the unenforced keywords of schema-keywords.ts, which `strict` refuses.
 import {
   formatOf,
+  isUnenforcedFormat,
   anyArray,
   anyBoolean,
   anyInteger,
@@ -21,6 +22,7 @@ import {
   cannotEnforce,
   countOf,
   isObject,
+  isOfType,
   merged,
   namedProperties,
   numberBounds,
@@ -105,7 +107,7 @@ class SchemaWriter {
     if (alternatives !== undefined) return this.#anyOf(schema, alternatives);
     if (schema["allOf"] !== undefined) return this.#allOf(schema, schema["allOf"]);
     if (schema["const"] !== undefined) return literal(JSON.stringify(schema["const"]));
-    if (schema["enum"] !== undefined) return this.#enum(schema["enum"]);
+    if (schema["enum"] !== undefined) return this.#enum(schema["enum"], schema["type"]);
     const type = typeOf(schema);
     if (Array.isArray(type))
       return this.#either(
@@ -187,9 +189,11 @@ class SchemaWriter {
       : schema;
   }
 
-  #enum(values: unknown): string {
+  #enum(values: unknown, type: unknown): string {
     if (!Array.isArray(values) || values.length === 0) throw wrong("enum must be a non-empty array");
     this.#rules.spend(values.length);
+    if (this.#isStrict && type !== undefined && !values.every((value) => isOfType(value, type)))
+      throw cannotEnforce("enum has values that are not of the type: remove them, or set strict to false");
     return values.map((value: unknown) => literal(JSON.stringify(value))).join(" | ");
   }
 
@@ -258,6 +262,10 @@ class SchemaWriter {
     const max = countOf(schema, "maxLength");
     if (max !== undefined && max < (min ?? 0)) throw wrong("maxLength is less than minLength");
     const format = formatOf(schema["format"]);
+    if (this.#isStrict && isUnenforcedFormat(schema["format"]))
+      throw cannotEnforce(
+        `the format ${String(schema["format"])} cannot be enforced: remove it, or set strict to false`,
+      );
     try {
       if (typeof schema["pattern"] === "string")
         return this.#alone(stringMatching(schema["pattern"], this.#rules), min, max);

@@ -9,7 +9,10 @@ const countMax = 1_000_000_000;
 
 /** Keywords that restrict a value and that a grammar cannot enforce. */
 const unenforced = new Set([
+  "$dynamicRef",
+  "$recursiveRef",
   "contains",
+  "dependencies",
   "dependentRequired",
   "dependentSchemas",
   "else",
@@ -48,6 +51,15 @@ export function isObject(value: unknown): value is Schema {
 /** The first keyword of the schema that a grammar cannot enforce. */
 export function unenforcedKeyword(schema: Schema): string | undefined {
   return Object.keys(schema).find((key) => unenforced.has(key));
+}
+
+/** Whether a value is of a schema's `type`, which may be a list. */
+export function isOfType(value: unknown, type: unknown): boolean {
+  if (Array.isArray(type)) return type.some((each) => isOfType(value, each));
+  if (type === "integer") return Number.isInteger(value);
+  if (type === "object") return isObject(value);
+  if (type === "array") return Array.isArray(value);
+  return type === "null" ? value === null : typeof value === type;
 }
 
 /** `type`, or the type that the other keywords imply. */
