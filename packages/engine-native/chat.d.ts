@@ -5,7 +5,7 @@
 export interface NativeMessage {
   role: string;
   content: string;
-  /** Replaces `content` in a message with images. */
+  /** Replaces `content` in a message with images or audio. */
   parts: NativePart[];
   reasoning: string;
   toolCalls: NativeToolCall[];
@@ -14,10 +14,16 @@ export interface NativeMessage {
   name: string;
 }
 
-/** A part of a message: an image, or a text if `image` is null. */
+/** A part of a message: an image or an audio, or a text if both are null. */
 export interface NativePart {
   text: string;
   image: NativeImage | null;
+  audio: NativeAudio | null;
+}
+
+/** A WAV, FLAC or MP3 file of at most 64 MiB, whose header was checked. The bytes are copied before the call returns. */
+export interface NativeAudio {
+  data: Uint8Array;
 }
 
 /** Three bytes per pixel; at most 16,384 pixels per side and 2^26 in total. The bytes are copied before the call returns. */

@@ -105,7 +105,7 @@ export interface NativeSampling {
 
 export interface NativeRequest {
   tokens: Int32Array;
-  /** The images of the prompt that `tokens` come from. */
+  /** The images and audio of the prompt that `tokens` come from. */
   images: NativeImages | null;
   sampling: NativeSampling;
   /** Maximum number of tokens to generate; -1 for as many as the context has room for, or with `shift`, four contexts' worth. */
@@ -195,7 +195,7 @@ export interface NativeStats {
   steps: number;
   promptTokens: number;
   generatedTokens: number;
-  /** Number of images, or tiles of them, that were encoded. */
+  /** Number of images, or tiles of them, and of windows of audio that were encoded. */
   imagesEncoded: number;
   preemptions: number;
   /** Number of times a running request filled the context and dropped its oldest chat turns. */

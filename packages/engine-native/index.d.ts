@@ -13,6 +13,7 @@ import type {
 } from "./engine.d.ts";
 
 export type {
+  NativeAudio,
   NativeChat,
   NativeImage,
   NativeImageText,
@@ -60,6 +61,8 @@ export type NativeErrorCode =
   | "overloaded"
   | "generation_not_supported"
   | "image_not_supported"
+  | "audio_not_supported"
+  | "audio_invalid"
   | "projector_mismatch"
   | "embeddings_not_supported"
   | "engine_failed"
@@ -102,7 +105,7 @@ export interface NativeLoadOptions {
   gpuLayers: number;
   mmap: boolean;
   mlock: boolean;
-  /** The projector for image input, whose header was checked; null for none. */
+  /** The projector for image and audio input, whose header was checked; null for none. */
   projector: NativeProjector | null;
   /** Machines that hold layers; they come before this machine's GPUs, and stay connected until the model is disposed. */
   workers: NativeWorker[];
@@ -143,7 +146,7 @@ export interface NativePlacement {
 
 export interface NativeProjector {
   path: string;
-  /** Threads that encode images, unless a GPU does. */
+  /** Threads that encode images and audio, unless a GPU does. */
   threads: number;
   /** Minimum and maximum number of tokens per image, for projectors with a variable number; 0 uses the file's values. */
   imageMinTokens: number;
@@ -172,9 +175,11 @@ export interface NativeModelInfo {
   /** Bytes of all tensors. */
   sizeBytes: number;
   hasChatTemplate: boolean;
-  /** Whether it was loaded with a projector, so that messages may have images. */
+  /** Whether it was loaded with a projector for images, so that messages may have them. */
   readsImages: boolean;
-  /** Stands for an image in the texts that `applyChatTemplate` returns and `prepareImages` takes. */
+  /** The same for audio. */
+  readsAudio: boolean;
+  /** Stands for an image or an audio in the texts that `applyChatTemplate` returns and `prepareImages` takes. */
   imageMarker: string;
   /**
    * The chat template, or the default one of a file without any, and what it supports. `writesTools` and `writesToolCalls`: it
@@ -223,9 +228,11 @@ export interface NativeTemplateResult {
 }
 
 export interface NativePrompt {
-  /** Images have negative ids: each stands for a part of an image, and is valid only together with `images`. */
+  /** Images and audio have negative ids: each stands for a part of one, and is valid only together with `images`. */
   tokens: Int32Array;
   images: NativeImages | null;
+  /** How many of the tokens stand for audio. */
+  audioTokens: number;
   stops: string[];
   constraint: NativeConstraint | null;
   /** Null: the whole reply is content. */
@@ -238,7 +245,7 @@ export interface NativePreparation {
   abort(): void;
 }
 
-/** The images of a prompt, scaled for the model and not yet encoded. Valid only for engines of the model that made them. */
+/** The images and audio of a prompt, prepared for the model and not yet encoded. Valid only for engines of the model that made them. */
 export interface NativeImages {
   readonly nativeImages: never;
 }
@@ -273,7 +280,8 @@ export interface NativeModel {
   applyChatTemplate(chat: NativeChat): Promise<NativeTemplateResult>;
   /**
    * Renders the template and tokenizes, in one call. The prompt rejects with `template_failed` or `invalid_argument`, and for
-   * images also with `image_not_supported`, `overloaded` or `out_of_memory`.
+   * images and audio also with `image_not_supported`, `audio_not_supported`, `audio_invalid`, `overloaded` or
+   * `out_of_memory`.
    */
   prepareChat(chat: NativeChat): NativePreparation;
   /** The same for a text with images, without a template. Rejects as `prepareChat` does for images. */

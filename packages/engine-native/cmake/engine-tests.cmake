@@ -8,6 +8,7 @@ add_executable(
     ingle_engine_tests EXCLUDE_FROM_ALL
     test/embedder_test.cpp
     test/engine_adapters_reference_test.cpp
+    test/engine_audio_test.cpp
     test/engine_cancel_test.cpp
     test/engine_embedding_test.cpp
     test/engine_fault_test.cpp

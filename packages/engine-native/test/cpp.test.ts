@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { tinyAdapter, tinyModel, tinyVisionModel } from "@ingle/fixtures";
+import { tinyAdapter, tinyModel, tinyAudioModel, tinyVisionModel } from "@ingle/fixtures";
 import { expect, test } from "vitest";
 import { buildFolder } from "../find-addon.js";
 
@@ -56,6 +56,11 @@ test.each(programs)("the C++ tests $what pass", { timeout: buildMsMax + runMsMax
     gemma3: await tinyVisionModel({ architecture: "gemma3" }),
     qwen2vl: await tinyVisionModel({ architecture: "qwen2vl" }),
   };
+  const hears = {
+    lfm2: await tinyAudioModel({ architecture: "lfm2", audio: "ultravox" }),
+    gemma3: await tinyAudioModel({ architecture: "gemma3", audio: "ultravox" }),
+    qwen2vl: await tinyVisionModel({ architecture: "qwen2vl", audio: "qwen2a" }),
+  };
   const models = {
     INGLE_TINY_LFM2VL: sees.lfm2.model,
     INGLE_TINY_LFM2VL_MMPROJ: sees.lfm2.projector,
@@ -64,6 +69,12 @@ test.each(programs)("the C++ tests $what pass", { timeout: buildMsMax + runMsMax
     INGLE_TINY_QWEN2VL: sees.qwen2vl.model,
     INGLE_TINY_QWEN2VL_MMPROJ: sees.qwen2vl.projector,
     INGLE_TINY_WIDE_MMPROJ: (await tinyVisionModel({ architecture: "lfm2", embedding: 128 })).projector,
+    INGLE_TINY_LFM2_AUDIO: hears.lfm2.model,
+    INGLE_TINY_LFM2_AUDIO_MMPROJ: hears.lfm2.projector,
+    INGLE_TINY_GEMMA3_AUDIO: hears.gemma3.model,
+    INGLE_TINY_GEMMA3_AUDIO_MMPROJ: hears.gemma3.projector,
+    INGLE_TINY_QWEN2_OMNI: hears.qwen2vl.model,
+    INGLE_TINY_QWEN2_OMNI_MMPROJ: hears.qwen2vl.projector,
     INGLE_TEMPLATES: templates,
     INGLE_TINY_LLAMA: await tinyModel(),
     INGLE_TINY_ADAPTER: await tinyAdapter({ model: {} }),

@@ -50,6 +50,7 @@ const structs: Readonly<Record<string, string>> = {
   NativeMessage: "ChatMessage",
   NativePart: "ContentPart",
   NativeImage: "RgbImage",
+  NativeAudio: "AudioFile",
   NativeImageText: "ImageText",
   NativeToolCall: "ToolCall",
   NativeTool: "Tool",

@@ -138,7 +138,14 @@ function toNativeMessage(message: Message): NativeMessage {
 }
 
 function toNativePart(part: ContentPart): NativeMessage["parts"][number] {
-  return part.type === "text" ? { text: part.text, image: null } : { text: "", image: part.image };
+  switch (part.type) {
+    case "text":
+      return { text: part.text, image: null, audio: null };
+    case "image":
+      return { text: "", image: part.image, audio: null };
+    case "audio":
+      return { text: "", image: null, audio: { data: part.audio } };
+  }
 }
 
 function toNativeTool({ name, description, parameters }: Tool): NativeChat["tools"][number] {

@@ -11,6 +11,7 @@ export type EngineErrorCode =
   | "adapter_mismatch"
   | "reranking_not_supported"
   | "image_too_large"
+  | "audio_too_large"
   | "worker_unreachable"
   | "worker_refused"
   | "native_missing"

@@ -4,39 +4,11 @@ import { randomBytes } from "node:crypto";
 import { isCrash } from "./errors.ts";
 import type { ToolCall } from "./messages.ts";
 import type { NativeEvent, NativeFinishEvent, NativePromptEvent, NativeTokenLogprobs } from "./native.ts";
+import type { GenerationTimings, Usage } from "./generation-usage.ts";
 import { ReplyReader, type ReadReply, type ReplyDelta, type ToolCallDelta } from "./reply-reader.ts";
 
 /** Why a reply ended. `stop`: on its own or at a stop string; `length`: at a token limit; `tool_calls`: to have tools called. */
 export type FinishReason = "stop" | "length" | "tool_calls";
-
-/** Counts of tokens. */
-export interface Usage {
-  promptTokens: number;
-  completionTokens: number;
-  /** Tokens of the reply that were spent on reasoning, including all tokens of the piece in which the reasoning ends. */
-  reasoningTokens: number;
-  /** Prompt tokens that came from the prefix cache. */
-  cachedTokens: number;
-  /**
-   * Tokens of the prompt and the reply that context shifts dropped (`contextOverflow: "shift"`). `promptTokens` does not count
-   * tokens that were dropped before the prompt was computed.
-   */
-  droppedTokens: number;
-  /** Tokens that were drafted for the reply (speculative decoding). */
-  draftedTokens: number;
-  /** Drafted tokens that were accepted. */
-  acceptedTokens: number;
-}
-
-/** Milliseconds, measured on the engine's thread. */
-export interface GenerationTimings {
-  /** From submission until the prefill began. */
-  queueMs: number;
-  /** From then until the first token of the reply. */
-  promptMs: number;
-  /** From the first token of the reply to the last. */
-  predictedMs: number;
-}
 
 export interface GenerationResult {
   /** The reply without reasoning and tool calls. */
@@ -98,6 +70,8 @@ export interface StartedGeneration {
   cancel: () => void;
   /** Tokens of the prompt. */
   promptTokens: number;
+  /** How many of them stand for audio. */
+  audioTokens: number;
   /** Parses content, reasoning and calls; absent if the whole reply is content. */
   read?: ReadReply | undefined;
 }
@@ -141,6 +115,7 @@ export class Generation
   /** Aborts the preparation of the prompt. */
   readonly #starting = new AbortController();
   #promptTokens: number | undefined;
+  #audioTokens = 0;
   readonly #result: Promise<GenerationResult>;
   #resolve!: (result: GenerationResult) => void;
   #reject!: (error: unknown) => void;
@@ -244,12 +219,13 @@ export class Generation
 
   async #run(): Promise<void> {
     try {
-      const { cancel, promptTokens, read } = await this.#source.start(
+      const { cancel, promptTokens, audioTokens, read } = await this.#source.start(
         (event) => this.#deliver(event),
         this.#starting.signal,
       );
       this.#cancelNative = cancel;
       this.#promptTokens = promptTokens;
+      this.#audioTokens = audioTokens;
       // It was cancelled while the prompt was being prepared, before the engine had the request.
       if (this.#state.kind === "failed") cancel();
       else if (read !== undefined) {
@@ -338,7 +314,7 @@ export class Generation
           ? "tool_calls"
           : reason,
       ...(this.#stops.includes(stop) ? { stop } : {}),
-      usage: { ...usage, reasoningTokens },
+      usage: { ...usage, audioTokens: this.#audioTokens, reasoningTokens },
       timings: { queueMs, promptMs, predictedMs },
     };
   }

@@ -9,6 +9,15 @@ export { EngineError, type EngineErrorCode, type EngineErrorDetails } from "./er
 export { fitModel, type FittedModel, type Footprint } from "./fit.ts";
 export { forecastMemory, type MemoryForecast } from "./forecast.ts";
 export { generate, streamGenerate, type GenerateParameters, type PromptReader } from "./generate.ts";
+export { audioBytes } from "./audio/audio-bytes.ts";
+export { checkAudios, readAudioHeader } from "./audio/audio-header.ts";
+export {
+  audioLimits,
+  AudioFile,
+  type AudioFormat,
+  type AudioHeader,
+  type AudioLimits,
+} from "./audio/audio-limits.ts";
 export { dataUrlBytes } from "./images/image-bytes.ts";
 export {
   decodeImage,
@@ -25,12 +34,11 @@ export {
   type FinishReason,
   type GenerationChunk,
   type GenerationResult,
-  type GenerationTimings,
   type PromptProgress,
   type PromptTokenLogprobs,
   type TokenLogprobs,
-  type Usage,
 } from "./generation.ts";
+export type { GenerationTimings, Usage } from "./generation-usage.ts";
 export { promptLogprobsMax } from "./sampling.ts";
 export { GenerationRequest, checkGenerationRequest } from "./generation-request.ts";
 export { addAlias, removeAlias } from "./library/aliases.ts";
@@ -49,6 +57,7 @@ export type { FetchOptions, LibraryOptions } from "./library/library-options.ts"
 export { locateModel, type HubModel, type LocatedModel } from "./library/locate.ts";
 export { memoryNeed, peekFile, type ModelFacts } from "./library/model-facts.ts";
 export { modelTraits, type ModelTraits } from "./library/model-traits.ts";
+export { projectorTraits, type ProjectorTraits } from "./library/projector-traits.ts";
 export type { RecommendedSampling } from "./library/recommended-sampling.ts";
 export { parseModelSpec, type ModelSpec } from "./library/model-spec.ts";
 export type { KnownNpmModel, NpmModel } from "./library/npm-model.ts";

@@ -1,5 +1,6 @@
 // The messages of a conversation, with tool calls and their results. The model's chat template formats them.
 import { z } from "zod";
+import { AudioFile } from "./audio/audio-limits.ts";
 import { RgbImage } from "./images/image-limits.ts";
 
 /** A tool call that the model requested. */
@@ -13,11 +14,12 @@ export const ToolCall = z
   .meta({ id: "ToolCall" });
 export type ToolCall = z.infer<typeof ToolCall>;
 
-/** A part of a message: text or an image. */
+/** A part of a message: text, an image or an audio. */
 export const ContentPart = z
   .discriminatedUnion("type", [
     z.object({ type: z.literal("text"), text: z.string() }),
     z.object({ type: z.literal("image"), image: RgbImage }),
+    z.object({ type: z.literal("audio"), audio: AudioFile }),
   ])
   .meta({ id: "ContentPart" });
 export type ContentPart = z.infer<typeof ContentPart>;
@@ -26,7 +28,7 @@ export const Message = z
   .object({
     /** `system`, `user`, `assistant`, `tool` or another role that the chat template supports. */
     role: z.string().min(1).max(64),
-    /** A text, or texts and images in order. Images need a model with a projector. */
+    /** A text, or texts, images and audios in order. Images and audios need a model with a projector for them. */
     content: z.union([z.string(), z.array(ContentPart)]),
     /** The assistant's reasoning before this message. The chat template decides whether to include it. */
     reasoning: z.string().optional(),
@@ -60,6 +62,13 @@ export function withText<M extends Message>(
   }
   const part: ContentPart = { type: "text", text };
   return { ...message, content: place === "before" ? [part, ...content] : [...content, part] };
+}
+
+/** The audios of a conversation, in order. */
+export function audiosOf(messages: readonly Message[]): AudioFile[] {
+  return messages.flatMap(({ content }) =>
+    typeof content === "string" ? [] : content.flatMap((part) => (part.type === "audio" ? [part.audio] : [])),
+  );
 }
 
 /** The number of images in a conversation. */

@@ -30,11 +30,13 @@ import {
   type CheckedGenerationRequest,
   type GenerationRequest,
 } from "./generation-request.ts";
+import { checkAudios } from "./audio/audio-header.ts";
+import { audioNotSupported } from "./audio/audio-limits.ts";
 import { imagePrompt, imageNotSupported } from "./image-prompt.ts";
 import { KvBlockReports, type KvBlockFollower, type KvBlockReport } from "./kv-blocks.ts";
 import { memoryBytesOf, nativeLimits, type MemoryBytes } from "./memory.ts";
 import { deliver, errorOf, type EventReceivers } from "./event-receivers.ts";
-import { countImages } from "./messages.ts";
+import { audiosOf, countImages } from "./messages.ts";
 import { biasedTokens } from "./logit-bias.ts";
 import { Processor } from "./processor.ts";
 import {
@@ -44,6 +46,7 @@ import {
   type RequestToSubmit,
 } from "./native-request.ts";
 import type { RecommendedSampling } from "./library/recommended-sampling.ts";
+import { ofParam } from "./prompt-errors.ts";
 import { predictionTokens } from "./prediction.ts";
 import { readContent, type ReadReply } from "./reply-reader.ts";
 import { wholeGrammar } from "./response-format.ts";
@@ -314,8 +317,11 @@ export class Model implements AsyncDisposable {
   async #prepare(request: CheckedGenerationRequest, signal?: AbortSignal): Promise<PreparedPrompt> {
     if (request.messages === undefined) {
       const { tokens, images } = await imagePrompt(request, this.tokenizer, this.#native);
-      return { tokens, images, stops: [], constraint: await this.#constraintOf(request) };
+      return { tokens, images, audioTokens: 0, stops: [], constraint: await this.#constraintOf(request) };
     }
+    const audios = audiosOf(request.messages);
+    if (audios.length > 0 && !this.info.readsAudio) throw audioNotSupported("messages");
+    checkAudios(audios);
     if (countImages(request.messages) > 0 && !this.info.readsImages) throw imageNotSupported("messages");
     const { chat, read } = prepareForTemplate(request, this.#native.info.chatTemplate);
     const preparation = this.#native.prepareChat(chat);
@@ -341,7 +347,8 @@ export class Model implements AsyncDisposable {
   ): StartedGeneration {
     const native = toNativeRequest(request, prompt);
     const submit = (engine: NativeEngine): number => engine.submit(native);
-    return { ...this.#enqueue(submit, onEvent), promptTokens: prompt.tokens.length, read: prompt.read };
+    const { tokens, audioTokens, read } = prompt;
+    return { ...this.#enqueue(submit, onEvent), promptTokens: tokens.length, audioTokens, read };
   }
 
   #textQueue(limits: NativeMemoryLimits): Pick<EmbeddingSource, "start" | "toError"> {
@@ -374,26 +381,5 @@ async function againAfterCrash<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (!isCrash(error)) throw error;
     return await work();
-  }
-}
-
-/** Awaits a native promise. An invalid grammar becomes an error about the field that it was made from. */
-async function ofParam<T>({ responseFormat }: CheckedGenerationRequest, pending: Promise<T>): Promise<T> {
-  try {
-    return await fromNative(pending);
-  } catch (error) {
-    if (!EngineError.is(error) || error.code !== "invalid_request") throw error;
-    const param = {
-      text: "tools",
-      grammar: "responseFormat.grammar",
-      json: "responseFormat",
-      json_schema: "responseFormat",
-      regex: "responseFormat.regex",
-      choice: "responseFormat.choice",
-    };
-    throw new EngineError(error.code, error.message, {
-      cause: error,
-      details: { param: param[responseFormat.type] },
-    });
   }
 }

@@ -10,6 +10,8 @@ import { promptLogprobsMax } from "./sampling.ts";
 export interface PreparedPrompt {
   tokens: Int32Array;
   images: NativeImages | null;
+  /** How many of the tokens stand for audio. */
+  audioTokens: number;
   stops: string[];
   constraint: NativeConstraint | null;
   read?: ReadReply | undefined;
@@ -51,7 +53,7 @@ function refusePromptLogprobs(
   { tokens, images }: PreparedPrompt,
 ): void {
   if (promptLogprobs === undefined) return;
-  if (images !== null) throw invalidRequest("promptLogprobs", "the prompt must have no images.");
+  if (images !== null) throw invalidRequest("promptLogprobs", "the prompt must have no images and no audio.");
   if (tokens.length * (1 + promptLogprobs) <= promptLogprobsMax) return;
   const reason = `the prompt's ${tokens.length} tokens and their alternatives may be at most ${promptLogprobsMax} together.`;
   throw invalidRequest("promptLogprobs", reason);

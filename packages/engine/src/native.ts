@@ -162,6 +162,8 @@ const codeOfNative: Record<string, EngineErrorCode> = {
   overloaded: "overloaded",
   generation_not_supported: "generation_not_supported",
   image_not_supported: "image_not_supported",
+  audio_not_supported: "audio_not_supported",
+  audio_invalid: "audio_invalid",
   projector_mismatch: "projector_mismatch",
   embeddings_not_supported: "embeddings_not_supported",
   engine_failed: "engine_failed",

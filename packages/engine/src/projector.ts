@@ -1,7 +1,8 @@
-// A model's projector, the file with which it reads images: checks its header before native code reads it.
+// A model's projector, the file with which it reads images or audio: checks its header before native code reads it.
 import { GgufError, readGguf, type GgufMetadata, type GgufTensorInfo } from "@ingle/gguf";
 import path from "node:path";
 import { EngineError, invalidRequest } from "./errors.ts";
+import { traitsOfHeader } from "./library/projector-traits.ts";
 import type { NativeLoadOptions } from "./native.ts";
 
 export interface ProjectorOptions {
@@ -10,13 +11,24 @@ export interface ProjectorOptions {
   imageMaxTokens?: number | undefined;
 }
 
-/** Header values from which sizes are computed, and their bounds: twice those of the largest known projectors. */
+/** Header values of an encoder from which sizes are computed, and their bounds: twice those of the largest known projectors. */
+const encoderBounds = {
+  embedding_length: [1, 16_384],
+  "attention.head_count": [1, 512],
+  feed_forward_length: [0, 131_072],
+  block_count: [0, 256],
+  projection_dim: [0, 65_536],
+  "attention.layer_norm_epsilon": [0, 1],
+} as const;
+
+/** The two encoders that a projector may have: the prefixes of their keys, and of their tensors. */
+const encoders = [
+  ["clip.vision.", "v.blk."],
+  ["clip.audio.", "a.blk."],
+] as const;
+
+/** The same for values that only one of them has. */
 const bounds = {
-  "clip.vision.embedding_length": [1, 16_384],
-  "clip.vision.attention.head_count": [1, 512],
-  "clip.vision.feed_forward_length": [0, 131_072],
-  "clip.vision.block_count": [0, 256],
-  "clip.vision.projection_dim": [0, 65_536],
   "clip.vision.image_size": [0, 8192],
   "clip.vision.patch_size": [1, 1024],
   "clip.vision.projector.scale_factor": [1, 64],
@@ -24,12 +36,24 @@ const bounds = {
   "clip.vision.preproc_min_tiles": [1, 1024],
   "clip.vision.preproc_max_tiles": [1, 1024],
   "clip.vision.n_wa_pattern": [0, 256],
-  "clip.vision.attention.layer_norm_epsilon": [0, 1],
+  "clip.audio.num_mel_bins": [1, 4096],
+  "clip.audio.projector.stack_factor": [1, 64],
+  "clip.audio.subsampling_factor": [1, 64],
+  "clip.audio.conv_kernel_size": [1, 256],
+  "clip.audio.chunk_size": [1, 4096],
+  "clip.audio.max_pos_emb": [1, 65_536],
+  "clip.audio.window_size": [0, 65_536],
+  "clip.audio.projector.window_size": [1, 4096],
+  "clip.audio.projector.downsample_rate": [1, 4096],
+  "clip.audio.projector.head_count": [1, 512],
+  "clip.audio.rvq.num_quantizers": [1, 256],
+  "clip.audio.local_block_count": [0, 256],
+  "clip.audio.local_group_size": [1, 256],
 } as const;
 
 /**
  * The projector's native options; null if there is no projector. Throws `model_not_found`, `model_invalid`, `model_unsupported` (no
- * projector for images) or `invalid_request`.
+ * projector for images or audio) or `invalid_request`.
  */
 export async function projectorOf(
   { mmproj, imageMinTokens = 0, imageMaxTokens = 0 }: ProjectorOptions,
@@ -57,7 +81,8 @@ async function headerOf(file: string): ReturnType<typeof readGguf> {
   try {
     const header = await readGguf(file, { isLenient: true });
     const isClip = valueOf(header.metadata, "general.architecture") === "clip";
-    if (isClip && valueOf(header.metadata, "clip.has_vision_encoder") === true) return header;
+    const { readsImages, readsAudio } = traitsOfHeader(header.metadata);
+    if (isClip && (readsImages || readsAudio)) return header;
   } catch (error) {
     if (error instanceof GgufError)
       throw new EngineError("model_invalid", `${file} cannot be read: ${error.message}`, { cause: error });
@@ -67,13 +92,13 @@ async function headerOf(file: string): ReturnType<typeof readGguf> {
   }
   throw new EngineError(
     "model_unsupported",
-    `${file} is not a projector for images. Use the mmproj file that came with the model.`,
+    `${file} is not a projector for images or audio. Use the mmproj file that came with the model.`,
   );
 }
 
 /** The first wrong value of a header; undefined if there is none. */
 function wrongWith(metadata: GgufMetadata): string | undefined {
-  for (const [key, [min, max]] of Object.entries(bounds)) {
+  for (const [key, [min, max]] of [...Object.entries(bounds), ...encoders.flatMap(boundsOf)]) {
     const value = valueOf(metadata, key);
     if (value === undefined) continue;
     if (typeof value !== "number" || value < min || value > max) return `${key} is not from ${min} to ${max}`;
@@ -81,16 +106,22 @@ function wrongWith(metadata: GgufMetadata): string | undefined {
   const tilesMin = valueOf(metadata, "clip.vision.preproc_min_tiles") ?? 1;
   const tilesMax = valueOf(metadata, "clip.vision.preproc_max_tiles") ?? 12;
   if (tilesMin > tilesMax) return "its minimum of tiles is more than its maximum";
-  const heads = valueOf(metadata, "clip.vision.attention.head_count");
-  const width = valueOf(metadata, "clip.vision.embedding_length");
-  if (typeof heads === "number" && typeof width === "number" && width % heads !== 0)
-    return "its width is not a multiple of its number of heads";
+  for (const [prefix] of encoders) {
+    const heads = valueOf(metadata, `${prefix}attention.head_count`);
+    const width = valueOf(metadata, `${prefix}embedding_length`);
+    if (typeof heads === "number" && typeof width === "number" && width % heads !== 0)
+      return "its width is not a multiple of its number of heads";
+  }
   if (!numbersOf(metadata, "clip.vision.image_mean").every(Number.isFinite))
     return "clip.vision.image_mean has a value that is not a number";
   // Colors are divided by it.
   if (!numbersOf(metadata, "clip.vision.image_std").every((value) => Number.isFinite(value) && value > 0))
     return "clip.vision.image_std is not more than 0";
   return undefined;
+}
+
+function boundsOf([prefix]: (typeof encoders)[number]): [string, readonly [number, number]][] {
+  return Object.entries(encoderBounds).map(([key, range]) => [prefix + key, range]);
 }
 
 /** The dimension of each of a block's tensors that must equal the header's embedding length. */
@@ -108,11 +139,14 @@ const sideOfWidth: Readonly<Record<string, number>> = {
 
 /** llama.cpp does not compare the tensors of a projector with its header, and aborts the process if they differ. */
 function wrongShape(metadata: GgufMetadata, tensors: readonly GgufTensorInfo[]): string | undefined {
-  const width = valueOf(metadata, "clip.vision.embedding_length");
-  for (const { name, shape } of tensors) {
-    if (!name.startsWith("v.blk.")) continue;
-    const side = sideOfWidth[name.split(".").slice(3).join(".")];
-    if (side !== undefined && shape[side] !== width) return `the shape of ${name} is not that of its header`;
+  for (const [prefix, block] of encoders) {
+    const width = valueOf(metadata, `${prefix}embedding_length`);
+    for (const { name, shape } of tensors) {
+      if (!name.startsWith(block)) continue;
+      const side = sideOfWidth[name.split(".").slice(3).join(".")];
+      if (side !== undefined && shape[side] !== width)
+        return `the shape of ${name} is not that of its header`;
+    }
   }
   return undefined;
 }

@@ -1,9 +1,15 @@
-// Projectors with damaged headers, loaded natively in a child process and used to encode an image: each is an EngineError or works, and
+// Projectors with damaged headers, loaded natively in a child process and used to encode an image or audio: each is an EngineError or works, and
 // none crashes the process.
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { makeTinyProjector, tinyVisionModel, type ProjectorType } from "@ingle/fixtures";
+import {
+  makeTinyProjector,
+  tinyAudioModel,
+  tinyVisionModel,
+  type AudioEncoderType,
+  type ProjectorType,
+} from "@ingle/fixtures";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { extremeFields, flippedBytes, oddShapes, truncations } from "./damage.ts";
 import { limitMs, outcomes } from "./damaged-loads.ts";
@@ -39,13 +45,22 @@ const codes = new Set([
   "engine_failed",
 ]);
 
-const seeing: { architecture: "lfm2" | "gemma3" | "qwen2vl"; type: ProjectorType }[] = [
+interface Case {
+  architecture: "lfm2" | "gemma3" | "qwen2vl";
+  type?: ProjectorType;
+  audio?: AudioEncoderType;
+}
+
+const cases: Case[] = [
   { architecture: "lfm2", type: "lfm2" },
   { architecture: "gemma3", type: "gemma3" },
   { architecture: "qwen2vl", type: "qwen2vl_merger" },
+  { architecture: "lfm2", audio: "ultravox" },
+  { architecture: "qwen2vl", audio: "qwen2a" },
 ];
 
-describe.each(seeing)("a projector for $architecture", ({ architecture, type }) => {
+describe.each(cases)("a projector for $architecture ($type $audio)", ({ architecture, type, audio }) => {
+  const encoders = { ...(type === undefined ? {} : { type }), ...(audio === undefined ? {} : { audio }) };
   test.each([
     { name: "fields at their extremes", make: extremeFields, refusedMin: 0.8 },
     { name: "bytes turned", make: flippedBytes, refusedMin: 0.7 },
@@ -54,11 +69,19 @@ describe.each(seeing)("a projector for $architecture", ({ architecture, type }) 
   ])(
     "$name",
     async ({ make, refusedMin }) => {
-      const { model } = await tinyVisionModel({ architecture, ...smallest });
-      const whole = path.join(folder, `${type}.gguf`);
-      await makeTinyProjector(whole, { type, ...smallestProjector });
+      const options = { architecture, ...smallest };
+      const { model } =
+        audio === undefined ? await tinyVisionModel(options) : await tinyAudioModel({ ...options, audio });
+      const whole = path.join(folder, `${type ?? audio}.gguf`);
+      await makeTinyProjector(whole, { ...encoders, ...smallestProjector });
       const damages = make(await readFile(whole)).filter((_, index) => index % every === 0);
-      const results = await outcomes({ whole, model, damages, name: `${type}-${make.name}`, folder });
+      const results = await outcomes({
+        whole,
+        model,
+        damages,
+        name: `${type ?? audio}-${make.name}`,
+        folder,
+      });
       expect(results).toHaveLength(damages.length);
       expect([...new Set(results)].filter((result) => !codes.has(result))).toEqual([]);
       const refused = results.filter((result) => result !== "ok").length;

@@ -1,5 +1,5 @@
 // Loads a file again and again, each time with other damage in its header, and uses it if it loads: the child process of
-// damaged-loads.ts, which must not crash. A model generates a few tokens; if a model for it is given, a projector encodes an image. Prints
+// damaged-loads.ts, which must not crash. A model generates a few tokens; if a model for it is given, a projector encodes an image or audio. Prints
 // one line for each damage: its number, then "ok" or the error's code. Uses the build.
 import { closeSync, openSync, readFileSync, truncateSync, writeFileSync, writeSync } from "node:fs";
 import { load } from "../dist/load.js";
@@ -12,24 +12,45 @@ const shared = { gpuLayers: 0, parallel: 1, threads: 1 };
 // The sides differ, so that swapped sizes are detected.
 const [width, height] = [90, 50];
 const data = new Uint8Array(3 * width * height).map((_, index) => (index * 37) % 251);
-const messages = [{ role: "user", content: [{ type: "image", image: { width, height, data } }] }];
+const image = { type: "image", image: { width, height, data } };
+// A second of a tone as WAV.
+const wav = Buffer.alloc(44 + 32_000);
+wav.write("RIFF----WAVEfmt \x10\0\0\0\x01\0\x01\0", "latin1");
+wav.writeUInt32LE(16_000, 24);
+wav.writeUInt32LE(32_000, 28);
+wav.writeUInt16LE(2, 32);
+wav.writeUInt16LE(16, 34);
+wav.write("data", 36, "latin1");
+wav.writeUInt32LE(32_000, 40);
+for (let at = 44; at < wav.length; at += 2) wav.writeInt16LE(Math.round(9000 * Math.sin(at / 7)), at);
+const audio = { type: "audio", audio: wav };
+
+/** A message with what the model reads. */
+function messagesFor({ readsImages, readsAudio }) {
+  return [
+    {
+      role: "user",
+      content: [...(readsImages === true ? [image] : []), ...(readsAudio === true ? [audio] : [])],
+    },
+  ];
+}
 
 const used =
   modelPath === undefined
     ? {
         load: () => load(scratch, { ...shared, contextLength: 64 }),
-        request: { prompt: [5, 6, 7], maxTokens: 2 },
+        request: () => ({ prompt: [5, 6, 7], maxTokens: 2 }),
       }
     : {
         load: () => load(modelPath, { ...shared, contextLength: 1024, mmproj: scratch }),
-        request: { messages, maxTokens: 1 },
+        request: ({ info }) => ({ messages: messagesFor(info), maxTokens: 1 }),
       };
 
 async function outcome() {
   try {
     const { model } = await used.load();
     try {
-      await model.generate(used.request);
+      await model.generate(used.request(model));
     } finally {
       await model[Symbol.asyncDispose]();
     }

@@ -32,6 +32,16 @@ export const errorHelp = {
     means: "The request contains an image, but the model reads only text.",
     advice: "Leave the image out, or use a model whose `input_modalities` include `image`.",
   },
+  audio_invalid: {
+    means:
+      "An audio is not base64, is not a WAV, FLAC or MP3 file or is damaged, is shorter than a tenth of a second, or has more channels " +
+      "or another sample rate than [supported](audio.md#files-and-limits).",
+    advice: "Convert it, for example with `ffmpeg -i in.m4a -ac 1 -ar 16000 out.wav`.",
+  },
+  audio_not_supported: {
+    means: "The request contains an audio, but the model takes none.",
+    advice: "Use a model whose `input_modalities` include `audio`.",
+  },
   generation_not_supported: {
     means: "The model does not generate text: it is an encoder, for embeddings.",
     advice: "Use `/v1/embeddings`, or a model that generates.",
@@ -74,7 +84,7 @@ export const errorHelp = {
     advice: "Ask them before you send it again.",
   },
   payload_too_large: {
-    means: "The body or an image in it exceeds the server's limit.",
+    means: "The body, or an image or audio in it, exceeds the server's limit.",
     advice: "Send less, or raise the limit on the server.",
   },
   unsupported_media_type: {

@@ -15,6 +15,8 @@ export const wireErrors = {
   image_invalid: { status: 400, type: "invalid_request_error" },
   document_invalid: { status: 400, type: "invalid_request_error" },
   image_not_supported: { status: 400, type: "invalid_request_error" },
+  audio_invalid: { status: 400, type: "invalid_request_error" },
+  audio_not_supported: { status: 400, type: "invalid_request_error" },
   generation_not_supported: { status: 400, type: "invalid_request_error" },
   reranking_not_supported: { status: 400, type: "invalid_request_error" },
   embeddings_not_supported: { status: 400, type: "invalid_request_error" },

@@ -1,12 +1,27 @@
 // The public names of @ingle/protocol.
 export {
+  Transcription,
+  TranscriptionEvent,
+  transcriptionPromptLengthMax,
+  TranscriptionRequest,
+  TranscriptionUsage,
+} from "./audio/transcription.ts";
+export {
   ChatCompletion,
   ChatCompletionChunk,
   ChatCompletionRequest,
   FinishReason,
 } from "./chat/chat-completion.ts";
 export type { ChatCompletionBody } from "./chat/chat-completion.ts";
-export { ChatMessage, ContentPart, ImagePart, ToolCall, toolCallsMax } from "./chat/messages.ts";
+export {
+  AudioFormat,
+  AudioPart,
+  ChatMessage,
+  ContentPart,
+  ImagePart,
+  ToolCall,
+  toolCallsMax,
+} from "./chat/messages.ts";
 export {
   Completion,
   CompletionChunk,

@@ -6,10 +6,10 @@ import { modelLengthMax } from "./fields/request-fields.ts";
 
 /**
  * What a model can do besides generating text. `embeddings`: it computes vectors and generates no text. `tools` and `thinking`:
- * its chat template supports them.
+ * its chat template supports them. `vision` and `audio`: it reads images, and takes audio.
  */
 export const ModelCapability = z
-  .enum(["vision", "tools", "thinking", "embeddings"])
+  .enum(["vision", "audio", "tools", "thinking", "embeddings"])
   .meta({ id: "ModelCapability" });
 export type ModelCapability = z.infer<typeof ModelCapability>;
 
@@ -29,7 +29,7 @@ export const ModelEntry = responseObject("ModelEntry", {
     .int()
     .nullable()
     .describe("Maximum number of tokens that the model was trained for; context_length may be less."),
-  input_modalities: z.array(z.enum(["text", "image"])),
+  input_modalities: z.array(z.enum(["text", "image", "audio"])),
   capabilities: z
     .array(ModelCapability)
     .describe("From its file's header, so known even before it is loaded."),

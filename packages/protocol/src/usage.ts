@@ -10,6 +10,10 @@ export const Usage = responseObject("Usage", {
   total_tokens: z.int(),
   prompt_tokens_details: z.object({
     cached_tokens: z.int().describe("Tokens of the prompt that came from the prefix cache."),
+    audio_tokens: z
+      .int()
+      .optional()
+      .describe("Tokens of the prompt that stand for audio; absent if it has none."),
   }),
   completion_tokens_details: z.object({
     reasoning_tokens: z.int().describe("Tokens of the reply that were spent on reasoning."),

@@ -13,6 +13,7 @@ import type { ControlledServer } from "./control/controlled-server.ts";
 import type { McpControl } from "./mcp/mcp-control.ts";
 import { viewOfRunning, type ServerView } from "./control/server-view.ts";
 import type { InferenceOptions } from "./protocols/inference.ts";
+import { transcriptionRoutes } from "./protocols/transcriptions/routes.ts";
 import { httpServer, limitConnections, type TlsMaterial } from "./http-server.ts";
 import type { JobRunner } from "./jobs/job-runner.ts";
 import { LogRing } from "./live/log-ring.ts";
@@ -195,6 +196,7 @@ async function addRoutes(
   await app.register(modelRoutes, { registry });
   await app.register(generationRoute(chatCompletions), inference);
   await app.register(generationRoute(completions), inference);
+  await app.register(transcriptionRoutes, inference);
   await app.register(tokenizeRoutes, inference);
   await app.register(renderRoutes, inference);
   await app.register(embeddingRoutes, inference);

@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { load, type LoadOptions, type Model } from "@ingle/engine";
-import { exactArithmetic, tinyModel, tinyVisionModel } from "@ingle/fixtures";
+import { exactArithmetic, tinyAudioModel, tinyModel, tinyVisionModel } from "@ingle/fixtures";
 import { ModelRegistry, resolveConfig, serve, type RunningServer, type ServerFlags } from "@ingle/server";
 
 export const modelId = "tiny";
@@ -21,6 +21,8 @@ export async function realServer(
     fixture?: Parameters<typeof tinyModel>[0];
     /** A model of this architecture that reads images, instead of `fixture`. */
     vision?: Parameters<typeof tinyVisionModel>[0]["architecture"];
+    /** A model that takes audio, with this encoder, instead of `fixture`. */
+    audio?: Parameters<typeof tinyAudioModel>[0]["audio"];
     load?: LoadOptions;
     flags?: ServerFlags;
   } = {},
@@ -48,7 +50,12 @@ export async function realServer(
 async function modelFiles({
   fixture,
   vision,
+  audio,
 }: NonNullable<Parameters<typeof realServer>[0]>): Promise<{ file: string; mmproj: string | null }> {
+  if (audio !== undefined) {
+    const { model, projector } = await tinyAudioModel({ architecture: "lfm2", weights: "f32", audio });
+    return { file: model, mmproj: projector };
+  }
   if (vision === undefined) return { file: await tinyModel({ weights: "f32", ...fixture }), mmproj: null };
   const { model, projector } = await tinyVisionModel({ architecture: vision, weights: "f32" });
   return { file: model, mmproj: projector };

@@ -28,6 +28,8 @@ enum class Code {
     overloaded,
     generation_not_supported,
     image_not_supported,
+    audio_not_supported,
+    audio_invalid,
     projector_mismatch,
     embeddings_not_supported,
     engine_failed,
@@ -48,6 +50,8 @@ constexpr const char* code_name(Code code) {
         case Code::context_length_exceeded: return "context_length_exceeded";
         case Code::overloaded: return "overloaded";
         case Code::image_not_supported: return "image_not_supported";
+        case Code::audio_not_supported: return "audio_not_supported";
+        case Code::audio_invalid: return "audio_invalid";
         case Code::projector_mismatch: return "projector_mismatch";
         case Code::generation_not_supported: return "generation_not_supported";
         case Code::embeddings_not_supported: return "embeddings_not_supported";

@@ -3,6 +3,8 @@
 // Images are among the tokens of a text. The model's vocabulary has no ids for images, so an image is a run of negative ids: the
 // first token of image n is -2n, every other one -2n + 1. Equal images have equal numbers and so equal runs, and comparing texts
 // compares their images too. The ids alone show where an image begins.
+//
+// A window of audio is such a run too: what is said of images, here and in the scheduler, applies to audio.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +30,7 @@ using CheckpointId = uint64_t;
 /// Identifies a segment of the host KV tier (sched/host_tier.h). Counts up from 1; 0 means none.
 using SegmentId = uint64_t;
 
-/// Identifies the pixels of an image, or of a tile of it, as one projector sees them. Counts up from 1.
+/// Identifies the pixels of an image or of a tile of it, or the samples of a window of audio, as one projector sees them. Counts up from 1.
 using ImageId = int32_t;
 
 /// The largest id whose two tokens fit the type.

@@ -9,22 +9,30 @@ namespace engine {
 using base::Code;
 using sched::BatchEntry;
 using sched::Outcome;
-using Kind = sched::Outcome::Kind;
 
 void BatchExecutor::execute(Entries batch, ExecutedStep& step) {
     std::vector<Outcome>& outcomes = step.result.outcomes;
-    outcomes.assign(batch.size(), Outcome{.kind = Kind::skipped});
+    outcomes.assign(batch.size(), Outcome{.kind = Outcome::Kind::skipped});
     for (const FailureEvent& failure : step.failures) sampler_.forget(failure.id);
     if (batch.empty()) return;
     sampler_.begin_batch();
-    const auto first_image = std::ranges::find_if(batch, &BatchEntry::is_image);
-    const auto texts = static_cast<size_t>(first_image - batch.begin());
     const Outcomes all(outcomes);
-    if (texts > 0) decode(batch.first(texts), all.first(texts), step);
-    if (texts < batch.size()) decode(batch.subspan(texts), all.subspan(texts), step);
+    for (size_t begin = 0; begin < batch.size();) {
+        const Kind kind = kind_of(batch[begin]);
+        const auto differs = [&](const BatchEntry& entry) { return kind_of(entry) != kind; };
+        const auto end = std::ranges::find_if(batch.subspan(begin), differs);
+        const auto count = static_cast<size_t>(end - batch.begin()) - begin;
+        decode(batch.subspan(begin, count), all.subspan(begin, count), step);
+        begin += count;
+    }
 }
 
-/// Computes and samples entries that are all text or all images.
+BatchExecutor::Kind BatchExecutor::kind_of(const BatchEntry& entry) const {
+    if (!entry.is_image()) return Kind::text;
+    return images_.is_whole(entry) ? Kind::whole_image : Kind::image;
+}
+
+/// Computes and samples entries of one kind.
 void BatchExecutor::decode(Entries entries, Outcomes outcomes, ExecutedStep& step) {
     if (step.result.is_cache_lost) return;
     if (entries.size() > 1 && has_suspect(entries)) return decode_in_halves(entries, outcomes, step);
@@ -97,7 +105,7 @@ Outcome BatchExecutor::sample(const BatchEntry& entry, size_t part, ExecutedStep
     if (entry.wants_all_logits) sampler_.note_prompt(entry, context_, part);
     if (!entry.samples) {
         if (entry.is_image()) images_.computed(entry);
-        return {.kind = Kind::advanced};
+        return {.kind = Outcome::Kind::advanced};
     }
     suspects_.erase(entry.id);
     try {
@@ -113,7 +121,7 @@ Outcome BatchExecutor::sample(const BatchEntry& entry, size_t part, ExecutedStep
 Outcome BatchExecutor::fail(const BatchEntry& entry, base::Error error, ExecutedStep& step) {
     step.failures.push_back({.id = entry.id, .error = std::move(error)});
     sampler_.forget(entry.id);
-    return {.kind = Kind::failed};
+    return {.kind = Outcome::Kind::failed};
 }
 
 } // namespace engine

@@ -40,7 +40,10 @@ public:
 private:
     using Entries = std::span<const sched::BatchEntry>;
     using Outcomes = std::span<sched::Outcome>;
+    /// Only entries of one kind are computed in one batch.
+    enum class Kind { text, image, whole_image };
 
+    Kind kind_of(const sched::BatchEntry& entry) const;
     void decode(Entries entries, Outcomes outcomes, ExecutedStep& step);
     void decode_in_halves(Entries entries, Outcomes outcomes, ExecutedStep& step);
     void decode_failed(base::Code code, Entries entries, Outcomes outcomes, ExecutedStep& step);

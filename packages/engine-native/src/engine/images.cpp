@@ -21,7 +21,7 @@ size_t bytes_of(const Embedding& embedding) {
 
 } // namespace
 
-Images::Images(llama_rt::Vision* vision, std::function<void()> on_ready) {
+Images::Images(llama_rt::Vision* vision, std::function<void()> on_ready) : vision_(vision) {
     if (vision != nullptr) encoder_ = std::make_unique<ImageEncoder>(*vision, std::move(on_ready));
 }
 
@@ -82,6 +82,10 @@ Images::Source Images::source(const sched::BatchEntry& entry) const {
     const ImageId image = base::image_of(entry.tokens.front());
     return {.part = llama_rt::find_part(request.parts, image)->get(),
             .embedding = request.held.at(image)->data()};
+}
+
+bool Images::is_whole(const sched::BatchEntry& entry) const {
+    return vision_->is_whole(*source(entry).part);
 }
 
 void Images::computed(const sched::BatchEntry& entry) {

@@ -1,4 +1,4 @@
-// The images of the requests in flight, encoded or being encoded, and a cache of earlier ones. The scheduler asks for an image
+// The images and audio of the requests in flight, encoded or being encoded, and a cache of earlier ones. The scheduler asks for an image
 // when a sequence has reached it. Engine thread only.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace engine {
 
 class Images final : public sched::ImageSource {
 public:
-    /// `vision` is null for a model without image input. `on_ready` is called on another thread when an image is encoded.
+    /// `vision` is null for a model without image and audio input. `on_ready` is called on another thread when an image is encoded.
     Images(llama_rt::Vision* vision, std::function<void()> on_ready);
 
     /// Adds a request with its images, which may be none.
@@ -38,6 +38,9 @@ public:
     };
     /// The embeddings that an entry is computed from. REQUIRES: prepare() has returned true for it.
     Source source(const sched::BatchEntry& entry) const;
+
+    /// Whether the image's tokens attend to each other.
+    bool is_whole(const sched::BatchEntry& entry) const;
 
     /// An entry is computed: if it reached the image's end, the image is no longer held for this request.
     void computed(const sched::BatchEntry& entry);
@@ -77,6 +80,7 @@ private:
     std::unordered_map<base::ImageId, std::list<Kept>::iterator> kept_by_id_;
     size_t kept_bytes_ = 0;
     uint64_t encoded_ = 0;
+    llama_rt::Vision* vision_;
     /// Null without a projector. Last, so its thread ends first.
     std::unique_ptr<ImageEncoder> encoder_;
 };

@@ -87,7 +87,8 @@ std::unexpected<base::Error> outside_vocabulary() {
 
 std::unexpected<base::Error> larger_than_a_batch(const llama_rt::ImagePart& part, int32_t batch_tokens) {
     return base::fail(Code::invalid_argument,
-                      "An image of this model has " + std::to_string(part.tokens()) +
+                      std::string(part.is_audio() ? "An audio" : "An image") + " of this model has " +
+                          std::to_string(part.tokens()) +
                           " tokens, which are computed in one step, and a step holds " +
                           std::to_string(batch_tokens) + ". Load the model with batchTokens of at least " +
                           std::to_string(part.tokens()) + ".");

@@ -21,7 +21,7 @@ import type {
 /** The number of a prompt's images, of a constraint or of a parser. */
 export type ObjectNumber = number;
 
-export interface RemotePrompt extends Pick<NativePrompt, "tokens" | "stops"> {
+export interface RemotePrompt extends Pick<NativePrompt, "tokens" | "audioTokens" | "stops"> {
   images: ObjectNumber | null;
   constraint: ObjectNumber | null;
   parser: ObjectNumber | null;

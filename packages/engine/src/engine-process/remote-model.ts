@@ -84,9 +84,13 @@ export function loadRemote(
   return { model: load(), abort: () => void supervisor.end(aborted()) };
 }
 
-function toPrompt(process: EngineProcess, { tokens, stops, ...objects }: RemotePrompt): NativePrompt {
+function toPrompt(
+  process: EngineProcess,
+  { tokens, audioTokens, stops, ...objects }: RemotePrompt,
+): NativePrompt {
   return {
     tokens,
+    audioTokens,
     stops,
     images: orNull(process, objects.images),
     constraint: orNull(process, objects.constraint),

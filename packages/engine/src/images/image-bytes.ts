@@ -5,6 +5,7 @@ import { readFile, stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
 
+import { readBase64 } from "../base64.ts";
 import { EngineError } from "../errors.ts";
 
 /** The bytes of an image file, a Blob of them, the path of the file, or a `file:` or `data:` URL. */
@@ -80,14 +81,10 @@ export function dataUrlBytes(url: string, limits: Pick<ImageLimits, "maxBytes"> 
   const prefix = prefixPattern.exec(url.slice(0, PREFIX_LENGTH_MAX))?.[0];
   if (prefix === undefined)
     throw new EngineError("image_invalid", "An image must be a URL like data:image/png;base64,….");
-  const padding = /={0,2}$/.exec(url.slice(-2))?.[0].length ?? 0;
-  const digits = url.length - prefix.length - padding;
-  const bytes = Math.floor((digits * 3) / 4);
+  const { bytes, decode } = readBase64(url, prefix.length);
   checkBytes(bytes, limits);
-  const isComplete = digits % 4 !== 1 && (padding === 0 || (digits + padding) % 4 === 0);
-  const decoded = Buffer.from(url.slice(prefix.length), "base64");
-  // Node skips invalid characters, which results in fewer bytes.
-  if (!isComplete || decoded.length !== bytes)
+  const decoded = decode();
+  if (decoded === undefined)
     throw new EngineError("image_invalid", "The data of an image's URL is not valid base64.");
   return decoded;
 }

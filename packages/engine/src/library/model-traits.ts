@@ -1,9 +1,8 @@
 // The capabilities of a model, read from its file's header and cached.
-import { stat } from "node:fs/promises";
-import { GgufError, readGgufKeys, type GgufMetadata } from "@ingle/gguf";
+import { readGgufKeys, type GgufMetadata } from "@ingle/gguf";
+import { cachedByFile } from "./cached-by-file.ts";
 import { factsOf, textIn } from "./model-facts.ts";
 import { recommendedSampling, type RecommendedSampling } from "./recommended-sampling.ts";
-import { EngineError } from "../errors.ts";
 
 export interface ModelTraits {
   /** Such as `lfm2` or `llama`. */
@@ -20,36 +19,8 @@ export interface ModelTraits {
   sampling: RecommendedSampling;
 }
 
-/** Cached files: far more than any user has. */
-const cachedMax = 10_000;
-/** By path, size and modification time. */
-const cache = new Map<string, ModelTraits | undefined>();
-
 /** Undefined for a file that is missing, damaged or not a model; loading it reports the reason. */
-export async function modelTraits(file: string): Promise<ModelTraits | undefined> {
-  const stats = await stat(file).catch(() => undefined);
-  if (stats === undefined) return undefined;
-  const key = `${stats.size} ${stats.mtimeMs} ${file}`;
-  if (cache.has(key)) return cache.get(key);
-  const traits = await readTraits(file);
-  if (cache.size >= cachedMax) cache.clear();
-  cache.set(key, traits);
-  return traits;
-}
-
-async function readTraits(file: string): Promise<ModelTraits | undefined> {
-  try {
-    return traitsIn(file, await readGgufKeys(file, isNeeded));
-  } catch (error) {
-    if (error instanceof GgufError || EngineError.is(error) || isSystemError(error)) return undefined;
-    throw error;
-  }
-}
-
-/** Whether a file was deleted or is not readable. */
-function isSystemError(error: unknown): boolean {
-  return error instanceof Error && "syscall" in error;
-}
+export const modelTraits = cachedByFile(async (file) => traitsIn(file, await readGgufKeys(file, isNeeded)));
 
 /** Everything but the vocabulary, which is long. */
 function isNeeded(key: string): boolean {

@@ -77,6 +77,7 @@ const scriptedInfo: NativeModelInfo = {
   sizeBytes: 2000,
   hasChatTemplate: true,
   readsImages: false,
+  readsAudio: false,
   imageMarker: "<image>",
   chatTemplate: {
     source: "{{ messages }}",
@@ -161,7 +162,7 @@ function scriptedNative(script: Script, log: ScriptLog): NativeModel {
           reject(Object.assign(new Error("The conversation is not needed any more."), { code: "aborted" }));
         };
         if (script.endlessTemplate !== true)
-          resolve({ tokens, images: null, stops: [], constraint: null, parser });
+          resolve({ tokens, images: null, audioTokens: 0, stops: [], constraint: null, parser });
       });
       return { prompt, abort };
     },

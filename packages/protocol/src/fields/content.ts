@@ -22,6 +22,9 @@ export const imageUrlLengthMax = 64 * 1024 * 1024;
 /** Maximum length of a document's data, in UTF-16 units: base64 of 36 MiB. */
 export const documentLengthMax = 48 * 1024 * 1024;
 
+/** Maximum length of an audio's data, in UTF-16 units: base64 of a file of 36 MiB. */
+export const audioDataLengthMax = 48 * 1024 * 1024;
+
 /** Maximum length of a name or an id inside a message, in UTF-16 units. */
 export const nameLengthMax = 256;
 
@@ -44,6 +47,12 @@ export function imageUrlField(name: string) {
 export function documentField(name: string) {
   const rule = `${name} must be base64 or a data URL of at most ${documentLengthMax} characters`;
   return z.string(rule).min(1, rule).max(documentLengthMax, rule);
+}
+
+/** An audio file in base64. The file itself is checked when it is decoded. */
+export function audioDataField(name: string) {
+  const rule = `${name} must be an audio file in base64`;
+  return z.string(rule).min(1, rule).max(audioDataLengthMax, rule);
 }
 
 /** A piece of text inside a message. */

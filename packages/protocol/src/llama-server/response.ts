@@ -143,7 +143,7 @@ export const LlamaServerProps = responseObject("LlamaServerProps", {
   model_alias: z.string(),
   model_path: z.string().describe("The model's id: paths of the server's files are not shown."),
   model_ftype: z.string(),
-  modalities: z.object({ vision: z.boolean(), audio: z.literal(false), video: z.literal(false) }),
+  modalities: z.object({ vision: z.boolean(), audio: z.boolean(), video: z.literal(false) }),
   media_marker: z.string(),
   chat_template: z.string(),
   chat_template_caps: z.object({ supports_tools: z.boolean(), supports_tool_calls: z.boolean() }),

@@ -29,7 +29,11 @@ const totals: readonly Figure[] = [
     "generated_tokens_total",
     "Generated tokens, including those of clients that disconnected.",
   ],
-  ["imagesEncoded", "images_encoded_total", "Images, or tiles of them, that were encoded."],
+  [
+    "imagesEncoded",
+    "images_encoded_total",
+    "Images, or tiles of them, and windows of audio that were encoded.",
+  ],
   ["preemptions", "preemptions_total", "Running requests that gave up their KV cells and waited again."],
   ["contextShifts", "context_shifts_total", "Times that the oldest turns of a chat were dropped."],
   ["draftedTokens", "draft_tokens_total", "Draft tokens that speculative decoding proposed."],

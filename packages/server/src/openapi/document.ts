@@ -140,7 +140,12 @@ function toOperationObject(route: ListedRoute, path: string, { components, error
       : {
           requestBody: {
             required: true,
-            content: { "application/json": { schema: components.write(body), ...example(operation) } },
+            content: {
+              [operation?.bodyType ?? "application/json"]: {
+                schema: components.write(body),
+                ...example(operation),
+              },
+            },
           },
         }),
     responses: {

@@ -20,7 +20,9 @@ export interface Operation {
   errors?: readonly WireErrorCode[];
   /** The body of its errors and of error events. Default: `ErrorBody`. */
   errorBody?: z.ZodType;
-  /** A body that succeeds with any model, without `model`. Tests send it. Required if the route has a body. */
+  /** The media type of the body, if it is not JSON. */
+  bodyType?: "multipart/form-data";
+  /** A body that succeeds with any model, without `model`. Tests send it. Required if the route has a body of JSON. */
   example?: Readonly<Record<string, unknown>>;
   /** The body has no `model` field. */
   namesNoModel?: true;
@@ -56,6 +58,12 @@ export const contentErrors = [
   "image_invalid",
   "image_not_supported",
   "document_invalid",
+] as const satisfies readonly WireErrorCode[];
+
+/** Errors of a route whose messages may also have audio. */
+export const audioErrors = [
+  "audio_invalid",
+  "audio_not_supported",
 ] as const satisfies readonly WireErrorCode[];
 
 /** Errors of a route that computes a prompt. */

@@ -1,4 +1,4 @@
-// The content of messages before their images and documents are read: a text, or parts in their order. Protocols convert their
+// The content of messages before their images, documents and audios are read: a text, or parts in their order. Protocols convert their
 // messages to these; read-content.ts then reads the parts.
 import type { GenerationRequest, Message } from "@ingle/engine";
 
@@ -23,11 +23,21 @@ export interface UnreadDocument {
   param: string;
 }
 
-export type UnreadPart = { type: "text"; text: string } | UnreadImage | UnreadDocument;
+/** An audio file, or one in base64. */
+export interface UnreadAudio {
+  type: "audio";
+  data: string | Uint8Array;
+  /** Path of the audio's part in the request. */
+  place: string;
+  /** Path of the field that holds the data. */
+  param: string;
+}
+
+export type UnreadPart = { type: "text"; text: string } | UnreadImage | UnreadDocument | UnreadAudio;
 export type UnreadContent = string | UnreadPart[];
 export type UnreadMessage = Omit<Message, "content"> & { content: UnreadContent };
 
-/** A chat request whose images and documents are still to be read. */
+/** A chat request whose images, documents and audios are still to be read. */
 export type UnreadRequest = Omit<Extract<GenerationRequest, { messages: unknown }>, "messages"> & {
   messages: UnreadMessage[];
 };

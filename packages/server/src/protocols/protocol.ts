@@ -132,7 +132,7 @@ export interface RunningRequest<Body> {
 
 export interface ProtocolResponse {
   /** The complete response. Rejects with the error of the first failed generation. */
-  readonly whole: () => Promise<object>;
+  readonly whole: () => Promise<object | string>;
   /**
    * The response as the text of server-sent events, or of the protocol's `streaming`. Before the first event, which comes with
    * the first token, an error still has an HTTP status. Throws what a generation throws.

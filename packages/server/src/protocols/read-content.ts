@@ -1,11 +1,12 @@
-// Reads the images and documents of a request, so that its messages are the engine's.
+// Reads the images, documents and audios of a request, so that its messages are the engine's.
 import type { ContentPart, Message, Model } from "@ingle/engine";
+import { audioFiles } from "../audio/audio-files.ts";
 import { documentTexts } from "../documents/document-texts.ts";
 import type { ImageReading } from "../images/image-files.ts";
 import { readImages } from "../images/read-images.ts";
 import type { UnreadMessage } from "./content-parts.ts";
 
-/** Throws what `readImages` and `documentTexts` throw; each error names the field of the image or document. */
+/** Throws what `readImages`, `documentTexts` and `audioFiles` throw; each error names the field of what is wrong. */
 export async function readContent<Request extends { messages: readonly UnreadMessage[] }>(
   request: Request,
   model: Pick<Model, "info">,
@@ -13,6 +14,10 @@ export async function readContent<Request extends { messages: readonly UnreadMes
 ): Promise<Omit<Request, "messages"> & { messages: Message[] }> {
   const { messages, ...rest } = request;
   const parts = messages.flatMap(({ content }) => (typeof content === "string" ? [] : content));
+  const audios = audioFiles(
+    parts.filter((part) => part.type === "audio"),
+    model,
+  );
   const images = await readImages(
     parts.filter((part) => part.type === "image"),
     model,
@@ -27,6 +32,10 @@ export async function readContent<Request extends { messages: readonly UnreadMes
     return content.flatMap((part): ContentPart[] => {
       if (part.type === "text") return [part];
       if (part.type === "document") return [{ type: "text", text: texts.get(part) ?? "" }];
+      if (part.type === "audio") {
+        const audio = audios.get(part);
+        return audio === undefined ? [] : [{ type: "audio", audio }];
+      }
       const image = images.get(part);
       return image === undefined ? [] : [{ type: "image", image }];
     });

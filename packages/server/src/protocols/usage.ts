@@ -25,12 +25,16 @@ export function toUsage(results: readonly GenerationResult[], repliesPerPrompt =
   const firsts = firstOfEach(results, repliesPerPrompt);
   const promptTokens = sumOf(firsts, ({ usage }) => usage.promptTokens);
   const completionTokens = sumOf(results, ({ usage }) => usage.completionTokens);
+  const audioTokens = sumOf(firsts, ({ usage }) => usage.audioTokens);
   const { drafted, accepted } = draftsOf(results);
   return {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,
     total_tokens: promptTokens + completionTokens,
-    prompt_tokens_details: { cached_tokens: sumOf(firsts, ({ usage }) => usage.cachedTokens) },
+    prompt_tokens_details: {
+      cached_tokens: sumOf(firsts, ({ usage }) => usage.cachedTokens),
+      ...(audioTokens > 0 ? { audio_tokens: audioTokens } : {}),
+    },
     completion_tokens_details: {
       reasoning_tokens: sumOf(results, ({ usage }) => usage.reasoningTokens),
       ...(drafted > 0

@@ -16,7 +16,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { sendPieces, toDetokenization, toTokenization } from "../http/json-pieces.ts";
 import { readContent } from "../protocols/read-content.ts";
-import { contentErrors, modelErrors } from "../openapi/operation.ts";
+import { audioErrors, contentErrors, modelErrors } from "../openapi/operation.ts";
 import { toConversation } from "../protocols/chat/protocol.ts";
 import { imageReading, leaseModel, type InferenceOptions } from "../protocols/inference.ts";
 import { llamaServerConventions } from "../protocols/llama-server/conventions.ts";
@@ -88,7 +88,7 @@ const applyTemplate = {
   body: LlamaServerTemplateRequest,
   summary: "Format a conversation with the chat template",
   responses: { 200: LlamaServerTemplate },
-  errors: [...modelErrors, ...contentErrors],
+  errors: [...modelErrors, ...contentErrors, ...audioErrors],
   example: { messages: [{ role: "user", content: "What is the capital of France?" }] },
 } satisfies Route;
 

@@ -3,7 +3,7 @@
 import { RenderedPrompt, RenderedPrompts } from "@ingle/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { sendPieces, toRenderedPrompt, toRenderedPrompts } from "../http/json-pieces.ts";
-import { contentErrors, modelErrors } from "../openapi/operation.ts";
+import { audioErrors, contentErrors, modelErrors } from "../openapi/operation.ts";
 import { chatCompletions } from "../protocols/chat/protocol.ts";
 import { completions } from "../protocols/completions/protocol.ts";
 import { readPrompts } from "../protocols/generation-route.ts";
@@ -18,7 +18,7 @@ const chat = {
   ...chatCompletions.conventions,
   summary: "Get the prompt tokens of a chat completion",
   responses: { 200: RenderedPrompt },
-  errors: [...modelErrors, ...contentErrors],
+  errors: [...modelErrors, ...contentErrors, ...audioErrors],
   example: { messages: [{ role: "user", content: "What is the capital of France?" }] },
 } satisfies Route;
 const completion = {

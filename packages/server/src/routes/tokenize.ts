@@ -17,7 +17,7 @@ import { sendPieces, toDetokenization, toTokenization } from "../http/json-piece
 import { toConversation } from "../protocols/chat/protocol.ts";
 import type { ImageReading } from "../images/image-files.ts";
 import { readContent } from "../protocols/read-content.ts";
-import { contentErrors, modelErrors } from "../openapi/operation.ts";
+import { audioErrors, contentErrors, modelErrors } from "../openapi/operation.ts";
 import { anthropicConventions, ignoredParts, toPromptRequest } from "../protocols/messages/protocol.ts";
 import { WireError } from "../wire-error.ts";
 import { addRoute, type Route } from "./add-route.ts";
@@ -32,7 +32,7 @@ const tokenize = {
   fieldNames,
   summary: "Tokenize a text or a conversation",
   responses: { 200: Tokenization },
-  errors: [...modelErrors, ...contentErrors],
+  errors: [...modelErrors, ...contentErrors, ...audioErrors],
   example: { content: "The capital of France is" },
 } satisfies Route;
 const detokenize = {
@@ -52,7 +52,7 @@ const countTokens = {
   ...anthropicConventions,
   summary: "Count the prompt tokens of a messages request",
   responses: { 200: TokenCount },
-  errors: [...modelErrors, ...contentErrors],
+  errors: [...modelErrors, ...contentErrors, ...audioErrors],
   errorBody: AnthropicErrorBody,
   example: { messages: [{ role: "user", content: "What is the capital of France?" }] },
 } satisfies Route;

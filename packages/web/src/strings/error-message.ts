@@ -17,6 +17,8 @@ export const errorTexts = texts({
   image_invalid: ["An image could not be read.", "Ein Bild konnte nicht gelesen werden."],
   document_invalid: ["A document could not be read.", "Ein Dokument konnte nicht gelesen werden."],
   image_not_supported: ["This model cannot read images.", "Dieses Modell kann keine Bilder lesen."],
+  audio_invalid: ["An audio could not be read.", "Eine Tonaufnahme konnte nicht gelesen werden."],
+  audio_not_supported: ["This model takes no audio.", "Dieses Modell nimmt keine Tonaufnahmen."],
   generation_not_supported: ["This model cannot generate text.", "Dieses Modell kann keinen Text erzeugen."],
   embeddings_not_supported: [
     "This model does not produce embeddings.",

@@ -33,12 +33,14 @@ export const libraryText = texts({
   },
   capability: {
     vision: ["Vision", "Bilder"],
+    audio: ["Audio", "Ton"],
     tools: ["Tools", "Werkzeuge"],
     thinking: ["Thinking", "Denken"],
     embeddings: "Embeddings",
   },
   capabilityHint: {
     vision: ["Reads images", "Liest Bilder"],
+    audio: ["Takes audio", "Nimmt Tonaufnahmen"],
     tools: ["Calls tools", "Ruft Werkzeuge auf"],
     thinking: ["Thinks before it answers", "Denkt nach, bevor es antwortet"],
     embeddings: ["Computes embeddings; cannot chat", "Liefert Embeddings; kann nicht chatten"],

@@ -43,7 +43,7 @@ common_chat_msg to_message(const ChatMessage& message, const std::string& marker
     out.role = message.role;
     if (message.parts.empty()) out.content = message.content;
     for (const ContentPart& part : message.parts) {
-        if (part.image) out.content_parts.push_back({.type = "media_marker", .text = marker});
+        if (part.image || part.audio) out.content_parts.push_back({.type = "media_marker", .text = marker});
         else out.content_parts.push_back({.type = "text", .text = part.text});
     }
     out.reasoning_content = message.reasoning;
@@ -180,6 +180,20 @@ std::string reason_of(const std::exception& error) {
     return reason.substr(0, end) + "…";
 }
 
+base::Error reads_no_images() {
+    return {
+        .code = Code::image_not_supported,
+        .message =
+            "This model has no image input. Choose one that does, or load it with its projector (mmproj)."};
+}
+
+base::Error reads_no_audio() {
+    return {
+        .code = Code::audio_not_supported,
+        .message =
+            "This model has no audio input. Choose one that does, or load it with its projector (mmproj)."};
+}
+
 } // namespace
 
 base::Result<PreparedChat> prepare_chat(const Model& model, const Chat& chat,
@@ -206,27 +220,27 @@ std::string readable_text(const PreparedChat& prepared) {
 
 base::Result<Vision::Prompt> tokenize_images(const Model& model, const ImageText& text,
                                              std::string_view marker) {
-    if (model.vision() == nullptr) {
-        return base::fail(
-            Code::image_not_supported,
-            "This model has no image input. Choose one that does, or load it with its projector (mmproj).");
-    }
-    return model.vision()->tokenize(text.text, marker, text.images);
+    if (model.vision() == nullptr) return std::unexpected(reads_no_images());
+    const std::vector<Media> media(text.images.begin(), text.images.end());
+    return model.vision()->tokenize(text.text, marker, media);
 }
 
 base::Result<Vision::Prompt> tokenize_chat(const Model& model, const PreparedChat& prepared, Chat chat) {
-    std::vector<RgbImage> images;
+    std::vector<Media> media;
     for (ChatMessage& message : chat.messages) {
         for (ContentPart& part : message.parts) {
-            if (part.image) images.push_back(std::move(*part.image));
+            if (part.image) media.emplace_back(std::move(*part.image));
+            else if (part.audio) media.emplace_back(std::move(*part.audio));
         }
     }
-    if (images.empty()) {
+    if (media.empty()) {
         base::Result<std::vector<base::Token>> tokens = model.tokenize(prepared.text, true, true);
         if (!tokens) return std::unexpected(tokens.error());
         return Vision::Prompt{.tokens = std::move(*tokens), .images = {}};
     }
-    return tokenize_images(model, {.text = prepared.text, .images = std::move(images)}, prepared.marker);
+    if (model.vision() != nullptr) return model.vision()->tokenize(prepared.text, prepared.marker, media);
+    const bool is_image = std::holds_alternative<RgbImage>(media.front());
+    return std::unexpected(is_image ? reads_no_images() : reads_no_audio());
 }
 
 } // namespace llama_rt

@@ -20,20 +20,22 @@
 
 namespace llama_rt {
 
-/// Text, or an image.
+/// Text, an image or an audio.
 struct ContentPart {
     std::string text;
     std::optional<RgbImage> image = std::nullopt;
+    std::optional<AudioFile> audio = std::nullopt;
 };
 
 constexpr auto fields_of(const ContentPart*) {
-    return std::tuple(base::field("text", &ContentPart::text), base::field("image", &ContentPart::image));
+    return std::tuple(base::field("text", &ContentPart::text), base::field("image", &ContentPart::image),
+                      base::field("audio", &ContentPart::audio));
 }
 
 struct ChatMessage {
     std::string role;
     std::string content;
-    /// Replaces `content` in a message with images.
+    /// Replaces `content` in a message with images or audio.
     std::vector<ContentPart> parts;
     std::string reasoning;
     std::vector<ToolCall> tool_calls;
@@ -117,7 +119,7 @@ constexpr auto fields_of(const Chat*) {
 
 struct PreparedChat {
     std::string text;
-    /// Stands for each image in `text`. Random, so that no message can contain it.
+    /// Stands for each image and audio in `text`. Random, so that no message can contain it.
     std::string marker;
     /// Texts that end a turn in the template's format, in addition to the model's end tokens.
     std::vector<std::string> stops;
@@ -139,7 +141,7 @@ constexpr auto fields_of(const PreparedChat*) {
 base::Result<PreparedChat> prepare_chat(const Model& model, const Chat& chat,
                                         const std::atomic<bool>& is_aborted);
 
-/// A prepared conversation as readable text, with Vision::public_marker() for each image.
+/// A prepared conversation as readable text, with Vision::public_marker() for each image and audio.
 std::string readable_text(const PreparedChat& prepared);
 
 /// A text with a marker for each of its images, in their order.
@@ -157,7 +159,8 @@ constexpr auto fields_of(const ImageText*) {
 base::Result<Vision::Prompt> tokenize_images(const Model& model, const ImageText& text,
                                              std::string_view marker = Vision::public_marker());
 
-/// The tokens of a prepared conversation and its images. Fails as tokenize_images() and Model::tokenize().
+/// The tokens of a prepared conversation, its images and its audio. Fails as Vision::tokenize() and Model::tokenize(), and with
+/// `image_not_supported` or `audio_not_supported` if the model has no projector.
 base::Result<Vision::Prompt> tokenize_chat(const Model& model, const PreparedChat& prepared, Chat chat);
 
 } // namespace llama_rt

@@ -18,6 +18,7 @@ void Batch::fill(std::span<const BatchPart> parts, Positions& positions) {
         tokens += static_cast<int32_t>(part.tokens.size() + part.drafts.size());
     INGLE_ASSERT(tokens <= tokens_max_);
     has_images_ = parts.front().image != nullptr;
+    has_whole_images_ = has_images_ && vision_->is_whole(*parts.front().image);
     if (has_images_) {
         embeddings_.clear();
         image_positions_.assign(static_cast<size_t>(tokens) * (vision_->has_mrope() ? 4 : 1), 0);
@@ -26,6 +27,7 @@ void Batch::fill(std::span<const BatchPart> parts, Positions& positions) {
     logits_index_.assign(parts.size(), -1);
     for (size_t i = 0; i < parts.size(); ++i) {
         INGLE_ASSERT((parts[i].image != nullptr) == has_images_);
+        INGLE_ASSERT(!has_images_ || vision_->is_whole(*parts[i].image) == has_whole_images_);
         const int32_t last = batch_.n_tokens + static_cast<int32_t>(parts[i].tokens.size()) - 1;
         if (parts[i].wants_all_logits) logits_index_[i] = batch_.n_tokens;
         else if (parts[i].wants_logits) logits_index_[i] = last;
@@ -66,11 +68,10 @@ void Batch::add_image(const BatchPart& part, Positions& positions) {
     embeddings_.insert(embeddings_.end(), numbers, numbers + part.tokens.size() * width);
     const int32_t begin = part.first - part.offset;
     const llama_pos position = positions.of(part.slot, begin);
-    const mtmd_image_tokens* image = mtmd_input_chunk_get_tokens_image(part.image->chunk());
     for (size_t i = 0; i < part.tokens.size(); ++i) {
         const auto at = static_cast<size_t>(batch_.n_tokens++);
         const size_t number = static_cast<size_t>(part.offset) + i;
-        const auto [t, x, y, z] = mtmd_image_tokens_get_decoder_pos(image, position, number);
+        const auto [t, x, y, z] = part.image->position_of(number, position);
         image_positions_[at] = static_cast<llama_pos>(t);
         if (has_mrope) {
             image_positions_[all + at] = static_cast<llama_pos>(y);

@@ -1,4 +1,4 @@
-// Fills llama.cpp's batch for one step: text as token ids, images as embeddings.
+// Fills llama.cpp's batch for one step: text as token ids, images and audio as embeddings.
 #pragma once
 
 #include "base/types.h"
@@ -42,14 +42,15 @@ public:
     Batch(const Batch&) = delete;
     Batch& operator=(const Batch&) = delete;
 
-    /// Fills the batch with these parts: all text, or all images. Reads the tokens' positions from `positions` and adds images
+    /// Fills the batch with these parts: all text, or all images of one kind (Vision::is_whole). Reads the tokens' positions from `positions` and adds images
     /// to it.
     void fill(std::span<const BatchPart> parts, Positions& positions);
 
     /// The batch for llama_decode(); valid until the next fill().
     llama_batch raw();
 
-    bool has_images() const { return has_images_; }
+    /// Whether the batch has images whose tokens attend to each other.
+    bool has_whole_images() const { return has_whole_images_; }
 
     /// Index of a part's first token with logits; -1 if it wants none.
     int32_t logits_index(size_t part) const { return logits_index_[part]; }
@@ -62,6 +63,7 @@ private:
     const Vision* vision_;
     llama_batch batch_;
     bool has_images_ = false;
+    bool has_whole_images_ = false;
     /// For images, these replace batch_'s tokens and positions. With M-RoPE a token has four positions: the first ones of all
     /// tokens, then the second ones, and so on.
     std::vector<float> embeddings_;

@@ -68,7 +68,7 @@ Decoded Context::decode(std::span<const BatchPart> parts) {
     bool is_undone = false; // llama.cpp guarantees that the failed batch changed nothing
     const Decoded decoded = guarded_compute(*model_, is_aborted_, [&] {
         batch_.fill(stream_cells_ > 0 ? in_streams(parts) : parts, positions_);
-        if (batch_.has_images() && model_->vision()->has_whole_images()) non_causal.emplace(context_.get());
+        if (batch_.has_whole_images()) non_causal.emplace(context_.get());
         if (model_->adapters().size() > 0) model_->adapters().apply(context_.get(), scales_);
         const int32_t code = decode_batch(*model_, context_.get(), batch_.raw());
         is_undone = code == 1 || code == -1;

@@ -171,6 +171,7 @@ ModelInfo read_info(const llama_model* model) {
             .has_chat_template = llama_model_chat_template(model, nullptr) != nullptr,
             .chat_template = {},
             .reads_images = false,
+            .reads_audio = false,
             .is_recurrent = llama_model_is_recurrent(model) || llama_model_is_hybrid(model),
             .is_causal = is_causal(model),
             .has_encoder_half = llama_model_has_encoder(model),
@@ -312,7 +313,8 @@ base::Result<std::shared_ptr<const Model>> Model::read(const ModelOptions& optio
             auto vision = Vision::load(model->raw(), *options.vision, progress.is_aborted);
             if (!vision) return std::unexpected(vision.error());
             model->vision_ = std::move(*vision);
-            model->info_.reads_images = true;
+            model->info_.reads_images = model->vision_->reads_images();
+            model->info_.reads_audio = model->vision_->reads_audio();
         }
         return model;
     } catch (const std::exception& error) {

@@ -32,7 +32,7 @@ struct ModelOptions {
     int32_t gpu_layers;
     bool mmap;
     bool mlock;
-    /// Absent for a model without image input.
+    /// Absent for a model without image and audio input.
     std::optional<VisionOptions> vision = std::nullopt;
     /// Machines whose devices hold layers, in addition to this machine's GPUs. Empty: this machine's devices only.
     WorkerConnections workers = {};
@@ -106,6 +106,8 @@ struct ModelInfo {
     TemplateSkills chat_template;
     /// Loaded with a projector for images.
     bool reads_images;
+    /// Loaded with a projector for audio.
+    bool reads_audio;
     bool is_recurrent;
     /// Each token attends only to those before it. Models that are not causal cannot generate.
     bool is_causal;
@@ -124,7 +126,7 @@ struct ModelInfo {
     bool adds_eos;
     /// Of two texts that are read together, the first one ends with `sep`.
     bool adds_sep;
-    /// Stands for an image in texts that people read and write.
+    /// Stands for an image or an audio in texts that people read and write.
     std::string image_marker = std::string(Vision::public_marker());
 };
 
@@ -138,6 +140,7 @@ constexpr auto fields_of(const ModelInfo*) {
         base::field("parameters", &ModelInfo::parameters), base::field("sizeBytes", &ModelInfo::size_bytes),
         base::field("hasChatTemplate", &ModelInfo::has_chat_template),
         base::field("readsImages", &ModelInfo::reads_images),
+        base::field("readsAudio", &ModelInfo::reads_audio),
         base::field("imageMarker", &ModelInfo::image_marker),
         base::field("chatTemplate", &ModelInfo::chat_template),
         base::field("isRecurrent", &ModelInfo::is_recurrent), base::field("tokens", &ModelInfo::tokens),
@@ -181,7 +184,7 @@ public:
     /// Those of ModelOptions; none in an outline.
     const Adapters& adapters() const { return adapters_; }
 
-    /// Null if the model has no image input.
+    /// Null if the model has no image or audio input.
     Vision* vision() const { return vision_.get(); }
 
     /// Never produces two beginning-of-text tokens, even with `add_special` and a text that begins with one.

@@ -22,8 +22,8 @@ namespace {
 /// Number of parts whose ids are remembered. A forgotten part gets a new id, and is computed again, when it returns.
 constexpr size_t kIdsMax = 65'536;
 
-/// Maximum number of image tokens in all prompts in flight; beyond that, new images are refused. Their scaled pixels take 2 to 40
-/// kB per token.
+/// Maximum number of image and audio tokens in all prompts in flight; beyond that, new ones are refused. Scaled pixels take 2 to 40
+/// kB per token, spectra 2 to 12.
 constexpr int64_t kPreparedMax = 32'768;
 
 /// The last message that mtmd logged, without its function names and line ends.
@@ -42,9 +42,8 @@ base::Error load_error(const std::string& path, const std::string& lines) {
     const auto says = [&](std::string_view text) { return lines.find(text) != std::string::npos; };
     if (says("mismatch between text model")) {
         return {.code = Code::projector_mismatch,
-                .message = path +
-                           " is the projector of another model: its image embeddings differ in size from "
-                           "this model's. Use the mmproj file that came with the model."};
+                .message = path + " is the projector of another model: its embeddings differ in size from "
+                                  "this model's. Use the mmproj file that came with the model."};
     }
     if (says("unknown projector type") || says("unsupported")) {
         return {.code = Code::model_unsupported,
@@ -81,7 +80,7 @@ mtmd_context_params size_params(const VisionOptions& options) {
     return params;
 }
 
-/// Splits a text at its markers: an image belongs between each two pieces.
+/// Splits a text at its markers: an image or audio belongs between each two pieces.
 std::vector<std::string_view> split(std::string_view text, std::string_view marker) {
     std::vector<std::string_view> pieces;
     for (size_t at = text.find(marker); at != std::string_view::npos; at = text.find(marker)) {
@@ -92,16 +91,24 @@ std::vector<std::string_view> split(std::string_view text, std::string_view mark
     return pieces;
 }
 
-/// Identifies a part: its image, its index in the image, its length, and its tokens' positions.
+/// Identifies a part: its image or audio, its index in that, its length, and for an image its tokens' positions.
 std::string key_of(std::string_view source, int32_t index, const mtmd_input_chunk* chunk) {
     const mtmd_image_tokens* image = mtmd_input_chunk_get_tokens_image(chunk);
     const size_t tokens = mtmd_input_chunk_get_n_tokens(chunk);
     std::vector<uint32_t> shape{static_cast<uint32_t>(index), static_cast<uint32_t>(tokens)};
-    for (size_t i = 0; i < tokens; ++i) {
+    for (size_t i = 0; image != nullptr && i < tokens; ++i) {
         const auto [t, x, y, z] = mtmd_image_tokens_get_decoder_pos(image, 0, i);
         shape.insert(shape.end(), {t, x, y, z});
     }
     return std::string(source) + hash_sha256_hex(shape.data(), shape.size() * sizeof shape[0]);
+}
+
+/// What identifies the content of a bitmap.
+std::string id_of_content(const mtmd::bitmap& bitmap) {
+    const bool is_audio = mtmd_bitmap_is_audio(bitmap.ptr.get());
+    return hash_sha256_hex(mtmd_bitmap_get_data(bitmap.ptr.get()),
+                           mtmd_bitmap_get_n_bytes(bitmap.ptr.get())) +
+           (is_audio ? "audio" : std::to_string(bitmap.nx()) + "x" + std::to_string(bitmap.ny()));
 }
 
 } // namespace
@@ -117,6 +124,13 @@ ImagePart::ImagePart(base::ImageId id, mtmd::input_chunk_ptr chunk, Count prepar
 
 ImagePart::~ImagePart() {
     prepared_->fetch_sub(tokens_);
+}
+
+mtmd_decoder_pos ImagePart::position_of(size_t token, int32_t begin) const {
+    const mtmd_image_tokens* image = mtmd_input_chunk_get_tokens_image(chunk());
+    if (image != nullptr) return mtmd_image_tokens_get_decoder_pos(image, begin, token);
+    const auto position = static_cast<uint32_t>(begin) + static_cast<uint32_t>(token);
+    return {.t = position, .x = position, .y = position, .z = position};
 }
 
 Vision::Vision(const llama_vocab* vocab, int32_t embedding_size, bool is_on_cpu)
@@ -139,9 +153,9 @@ base::Result<std::shared_ptr<Vision>> Vision::load(const llama_model* model, con
     vision->context_.reset(mtmd_init_from_file(options.path.c_str(), model, params));
     if (is_aborted.load()) return base::fail(Code::aborted, "Loading the model was aborted.");
     if (vision->context_ == nullptr) return std::unexpected(load_error(options.path, errors.text()));
-    if (!mtmd_support_vision(vision->context_.get())) {
+    if (!vision->reads_images() && !vision->reads_audio()) {
         return base::fail(Code::model_unsupported,
-                          options.path + " is a projector, but not for images. Leave it out.");
+                          options.path + " is a projector, but not for images or audio. Leave it out.");
     }
     return vision;
 }
@@ -170,42 +184,65 @@ Vision::measure(const VisionOptions& options) {
 }
 
 base::Result<Vision::Prompt> Vision::tokenize(std::string_view text, std::string_view marker,
-                                              std::span<const RgbImage> images) {
-    if (prepared_->load() >= kPreparedMax)
-        return base::fail(Code::overloaded, "Too many images are waiting. Try again in a moment.");
+                                              std::span<const Media> media) {
+    if (prepared_->load() >= kPreparedMax) {
+        return base::fail(Code::overloaded, "Too many images or audios are waiting. Try again in a moment.");
+    }
     const AssertionsThrow assertions_throw;
     try {
-        return tokenize_pieces(split(text, marker), images);
+        return tokenize_pieces(split(text, marker), media);
     } catch (const std::bad_alloc&) {
-        return base::fail(Code::out_of_memory, "There is not enough memory for these images.");
+        return base::fail(Code::out_of_memory, "There is not enough memory for these images or audios.");
     } catch (const std::exception& error) {
         return base::fail(Code::invalid_argument,
-                          std::string("An image could not be read: ") + error.what() + ".");
+                          std::string("An image or audio could not be read: ") + error.what() + ".");
     }
 }
 
-base::Result<Vision::Prompt> Vision::tokenize_pieces(const std::vector<std::string_view>& pieces,
-                                                     std::span<const RgbImage> images) {
-    if (pieces.size() != images.size() + 1) {
+base::Result<mtmd::bitmap> Vision::bitmap_of(const RgbImage& image) const {
+    if (!reads_images()) {
         return base::fail(
-            Code::template_failed,
-            "The model's chat template does not render every image of this conversation exactly once.");
+            Code::image_not_supported,
+            "This model's projector reads audio, and no images. Use a model that reads images.");
+    }
+    if (base::Result<void> checked = check_image(image); !checked) return std::unexpected(checked.error());
+    return mtmd::bitmap(static_cast<uint32_t>(image.width), static_cast<uint32_t>(image.height),
+                        image.data.data());
+}
+
+base::Result<mtmd::bitmap> Vision::bitmap_of(const AudioFile& audio, size_t samples_max) const {
+    if (!reads_audio()) {
+        return base::fail(Code::audio_not_supported,
+                          "This model's projector reads images, and no audio. Use a model that takes audio.");
+    }
+    auto samples = decode_audio(audio.data, mtmd_get_audio_sample_rate(context_.get()), samples_max);
+    if (!samples) return std::unexpected(samples.error());
+    return mtmd::bitmap(mtmd_bitmap_init_from_audio(samples->size(), samples->data()));
+}
+
+base::Result<Vision::Prompt> Vision::tokenize_pieces(const std::vector<std::string_view>& pieces,
+                                                     std::span<const Media> media) {
+    if (pieces.size() != media.size() + 1) {
+        return base::fail(Code::template_failed,
+                          "The model's chat template does not render every image or audio of this "
+                          "conversation exactly once.");
     }
     std::vector<mtmd_input_text> texts;
     std::vector<mtmd::bitmap> bitmaps;
     for (const std::string_view piece : pieces)
         texts.push_back(
             {.text = piece.data(), .text_len = piece.size(), .add_special = false, .parse_special = true});
-    for (const RgbImage& image : images) {
-        if (base::Result<void> checked = check_image(image); !checked)
-            return std::unexpected(checked.error());
-        bitmaps.emplace_back(static_cast<uint32_t>(image.width), static_cast<uint32_t>(image.height),
-                             image.data.data());
-        const std::string size = std::to_string(image.width) + "x" + std::to_string(image.height);
-        // The number separates an image from an equal one next to it; collect() removes it.
-        bitmaps.back().set_id((hash_sha256_hex(image.data.data(), image.data.size()) + size + "#" +
-                               std::to_string(bitmaps.size()))
-                                  .c_str());
+    size_t samples_max = static_cast<size_t>(AudioFile::kSecondsMax) *
+                         static_cast<size_t>(std::max(0, mtmd_get_audio_sample_rate(context_.get())));
+    for (const Media& one : media) {
+        const auto* image = std::get_if<RgbImage>(&one);
+        base::Result<mtmd::bitmap> bitmap =
+            image != nullptr ? bitmap_of(*image) : bitmap_of(std::get<AudioFile>(one), samples_max);
+        if (!bitmap) return std::unexpected(bitmap.error());
+        if (image == nullptr) samples_max -= bitmap->nx();
+        bitmaps.push_back(std::move(*bitmap));
+        // The number separates an image or audio from an equal one next to it; collect() removes it.
+        bitmaps.back().set_id((id_of_content(bitmaps.back()) + "#" + std::to_string(bitmaps.size())).c_str());
     }
     std::vector<mtmd_input_part> parts;
     for (size_t i = 0; i < pieces.size(); ++i) {
@@ -219,7 +256,7 @@ base::Result<Vision::Prompt> Vision::tokenize_pieces(const std::vector<std::stri
     if (mtmd_tokenize_from_parts(context_.get(), chunks.ptr.get(), pointers.data(), pointers.size(), true) !=
         0)
         return base::fail(Code::invalid_argument,
-                          "An image could not be read: " + last_message(errors.text()) + ".");
+                          "An image or audio could not be read: " + last_message(errors.text()) + ".");
     return collect(chunks.ptr.get());
 }
 
@@ -242,6 +279,8 @@ base::Result<Vision::Prompt> Vision::collect(const mtmd_input_chunks* chunks) {
         if (!known) return std::unexpected(known.error());
         prompt.tokens.push_back(base::image_token(*known, true));
         prompt.tokens.insert(prompt.tokens.end(), count - 1, base::image_token(*known, false));
+        if (mtmd_input_chunk_get_type(chunk) == MTMD_INPUT_CHUNK_TYPE_AUDIO)
+            prompt.audio_tokens += static_cast<int32_t>(count);
         const auto is_same = [&](const auto& part) { return part->id() == *known; };
         if (std::ranges::any_of(prompt.images, is_same)) continue;
         prompt.images.push_back(std::make_shared<const ImagePart>(
@@ -304,17 +343,18 @@ base::Result<std::vector<float>> Vision::encode(const ImagePart& part,
     const int32_t code = mtmd_encode_chunk(context_.get(), part.chunk()); // catches exceptions itself
     assertions_throw_.reset();
     keep_going_ = nullptr;
-    if (is_ended_) return base::fail(Code::aborted, "Encoding the image was aborted.");
+    const std::string what = part.is_audio() ? "audio" : "image";
+    if (is_ended_) return base::fail(Code::aborted, "Encoding the " + what + " was aborted.");
     if (code != 0) {
         const Code why = is_out_of_memory(errors.text()) ? Code::out_of_memory : Code::engine_failed;
-        return base::fail(why, "The image could not be encoded: " + last_message(errors.text()) + ".");
+        return base::fail(why, "The " + what + " could not be encoded: " + last_message(errors.text()) + ".");
     }
     const float* numbers = mtmd_get_output_embd(context_.get());
     const auto size = static_cast<size_t>(part.tokens()) * static_cast<size_t>(embedding_size_);
     try {
         return std::vector(numbers, numbers + size);
     } catch (const std::bad_alloc&) {
-        return base::fail(Code::out_of_memory, "There is not enough memory to encode the image.");
+        return base::fail(Code::out_of_memory, "There is not enough memory to encode the " + what + ".");
     }
 }
 

@@ -1,14 +1,16 @@
-// A model's projector, which turns images into embeddings that the model reads among its text. Wraps llama.cpp's mtmd.
+// A model's projector, which turns images and audio into embeddings that the model reads among its text. Wraps llama.cpp's mtmd.
 //
 //     pixels ── tokenize(): scale, cut into tiles (worker threads) ──▶ ImagePart ── encode() (one thread) ──▶ embeddings
 //
-// A part (an image, or a tile of one) takes a number of tokens in the text. Parts that look the same to this projector have
+// Audio takes the same way: tokenize() decodes the file and computes its spectrum, in windows of half a minute. A part (an image, a
+// tile of one, or a window of an audio) takes a number of tokens in the text. Parts that look the same to this projector have
 // the same id for as long as it is remembered, so that equal images are equal tokens (base/types.h).
 #pragma once
 
 #include "base/fields.h"
 #include "base/result.h"
 #include "base/types.h"
+#include "llama/audio/decode_audio.h"
 #include "llama/backend/assertions.h"
 #include "llama/backend/backend.h"
 
@@ -24,6 +26,7 @@
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
+#include <variant>
 #include <vector>
 
 #include "mtmd.h"
@@ -48,6 +51,8 @@ constexpr auto fields_of(const RgbImage*) {
                       base::field("height", &RgbImage::height, kSide),
                       base::field("data", &RgbImage::data, {.size_max = 3 * RgbImage::kPixelsMax}));
 }
+
+using Media = std::variant<RgbImage, AudioFile>;
 
 struct VisionOptions {
     /// The projector's GGUF file.
@@ -80,8 +85,11 @@ public:
 
     base::ImageId id() const { return id_; }
     int32_t tokens() const { return tokens_; }
-    /// Positions that the part takes; with M-RoPE, fewer than tokens().
+    /// Positions that the part takes; with M-RoPE, fewer than tokens() for an image.
     int32_t positions() const { return positions_; }
+    bool is_audio() const { return mtmd_input_chunk_get_type(chunk()) == MTMD_INPUT_CHUNK_TYPE_AUDIO; }
+    /// The position of one of its tokens if the first one has the position `begin`.
+    mtmd_decoder_pos position_of(size_t token, int32_t begin) const;
     const mtmd_input_chunk* chunk() const { return chunk_.get(); }
 
 private:
@@ -92,7 +100,7 @@ private:
     const Count prepared_;
 };
 
-/// The distinct parts of a prompt's images.
+/// The distinct parts of a prompt's images and audio.
 using ImageParts = std::vector<std::shared_ptr<const ImagePart>>;
 
 /// Finds the part with this id; returns the end if there is none.
@@ -111,18 +119,21 @@ public:
     static base::Result<std::vector<std::pair<ggml_backend_dev_t, size_t>>>
     measure(const VisionOptions& options);
 
-    /// Stands for an image in texts that people read and write: llama.cpp's own marker.
+    /// Stands for an image or an audio in texts that people read and write: llama.cpp's own marker.
     static std::string_view public_marker() { return mtmd_default_marker(); }
 
     struct Prompt {
         std::vector<base::Token> tokens;
         ImageParts images;
+        /// How many of the tokens stand for audio.
+        int32_t audio_tokens = 0;
     };
-    /// Tokenizes a text in which each `marker` stands for the next image. `template_failed` unless there are as many markers as
-    /// images, `overloaded` if too many image tokens are in flight, `invalid_argument` for an image that cannot be read,
-    /// `out_of_memory`. Any thread.
+    /// Tokenizes a text in which each `marker` stands for the next image or audio. `template_failed` unless there are as many
+    /// markers as these, `image_not_supported` or `audio_not_supported` if the projector has no encoder for one, `overloaded` if
+    /// too many of their tokens are in flight, `invalid_argument` or `audio_invalid` for one that cannot be read, `out_of_memory`. Any
+    /// thread.
     base::Result<Prompt> tokenize(std::string_view text, std::string_view marker,
-                                  std::span<const RgbImage> images);
+                                  std::span<const Media> media);
 
     /// Computes the embeddings of a part's tokens, embedding_size() numbers each. On the CPU, calls `keep_going` every few
     /// milliseconds; if that returns false, it ends with `aborted`. Otherwise `engine_failed` or `out_of_memory`. Any thread, one
@@ -132,8 +143,14 @@ public:
     /// Whether images are encoded on the CPU, which takes cores from other work.
     bool is_on_cpu() const { return is_on_cpu_; }
     int32_t embedding_size() const { return embedding_size_; }
+    bool reads_images() const { return mtmd_support_vision(context_.get()); }
+    bool reads_audio() const { return mtmd_support_audio(context_.get()); }
     /// Whether the tokens of an image attend to each other, so that an image must be computed in one batch.
     bool has_whole_images() const { return mtmd_decode_use_non_causal(context_.get(), nullptr); }
+    /// Whether the tokens of this part do.
+    bool is_whole(const ImagePart& part) const {
+        return mtmd_decode_use_non_causal(context_.get(), part.chunk());
+    }
     /// Whether the tokens of an image have positions in two dimensions (M-RoPE).
     bool has_mrope() const { return mtmd_decode_use_mrope(context_.get()); }
 
@@ -143,7 +160,9 @@ private:
     static bool on_node(ggml_tensor* node, bool is_asked, void* data);
     void check_node(const ggml_tensor& node);
     base::Result<Prompt> tokenize_pieces(const std::vector<std::string_view>& pieces,
-                                         std::span<const RgbImage> images);
+                                         std::span<const Media> media);
+    base::Result<mtmd::bitmap> bitmap_of(const RgbImage& image) const;
+    base::Result<mtmd::bitmap> bitmap_of(const AudioFile& audio, size_t samples_max) const;
     base::Result<Prompt> collect(const mtmd_input_chunks* chunks);
     base::Result<base::ImageId> id_of(const std::string& key);
 
@@ -169,7 +188,8 @@ private:
 
 constexpr auto fields_of(const Vision::Prompt*) {
     return std::tuple(base::field("tokens", &Vision::Prompt::tokens),
-                      base::field("images", &Vision::Prompt::images));
+                      base::field("images", &Vision::Prompt::images),
+                      base::field("audioTokens", &Vision::Prompt::audio_tokens));
 }
 
 } // namespace llama_rt

@@ -20,7 +20,7 @@ export async function listCommand(
   flags: FlagsIn<typeof listFlags>,
   context: CommandContext,
 ): Promise<number> {
-  const { libraryPaths, listModels, modelTraits } = await context.engine();
+  const { libraryPaths, listModels, modelTraits, projectorTraits } = await context.engine();
   const { env, shutdown, stdout, stderr } = context;
   const [models, loaded] = await Promise.all([
     listModels({ env, signal: shutdown.signal }),
@@ -28,7 +28,9 @@ export async function listCommand(
   ]);
   // Takes a few milliseconds each.
   const traits = await Promise.all(models.map(({ path }) => modelTraits(path)));
-  const canDo = models.map(({ mmproj }, at) => capabilitiesOf(traits[at], { readsImages: mmproj !== null }));
+  const canDo = await Promise.all(
+    models.map(async ({ mmproj }, at) => capabilitiesOf(traits[at], await projectorTraits(mmproj))),
+  );
   if (flags.json === true) {
     const entries = models.map((model, at) => ({
       ...toEntry(model, loaded.has(model.id)),

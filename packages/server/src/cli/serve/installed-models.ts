@@ -1,5 +1,5 @@
 // The library's models as a source for the server's registry: a request that names one loads it.
-import type { InstalledModel, ModelTraits } from "@ingle/engine";
+import type { InstalledModel, ModelTraits, ProjectorTraits } from "@ingle/engine";
 import type { ServerConfig } from "../../config.ts";
 import type { KnownModel, ModelSource, PrepareOptions } from "../../models/catalog/known-model.ts";
 import type { CommandContext, Engine } from "../context.ts";
@@ -15,7 +15,7 @@ export function installedModels(
 ): ModelSource {
   const toKnown = (
     installed: InstalledModel,
-    traits: ModelTraits | undefined,
+    { traits, projector }: { traits: ModelTraits | undefined; projector: ProjectorTraits },
     { isRemovable }: Engine,
   ): KnownModel => {
     // A draft model shares the vocabulary of one model; a projector and its bounds belong to one model too.
@@ -23,7 +23,7 @@ export function installedModels(
     const bounds = { imageMinTokens: undefined, imageMaxTokens: undefined };
     const settings = { ...engineSettings(), ...ofOneModel, ...bounds };
     const { id, path, aliases, format, sha256, lastUsedAt } = installed;
-    const about = aboutInstalled(installed);
+    const about = { ...aboutInstalled(installed), ...projector };
     const located = { kind: "file", id, path, isListed: true } as const;
     const withContext = (contextLength: number | undefined): LocatedKnownModel =>
       knownModel(located, context, {
@@ -61,17 +61,21 @@ export function installedModels(
       const models = await library.listModels({ env: context.env });
       fileTraits ??= new FileTraits(library.modelTraits);
       const traits = await fileTraits.of(models.map(({ path }) => path));
-      return models.map((installed) => toKnown(installed, traits.get(installed.path), library));
+      return Promise.all(
+        models.map(async (installed) => {
+          const projector = await library.projectorTraits(installed.mmproj);
+          return toKnown(installed, { traits: traits.get(installed.path), projector }, library);
+        }),
+      );
     },
   };
 }
 
-/** What is known without reading the model's files: a model with a projector beside it reads images. */
-function aboutInstalled({ sizeBytes, quantization, addedAt, mmproj }: InstalledModel): KnownModel["about"] {
+/** What is known without reading the model's files. */
+function aboutInstalled({ sizeBytes, quantization, addedAt }: InstalledModel): KnownModel["about"] {
   return {
     size_bytes: sizeBytes,
     quantization,
     created: addedAt === null ? 0 : toUnixSeconds(addedAt),
-    readsImages: mmproj !== null,
   };
 }

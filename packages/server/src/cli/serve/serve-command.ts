@@ -29,7 +29,7 @@ export async function serveCommand(flags: ServerFlags, given: CommandContext): P
   const choice = await chooseModel(config, context);
   const budget = await modelBudget(config.models, engine, config.engine.rpc);
   const aliases = config.model === undefined ? [] : [config.model];
-  const about = { readsImages: config.engine.mmproj !== undefined };
+  const about = await engine.projectorTraits(config.engine.mmproj);
   const reportsKvBlocks = config.kvEvents !== undefined;
   await using model = startLoading(
     knownModel(choice, context, { ...config, aliases, about, reportsKvBlocks }),

@@ -44,8 +44,9 @@ export interface KnownModel {
   readonly aliases?: readonly string[];
   /** What is known before it is loaded. */
   readonly about?: Partial<Pick<ModelEntry, "created" | "size_bytes" | "quantization" | "context_length">> & {
-    /** Whether it is loaded with a projector. */
+    /** What the projector reads that it is loaded with. */
     readsImages?: boolean;
+    readsAudio?: boolean;
   };
   /** Names of the adapters that it is loaded with. Default: none. */
   readonly adapters?: readonly string[];

@@ -1,14 +1,15 @@
 // Determines what a model can do besides generating text: the same rule for every list of models.
-import type { ModelTraits } from "@ingle/engine";
+import type { ModelTraits, ProjectorTraits } from "@ingle/engine";
 import type { ModelCapability } from "@ingle/protocol";
 
-/** `traits`: facts from its file, if it has been read. `readsImages`: whether it is loaded with a projector. */
+/** `traits`: facts from its file, if it has been read. The others: what the projector reads that it is loaded with. */
 export function capabilitiesOf(
   traits: Partial<ModelTraits> | undefined,
-  { readsImages }: { readsImages: boolean },
+  { readsImages, readsAudio }: ProjectorTraits,
 ): ModelCapability[] {
   const canDo: Record<ModelCapability, boolean> = {
     vision: readsImages,
+    audio: readsAudio,
     tools: traits?.knowsTools === true,
     thinking: traits?.knowsThinking === true,
     embeddings: traits?.isEmbedder === true,
@@ -16,4 +17,4 @@ export function capabilitiesOf(
   return inOrder.filter((each) => canDo[each]);
 }
 
-const inOrder: readonly ModelCapability[] = ["vision", "tools", "thinking", "embeddings"];
+const inOrder: readonly ModelCapability[] = ["vision", "audio", "tools", "thinking", "embeddings"];

@@ -1,5 +1,5 @@
 // Everything known about one model: from the library, from its file, and from its last load.
-import type { Model, ModelTraits, RecommendedSampling } from "@ingle/engine";
+import type { Model, ModelTraits, ProjectorTraits, RecommendedSampling } from "@ingle/engine";
 import type { ModelCapability, ModelEntry } from "@ingle/protocol";
 import { capabilitiesOf } from "./model-capabilities.ts";
 import type { KnownModel, ListedModel } from "./known-model.ts";
@@ -83,8 +83,11 @@ export class ModelProfile {
   }
 
   get capabilities(): ModelCapability[] {
-    const readsImages = this.#entry.input_modalities.includes("image");
-    return capabilitiesOf(this.#traits ?? this.#ofLoad, { readsImages });
+    const { input_modalities: inputs } = this.#entry;
+    return capabilitiesOf(this.#traits ?? this.#ofLoad, {
+      readsImages: inputs.includes("image"),
+      readsAudio: inputs.includes("audio"),
+    });
   }
 
   /** What its makers recommend; empty until its file is read. */
@@ -117,7 +120,7 @@ function entryOfKnown({ id, about }: KnownModel): EntryOfLoad {
     owned_by: "local",
     context_length: contextLength,
     max_model_len: contextLength,
-    input_modalities: modalities(about?.readsImages ?? false),
+    input_modalities: modalities(about ?? {}),
     quantization: about?.quantization ?? null,
     size_bytes: about?.size_bytes ?? null,
     n_params: null,
@@ -134,7 +137,7 @@ function entryOfLoaded(loaded: { id: string; model: Model; loadedAt: Date }): En
     owned_by: "local",
     context_length: info.contextLength,
     max_model_len: info.contextLength,
-    input_modalities: modalities(info.readsImages),
+    input_modalities: modalities(info),
     quantization: info.quantization,
     size_bytes: info.sizeBytes,
     n_params: info.parameters,
@@ -142,6 +145,9 @@ function entryOfLoaded(loaded: { id: string; model: Model; loadedAt: Date }): En
   };
 }
 
-function modalities(readsImages: boolean): ModelEntry["input_modalities"] {
-  return readsImages ? ["text", "image"] : ["text"];
+function modalities({
+  readsImages = false,
+  readsAudio = false,
+}: Partial<ProjectorTraits>): ModelEntry["input_modalities"] {
+  return ["text", ...(readsImages ? (["image"] as const) : []), ...(readsAudio ? (["audio"] as const) : [])];
 }

@@ -54,6 +54,8 @@ function toPart(part: ContentPart, place: string): UnreadPart {
   if (part.type === "text") return { type: "text", text: part.text };
   if (part.type === "image_url")
     return { type: "image", url: part.image_url.url, place, param: `${place}.image_url.url` };
+  if (part.type === "input_audio")
+    return { type: "audio", data: part.input_audio.data, place, param: `${place}.input_audio.data` };
   const { file_data: data, filename: name } = part.file;
   return { type: "document", data, name, param: `${place}.file.file_data` };
 }

@@ -1,7 +1,7 @@
 // POST /v1/chat/completions: replies to a conversation. Converts a checked request for the engine.
 import type { GenerationRequest } from "@ingle/engine";
 import { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest } from "@ingle/protocol";
-import { contentErrors, generationErrors } from "../../openapi/operation.ts";
+import { audioErrors, contentErrors, generationErrors } from "../../openapi/operation.ts";
 import { toStreamOptions } from "../choice-chunks.ts";
 import { textOfParts, type UnreadRequest } from "../content-parts.ts";
 import { fieldNames, toReports, toResponseFormat, toSampling, toThinking } from "../engine-fields.ts";
@@ -16,7 +16,7 @@ export const chatCompletions: GenerationProtocol<ChatCompletionRequest> = {
     summary: "A reply to a conversation, whole or streamed",
     responses: { 200: ChatCompletion },
     event: ChatCompletionChunk,
-    errors: [...generationErrors, ...contentErrors],
+    errors: [...generationErrors, ...contentErrors, ...audioErrors],
     example: { messages: [{ role: "user", content: "What is the capital of France?" }] },
   },
   conventions: { fieldNames },

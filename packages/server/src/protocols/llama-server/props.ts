@@ -24,7 +24,7 @@ export async function toProps(
     model_alias: id,
     model_path: id,
     model_ftype: info.quantization,
-    modalities: { vision: info.readsImages, audio: false, video: false },
+    modalities: { vision: info.readsImages, audio: info.readsAudio, video: false },
     media_marker: info.imageMarker,
     chat_template: source,
     chat_template_caps: { supports_tools: writesTools, supports_tool_calls: writesToolCalls },
