@@ -97,7 +97,7 @@ describe("input_audio", () => {
 
 describe("transcriptions", () => {
   const recording = async (bytes: Uint8Array = encodeWav(drawSound(1))): Promise<File> =>
-    OpenAI.toFile(bytes, "speech.wav") as Promise<File>;
+    OpenAI.toFile(bytes, "speech.wav");
   const create = () => client().audio.transcriptions;
 
   it("are the model's reply to the recording, as JSON, as text and streamed", async () => {
