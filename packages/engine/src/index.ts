@@ -52,7 +52,14 @@ export { freeBytesOn } from "./library/disk-space.ts";
 export { ensureStarterModel, fetchModel, getModel } from "./library/fetch-model.ts";
 export type { HubSearchResult } from "./library/hub/hub-api.ts";
 export { importModels, registerModel, type ImportOptions } from "./library/import-model.ts";
-export { listModels, noteUse, projectorInstalledWith, type InstalledModel } from "./library/installed.ts";
+export {
+  adaptersInstalledWith,
+  listModels,
+  noteUse,
+  projectorInstalledWith,
+  type InstalledAdapter,
+  type InstalledModel,
+} from "./library/installed.ts";
 export type { FetchOptions, LibraryOptions } from "./library/library-options.ts";
 export { locateModel, type HubModel, type LocatedModel } from "./library/locate.ts";
 export { memoryNeed, peekFile, type ModelFacts } from "./library/model-facts.ts";

@@ -132,6 +132,7 @@ export function scriptedEngine(script: Script = {}, overrides: Partial<Engine> =
     listModels: async (options) =>
       options?.env?.["INGLE_HOME"] === undefined ? [] : realEngine.listModels(options),
     projectorInstalledWith: async () => undefined,
+    adaptersInstalledWith: async () => [],
     libraryPaths: (env) => realEngine.libraryPaths({ INGLE_HOME: noHome, ...env }),
     fitModel: async (_file, options) => ({
       options: { ...options, contextLength: options.contextLength ?? 2048, cells: 2048 },

@@ -48,12 +48,13 @@ interface Base {
 export async function checkAdapters(
   modelFile: string,
   adapters: readonly AdapterOption[],
+  env?: NodeJS.ProcessEnv,
 ): Promise<CheckedAdapter[]> {
   if (adapters.length === 0) return [];
   const base = await baseOf(modelFile);
   const checked: CheckedAdapter[] = [];
   for (const adapter of adapters) {
-    const file = await adapterGguf(adapter.path, modelFile);
+    const file = await adapterGguf(adapter.path, modelFile, env);
     const header = await headerOf(file, "adapter");
     checkKind(file, header, base);
     const bytes = checkTensors(file, header.tensors, base);

@@ -20,7 +20,11 @@ const digestLetters = 12;
  * `model_invalid` (the folder is damaged or of another kind), `model_unsupported`, `adapter_mismatch`, `disk_full` or `download_failed`
  * (not writable).
  */
-export async function adapterGguf(adapter: string, modelFile: string): Promise<string> {
+export async function adapterGguf(
+  adapter: string,
+  modelFile: string,
+  env?: NodeJS.ProcessEnv,
+): Promise<string> {
   const resolved = path.resolve(adapter);
   if (!(await isFolder(resolved))) return resolved;
   try {
@@ -28,7 +32,7 @@ export async function adapterGguf(adapter: string, modelFile: string): Promise<s
       const message = `${resolved} has no adapter_config.json. Name a GGUF file, or the folder of an adapter that PEFT or mlx-lm wrote.`;
       throw new EngineError("model_invalid", message);
     }
-    return await converted(resolved, modelFile);
+    return await converted(resolved, modelFile, env);
   } catch (error) {
     throw ours(resolved, error);
   }
@@ -43,12 +47,16 @@ async function isFolder(file: string): Promise<boolean> {
   }
 }
 
-async function converted(folder: string, modelFile: string): Promise<string> {
+async function converted(
+  folder: string,
+  modelFile: string,
+  env: NodeJS.ProcessEnv | undefined,
+): Promise<string> {
   const { look, sizeBytes } = await lookAtContents(folder);
   const { size, mtimeMs, ino, dev } = await stat(modelFile);
   const parts = JSON.stringify([CONVERTER_VERSION, look, size, mtimeMs, ino, dev]);
   const digest = createHash("sha256").update(parts).digest("hex").slice(0, digestLetters);
-  const { convertedDir, home } = libraryPaths();
+  const { convertedDir, home } = libraryPaths(env);
   const target = path.join(convertedDir, `${path.basename(folder)}-${digest}.gguf`);
   if ((await fileBytes(target)) !== undefined) return target;
   try {

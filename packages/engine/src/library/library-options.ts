@@ -29,6 +29,11 @@ export interface FetchOptions extends LibraryOptions {
    * earlier conversion of the same folder, else false.
    */
   exact?: boolean | undefined;
+  /**
+   * Allows adapters, which are installed with a model. `base`: the id or an alias of that model. Default: the installed model that the
+   * adapter was made for. `name`: the adapter's name in requests. Default: its repository's.
+   */
+  adapter?: { base?: string | undefined; name?: string | undefined } | undefined;
   /** Called with a report after a model in MLX's format was converted. */
   onConverted?: ((report: ConversionReport) => void) | undefined;
 }

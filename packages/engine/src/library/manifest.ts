@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { z } from "zod";
+import { AdapterName } from "../adapters/adapter-options.ts";
 import { codeOf, EngineError } from "../errors.ts";
 import { diskFailure } from "./disk-space.ts";
 import { lockFile } from "./library-lock.ts";
@@ -45,9 +46,25 @@ const ManifestModel = z.object({
 });
 export type ManifestModel = z.infer<typeof ManifestModel>;
 
+const ManifestAdapter = z.object({
+  /** On the hub. Each repository is installed once. */
+  repo: z.string().min(1),
+  commit: z.string(),
+  /** The id of the model that it is loaded with, and its name there. */
+  base: z.string().min(1),
+  name: AdapterName,
+  /** Relative to the adapters' folder: a GGUF file, or a folder in the format of PEFT or mlx-lm. */
+  path: z.string().min(1),
+  /** Relative to the adapters' folder too. */
+  files: z.array(ManifestFile).min(1),
+  addedAt: z.string(),
+});
+export type ManifestAdapter = z.infer<typeof ManifestAdapter>;
+
 const Manifest = z.object({
   version: z.literal(1),
   models: z.array(ManifestModel),
+  adapters: z.array(ManifestAdapter).default([]),
   /** Ids by alias. */
   aliases: z.record(z.string(), z.string()),
   /** When a model was last loaded, by id, as an ISO date. */
@@ -55,7 +72,7 @@ const Manifest = z.object({
 });
 export type Manifest = z.infer<typeof Manifest>;
 
-const empty: Manifest = { version: 1, models: [], aliases: {}, lastUsed: {} };
+const empty: Manifest = { version: 1, models: [], adapters: [], aliases: {}, lastUsed: {} };
 /** The lock is only held while the file is written. */
 const pollMs = 50;
 
@@ -94,6 +111,16 @@ export async function updateManifest(
 /** Adds the model, or replaces the one of the same id. */
 export function withModel(manifest: Manifest, model: ManifestModel): Manifest {
   return { ...manifest, models: [...manifest.models.filter(({ id }) => id !== model.id), model] };
+}
+
+/** Adds the adapter, or replaces the one of the same repository. */
+export function withAdapter(manifest: Manifest, adapter: ManifestAdapter): Manifest {
+  const rest = withoutAdapter(manifest, adapter.repo);
+  return { ...rest, adapters: [...rest.adapters, adapter] };
+}
+
+export function withoutAdapter(manifest: Manifest, repo: string): Manifest {
+  return { ...manifest, adapters: manifest.adapters.filter((adapter) => adapter.repo !== repo) };
 }
 
 /** Makes the alias, if given, a name of this model. */

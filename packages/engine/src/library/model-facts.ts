@@ -19,6 +19,8 @@ export interface ModelFacts {
   isEmbedder: boolean;
   /** Experts of each layer; 0 for models without. */
   experts: number;
+  /** Whether the file is an adapter of a model. */
+  isAdapter: boolean;
 }
 
 /** Returns the bytes of a file from `start` up to `end`, or fewer at its end. */
@@ -68,6 +70,7 @@ export function factsOf(what: string, metadata: GgufMetadata): ModelFacts {
     architecture,
     name: textIn(metadata, "general.name"),
     quantization: quantizationInHeader(metadata),
+    isAdapter: textIn(metadata, "general.type") === "adapter",
     experts: countIn(metadata, `${architecture}.expert_count`) ?? 0,
     contextLength: countIn(metadata, `${architecture}.context_length`),
     cacheBytesPerToken: cacheBytesOfToken(metadata, architecture),

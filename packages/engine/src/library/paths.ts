@@ -12,6 +12,8 @@ export interface LibraryPaths {
   modelsDir: string;
   /** GGUF files that were converted from other formats. */
   convertedDir: string;
+  /** Installed adapters. */
+  adaptersDir: string;
   /** Unfinished downloads, which the next attempt continues. */
   downloadsDir: string;
   /** Data that the files do not contain: imports, aliases, checksums, last use. */
@@ -32,6 +34,7 @@ export function libraryPaths(env: NodeJS.ProcessEnv = process.env): LibraryPaths
     home,
     modelsDir: path.join(home, "models"),
     convertedDir: path.join(home, "converted"),
+    adaptersDir: path.join(home, "adapters"),
     downloadsDir: path.join(home, "downloads"),
     manifestFile: path.join(home, "library.json"),
     crashReportsDir: path.join(home, "crash-reports"),

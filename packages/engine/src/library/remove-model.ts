@@ -4,16 +4,22 @@ import path from "node:path";
 import { codeOf, EngineError } from "../errors.ts";
 import { diskFailure } from "./disk-space.ts";
 import { fileBytes, libraryPaths, type LibraryPaths } from "./paths.ts";
-import { absolutePath, findInstalled, listModels, type InstalledModel } from "./installed.ts";
+import {
+  absolutePath,
+  findInstalled,
+  listModels,
+  type InstalledAdapter,
+  type InstalledModel,
+} from "./installed.ts";
 import { isLockHeld } from "./library-lock.ts";
 import type { LibraryOptions } from "./library-options.ts";
-import { readManifest, updateManifest, withoutModel } from "./manifest.ts";
+import { readManifest, updateManifest, withoutAdapter, withoutModel } from "./manifest.ts";
 
 /** Something that was removed, or would be. */
 export interface Removal {
   /** The id of a model, or the path of another file. */
   what: string;
-  reason: "asked" | "unfinished" | "unused" | "gone";
+  reason: "asked" | "unfinished" | "unused" | "gone" | "orphaned";
   /** Freed disk space. */
   freedBytes: number;
 }
@@ -30,12 +36,14 @@ export interface PruneOptions extends LibraryOptions {
 const unfinishedPattern = /\.part(?:\.log)?$/;
 
 /**
- * Removes a model by id or alias. Deletes its files if they are Ingle's; files that were imported in place stay. Throws
+ * Removes a model by id or alias, or an adapter as `model:adapter` or by its repository. Deletes its files if they are Ingle's; files that were imported in place stay. Throws
  * `model_not_found`, `invalid_request` (it belongs to another program), `library_invalid` or the signal's reason.
  */
 export async function removeModel(name: string, options: LibraryOptions = {}): Promise<Removal> {
   const model = await findInstalled(name, options);
   if (model === undefined) {
+    const adapter = await findAdapter(name, options);
+    if (adapter !== undefined) return await removeAdapter(adapter, options);
     throw new EngineError(
       "model_not_found",
       `There is no model called "${name}" here. \`ingle list\` shows the installed ones.`,
@@ -44,13 +52,29 @@ export async function removeModel(name: string, options: LibraryOptions = {}): P
   return await removeInstalled(model, "asked", options);
 }
 
+async function findAdapter(name: string, options: LibraryOptions): Promise<InstalledAdapter | undefined> {
+  const adapters = (await listModels(options)).flatMap((model) => model.adapters);
+  return adapters.find(({ id, repo }) => id === name || repo === name);
+}
+
+async function removeAdapter(
+  { id, repo, files, sizeBytes }: InstalledAdapter,
+  options: LibraryOptions,
+): Promise<Removal> {
+  const folders = libraryPaths(options.env);
+  await removeFiles(files, folders.adaptersDir);
+  await updateManifest(folders, (manifest) => withoutAdapter(manifest, repo), options);
+  return { what: id, reason: "asked", freedBytes: sizeBytes };
+}
+
 /** Removes everything that is no longer needed. Throws `library_invalid`, `download_failed` (not writable) or the signal's reason. */
 export async function pruneLibrary(options: PruneOptions = {}): Promise<Removal[]> {
   const folders = libraryPaths(options.env);
   const leftovers = (await isBusy(folders))
     ? []
     : [...(await pruneDownloads(folders, options)), ...(await pruneConverted(folders, options))];
-  return [...leftovers, ...(await pruneMissing(folders, options)), ...(await pruneUnused(options))];
+  const models = [...(await pruneMissing(folders, options)), ...(await pruneUnused(options))];
+  return [...leftovers, ...models, ...(await pruneAdapters(folders, options))];
 }
 
 /** Whether `removeModel` can remove it: whether it does not belong to another program. */
@@ -76,7 +100,7 @@ async function removeInstalled(
   }
   const files = model.place === "ingle" ? await unsharedFiles(model, options) : [];
   const sizes = await Promise.all(files.map(fileBytes));
-  await removeFiles(files, folders);
+  await removeFiles(files, folders.modelsDir);
   try {
     await updateManifest(folders, (manifest) => withoutModel(manifest, model.id), options);
   } catch (error) {
@@ -102,18 +126,18 @@ async function unsharedFiles(
 
 const owners = { huggingface: "the Hugging Face cache", "lm-studio": "LM Studio", "llama.cpp": "llama.cpp" };
 
-/** Deletes the files, and folders that become empty. */
-async function removeFiles(files: readonly string[], { modelsDir }: LibraryPaths): Promise<void> {
+/** Deletes the files, and folders below `top` that become empty. */
+async function removeFiles(files: readonly string[], top: string): Promise<void> {
   try {
     for (const file of files) {
       await rm(file, { force: true });
-      for (let folder = path.dirname(file); isBelow(folder, modelsDir); folder = path.dirname(folder)) {
+      for (let folder = path.dirname(file); isBelow(folder, top); folder = path.dirname(folder)) {
         if ((await readdir(folder)).length > 0) break;
         await rmdir(folder);
       }
     }
   } catch (error) {
-    throw diskFailure(error, modelsDir);
+    throw diskFailure(error, top);
   }
 }
 
@@ -197,6 +221,26 @@ async function pruneUnused(options: PruneOptions): Promise<Removal[]> {
     return unused.map(({ id, sizeBytes }) => ({ what: id, reason: "unused", freedBytes: sizeBytes }));
   const removals: Removal[] = [];
   for (const model of unused) removals.push(await removeInstalled(model, "unused", options));
+  return removals;
+}
+
+/** Removes adapters of models that are not installed, and those whose files are missing. */
+async function pruneAdapters(folders: LibraryPaths, options: PruneOptions): Promise<Removal[]> {
+  const listed = new Set(
+    (await listModels(options)).flatMap(({ adapters }) => adapters.map(({ repo }) => repo)),
+  );
+  const removals: Removal[] = [];
+  for (const { repo, files } of (await readManifest(folders)).adapters) {
+    if (listed.has(repo)) continue;
+    const paths = files.map((file) => path.resolve(folders.adaptersDir, file.path));
+    const sizes = await Promise.all(paths.map(fileBytes));
+    if (options.dryRun !== true) {
+      await removeFiles(paths, folders.adaptersDir);
+      await updateManifest(folders, (manifest) => withoutAdapter(manifest, repo), options);
+    }
+    const freedBytes = sizes.reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0);
+    removals.push({ what: repo, reason: freedBytes === 0 ? "gone" : "orphaned", freedBytes });
+  }
   return removals;
 }
 

@@ -5,12 +5,11 @@ import { groupGgufFiles } from "./gguf-files.ts";
 import { searchHub, type HubSearchResult } from "./hub/hub-api.ts";
 import { hubSettings } from "./hub/hub-settings.ts";
 import { HubHttp } from "./hub/http.ts";
-import { readRange as readRemote, RemoteFile } from "./hub/remote-file.ts";
+import { peekHubModel } from "./hub/peek-hub-model.ts";
 import { memoryOf, mustStayOffline, type LibraryOptions } from "./library-options.ts";
 import { readGgufRepository, type HubModel } from "./locate.ts";
-import { memoryNeed, peekFacts, type ModelFacts } from "./model-facts.ts";
+import { memoryNeed, type ModelFacts } from "./model-facts.ts";
 import { parseModelSpec } from "./model-spec.ts";
-import { retry, smallFailuresMax } from "./retry.ts";
 
 export interface OfferedModel {
   id: string;
@@ -90,27 +89,6 @@ export async function describeRepository(
 export async function describeModel(found: HubModel, options: LibraryOptions = {}): Promise<ModelFacts> {
   using http = new HubHttp(hubSettings(options.env ?? process.env));
   return await peekHubModel(http, found, options);
-}
-
-async function peekHubModel(
-  http: HubHttp,
-  { repository, group }: HubModel,
-  options: LibraryOptions,
-): Promise<ModelFacts> {
-  const { signal, wait } = options;
-  const { path = "", sizeBytes = 0 } = group.files[0] ?? {};
-  const remote = new RemoteFile(http, { repo: repository.repo, commit: repository.commit, path });
-  const readRange = async (start: number, end: number): Promise<Uint8Array> => {
-    const until = Math.min(end, sizeBytes);
-    if (start >= until) return new Uint8Array(0);
-    return await retry(() => readRemote(remote, { start, end: until, signal }), {
-      failuresMax: smallFailuresMax,
-      wait,
-      signal,
-    });
-  };
-  const facts = await peekFacts(`${repository.repo}/${path}`, readRange);
-  return { ...facts, quantization: facts.quantization ?? group.quantization };
 }
 
 function noRepository(name: string): EngineError {

@@ -80,7 +80,11 @@ const force = toggle("--force", "Overwrite an existing file", {
 });
 
 export const pullFlags = [
-  alias,
+  text("--alias <name>", "Name of your own for the model, or of an adapter in requests"),
+  text("--base <model>", "Installed model that the adapter is for", {
+    defaultText: "the model that the adapter names",
+    details: "See [adapters](adapters.md#adapters-of-the-hub).",
+  }),
   exact,
   toggle("--offline", "Download nothing; only check whether the model is on this machine"),
 ] as const;
@@ -98,7 +102,7 @@ export const listFlags = [
     ...json,
     details:
       "An array of objects with `id`, `path`, `format`, `quantization` (or `null`), `size_bytes`, `loaded` (whether a server of " +
-      "this user has it in memory), `aliases`, `last_used` (an ISO date, or `null`), `context_length_train` (or `null`) and " +
+      "this user has it in memory), `aliases`, `adapters` (their names), `last_used` (an ISO date, or `null`), `context_length_train` (or `null`) and " +
       "`capabilities` (of `vision`, `tools`, `thinking` and `embeddings`).",
   },
 ] as const;

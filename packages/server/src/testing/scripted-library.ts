@@ -96,6 +96,7 @@ function offered(repo: string): Awaited<ReturnType<ModelLibrary["describe"]>> {
       cacheBytesPerToken: 8,
       isEmbedder: false,
       experts: 0,
+      isAdapter: false,
     },
     models: [{ ...model, memoryBytes: 9, fits: true }],
   };

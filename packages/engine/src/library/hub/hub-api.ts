@@ -25,6 +25,8 @@ export interface HubRepository {
   license: string | undefined;
   /** Whether it has the tag `mlx`. */
   isMlx: boolean;
+  /** Whether its tags say that it is an adapter of another model. */
+  isAdapter: boolean;
   files: HubFile[];
 }
 
@@ -112,7 +114,16 @@ export async function readRepository(
   const files = await ask(question, options, async () => await filesOf(hub.listFiles(tree)));
   const licenses = tags.map((tag) => /^license:([\w.+-]{1,64})$/.exec(tag)?.[1]);
   const license = licenses.find((found) => found !== undefined);
-  return { repo: name, commit: sha, isGated: isTrue(gated), license, isMlx: tags.includes("mlx"), files };
+  const isAdapter = tags.some((tag) => tag === "lora" || tag.startsWith("base_model:adapter:"));
+  return {
+    repo: name,
+    commit: sha,
+    isGated: isTrue(gated),
+    license,
+    isMlx: tags.includes("mlx"),
+    isAdapter,
+    files,
+  };
 }
 
 /** The description of a request, for error messages. */

@@ -15,16 +15,28 @@ export async function pullCommand(
 ): Promise<number> {
   const { addAlias, parseModelSpec } = await context.engine();
   const { env, stdout, stderr, shutdown } = context;
-  const { offline = false, exact, alias } = flags;
+  const { offline = false, exact, alias, base } = flags;
   if (parseModelSpec(model).kind === "file")
     throw usageError(`${model} is already on this machine; \`ingle import\` adds it to the library.`);
   const located = await chooseModel({ model, offline }, context);
   if (located.kind === "file") stderr.write(`${located.id} is already downloaded.\n`);
   if (located.kind === "hub") stderr.write(await describe(located, context));
-  const file = await fetchWithBars(located, context, { offline, exact, signal: shutdown.signal });
-  if (alias !== undefined) await addAlias(alias, located.id, { env });
+  const adapter = { base, name: alias };
+  if (located.kind !== "adapter" && base !== undefined)
+    throw usageError(`--base is for adapters, and ${located.id} is a model.`);
+  const file = await fetchWithBars(located, context, { offline, exact, adapter, signal: shutdown.signal });
+  if (located.kind === "adapter") {
+    stderr.write(`${await adapterIdOf(file, context)} is ready: its model is loaded with it from now on.\n`);
+  } else if (alias !== undefined) await addAlias(alias, located.id, { env });
   stdout.write(`${file}\n`);
   return exitCodes.ok;
+}
+
+/** The name of an installed adapter in requests. */
+async function adapterIdOf(file: string, { engine, env }: CommandContext): Promise<string> {
+  const { listModels } = await engine();
+  const adapters = (await listModels({ env })).flatMap((model) => model.adapters);
+  return adapters.find((adapter) => adapter.path === file)?.id ?? file;
 }
 
 /** From the header of the file on the hub, before its weights are downloaded. */

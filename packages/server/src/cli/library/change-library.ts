@@ -68,6 +68,7 @@ const reasons: Record<Removal["reason"], string> = {
   unfinished: ", an unfinished download",
   unused: ", which was not used",
   gone: ", whose files are missing",
+  orphaned: ", an adapter whose model is not installed",
 };
 
 function lineOf({ what, reason, freedBytes }: Removal, verb: string): string {

@@ -44,13 +44,16 @@ export async function listCommand(
     stderr.write("No models yet. `ingle search` finds some; `ingle pull` downloads one.\n");
     return exitCodes.ok;
   }
-  const rows = models.map((model, at) => [
-    [model.id, ...model.aliases].join(", "),
-    model.quantization ?? "",
-    formatBytes(model.sizeBytes),
-    canDo[at]?.join(", ") ?? "",
-    loaded.has(model.id) ? "loaded" : lastUse(model),
-    places[model.place],
+  const rows = models.flatMap((model, at) => [
+    [
+      [model.id, ...model.aliases].join(", "),
+      model.quantization ?? "",
+      formatBytes(model.sizeBytes),
+      canDo[at]?.join(", ") ?? "",
+      loaded.has(model.id) ? "loaded" : lastUse(model),
+      places[model.place],
+    ],
+    ...model.adapters.map(({ id, sizeBytes }) => [id, "", formatBytes(sizeBytes), "adapter", "", ""]),
   ]);
   stdout.write(formatTable([["MODEL", "QUANTIZATION", "SIZE", "CAPABILITIES", "LAST USE", ""], ...rows]));
   return exitCodes.ok;
@@ -60,7 +63,8 @@ export async function listCommand(
 function toEntry(model: InstalledModel, loaded: boolean) {
   const { id, path, format, quantization, sizeBytes, aliases, lastUsedAt } = model;
   const last_used = lastUsedAt?.toISOString() ?? null;
-  return { id, path, format, quantization, size_bytes: sizeBytes, loaded, aliases, last_used };
+  const adapters = model.adapters.map(({ name }) => name);
+  return { id, path, format, quantization, size_bytes: sizeBytes, loaded, aliases, adapters, last_used };
 }
 
 function lastUse({ lastUsedAt }: InstalledModel): string {

@@ -146,6 +146,7 @@ describe("ingle list", () => {
         size_bytes: gguf.length,
         loaded: false,
         aliases: [],
+        adapters: [],
         last_used: null,
         context_length_train: 128_000,
         capabilities: [],

@@ -1,5 +1,11 @@
 // Downloads or converts a located model, with progress on stderr. Silent when the model is already on disk.
-import type { ConversionReport, ConversionStep, LibraryProgress, LocatedModel } from "@ingle/engine";
+import type {
+  ConversionReport,
+  ConversionStep,
+  FetchOptions,
+  LibraryProgress,
+  LocatedModel,
+} from "@ingle/engine";
 import type { CommandContext } from "../context.ts";
 import { formatBytes, formatColumns, formatDuration } from "../text.ts";
 import { startProgress, type Progress } from "../progress.ts";
@@ -8,11 +14,11 @@ import { startProgress, type Progress } from "../progress.ts";
 export async function fetchWithBars(
   located: LocatedModel,
   context: CommandContext,
-  options: { offline: boolean; exact?: boolean | undefined; signal: AbortSignal },
+  options: { offline: boolean; signal: AbortSignal } & Pick<FetchOptions, "exact" | "adapter">,
 ): Promise<string> {
   const { fetchModel } = await context.engine();
   const { stderr, env, now } = context;
-  const { signal, offline, exact } = options;
+  const { signal, offline, exact, adapter } = options;
   const startedAt = now();
   let isFetching = false;
   const conversions: string[] = [];
@@ -27,7 +33,15 @@ export async function fetchWithBars(
     const onConverted = (report: ConversionReport): void => {
       conversions.push(conversionText(report));
     };
-    return await fetchModel(located, { signal, env, isOffline: offline, exact, onProgress, onConverted });
+    return await fetchModel(located, {
+      signal,
+      env,
+      isOffline: offline,
+      exact,
+      adapter,
+      onProgress,
+      onConverted,
+    });
   };
   try {
     const file = await fetch();
@@ -45,7 +59,7 @@ export async function fetchWithBars(
 function titleOf(located: LocatedModel): string {
   if (located.kind === "hub") return `${located.id} (${formatBytes(located.found.group.sizeBytes)})`;
   if (located.kind === "mlx-hub") return `${located.id} (${formatBytes(located.found.sizeBytes)})`;
-  if (located.kind === "file" || located.kind === "mlx") return located.id;
+  if (located.kind === "file" || located.kind === "mlx" || located.kind === "adapter") return located.id;
   const { title, license } = located.model;
   return license === undefined ? title : `${title} (${license})`;
 }

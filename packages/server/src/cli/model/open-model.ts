@@ -1,6 +1,14 @@
 // Opens a located model: downloads it if needed, finds settings with which it fits into memory, and loads it, with progress on
 // stderr.
-import type { LoadedModel, LoadOptions, LocatedModel, MemoryBudget, MemoryForecast } from "@ingle/engine";
+import type {
+  InstalledAdapter,
+  LoadedModel,
+  LoadOptions,
+  LocatedModel,
+  MemoryBudget,
+  MemoryForecast,
+} from "@ingle/engine";
+import { adaptersMax } from "@ingle/engine/adapter-options";
 import type { ServerConfig } from "../../config.ts";
 import type { KnownModel, PreparedModel, PrepareOptions } from "../../models/catalog/known-model.ts";
 import { settingsOver, usualSettings } from "../../models/slot/load-settings.ts";
@@ -50,14 +58,20 @@ export type LocatedKnownModel = KnownModel & Required<Pick<KnownModel, "forecast
 export function knownModel(
   located: LocatedModel,
   context: CommandContext,
-  { aliases = [], about = {}, ...options }: OpenOptions & Pick<KnownModel, "aliases" | "about">,
+  {
+    aliases = [],
+    about = {},
+    installedAdapters = [],
+    ...options
+  }: OpenOptions &
+    Pick<KnownModel, "aliases" | "about"> & { installedAdapters?: readonly InstalledAdapter[] },
 ): LocatedKnownModel {
   return {
     id: located.id,
     aliases,
     about,
     settings: usualSettings(options.engine),
-    adapters: options.engine.adapters?.map(({ name }) => name) ?? [],
+    adapters: adaptersOf(options.engine, installedAdapters).map(({ name }) => name),
     prepare: (request) => prepareModel(located, context, over(options, request)),
     forecast: (request) => forecast(located, context, over(options, request)),
   };
@@ -82,24 +96,38 @@ async function forecast(
   const file = located.kind === "file" ? located.path : listed?.find(({ id }) => id === located.id)?.path;
   if (file === undefined)
     throw new EngineError("model_not_found", `${located.id} is not on this machine yet: download it first.`);
-  const engine = await withProjector(file, context, options);
+  const engine = await withInstalledParts(file, context, options);
   const { budget, left, signal = context.shutdown.signal } = options;
   return await forecastMemory(file, engine, { budget, left, signal });
 }
 
 /**
- * The engine's options, with the projector that was installed with the model unless one is given. Workers are connected to this
+ * The adapters that a model is loaded with: the given ones, and the installed ones of other names. Models over workers have none.
+ */
+function adaptersOf(
+  { adapters: given = [], rpc }: OpenOptions["engine"],
+  installed: readonly InstalledAdapter[],
+): NonNullable<LoadOptions["adapters"]> {
+  if (rpc !== undefined) return given;
+  const names = new Set(given.map(({ name }) => name));
+  const others = installed.filter(({ name }) => !names.has(name)).map(({ name, path }) => ({ name, path }));
+  return [...given, ...others].slice(0, adaptersMax);
+}
+
+/**
+ * The engine's options, with the projector and the adapters that were installed with the model. A projector that is given is used instead. Workers are connected to this
  * process, so the engine of a model that they hold runs here.
  */
-async function withProjector(
+async function withInstalledParts(
   file: string,
   context: CommandContext,
   { engine: given, readsImages = false }: OpenOptions,
 ): Promise<OpenOptions["engine"]> {
-  const { projectorInstalledWith } = await context.engine();
+  const { adaptersInstalledWith, projectorInstalledWith } = await context.engine();
   const installed = readsImages ? await projectorInstalledWith(file, { env: context.env }) : undefined;
   const engine = given.rpc === undefined ? given.engine : "in-process";
-  return { ...given, engine, mmproj: given.mmproj ?? installed };
+  const adapters = adaptersOf(given, await adaptersInstalledWith(file, { env: context.env }));
+  return { ...given, engine, mmproj: given.mmproj ?? installed, adapters };
 }
 
 /** Loads the model. Throws the engine's errors, or the reason of the aborted signal. */
@@ -131,7 +159,7 @@ async function prepareModel(
   if (asked.rpc !== undefined && asked.engine === "process")
     context.stderr.write(`Workers hold layers of ${located.id}, so its engine runs in this process.\n`);
   const engine = {
-    ...(await withProjector(file, context, options)),
+    ...(await withInstalledParts(file, context, options)),
     kvBlockSalt: options.reportsKvBlocks === true ? located.id : undefined,
   };
   const fitted = budget === undefined ? undefined : await fitModel(file, engine, { budget, left, signal });

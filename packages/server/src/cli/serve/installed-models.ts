@@ -30,6 +30,7 @@ export function installedModels(
         engine: { ...settings, contextLength },
         aliases,
         about,
+        installedAdapters: installed.adapters,
         reportsKvBlocks,
       });
     const usual = withContext(settings.contextLength);

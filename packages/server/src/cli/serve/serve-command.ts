@@ -31,8 +31,10 @@ export async function serveCommand(flags: ServerFlags, given: CommandContext): P
   const aliases = config.model === undefined ? [] : [config.model];
   const about = await engine.projectorTraits(config.engine.mmproj);
   const reportsKvBlocks = config.kvEvents !== undefined;
+  const installedAdapters =
+    choice.kind === "file" ? await engine.adaptersInstalledWith(choice.path, { env }) : [];
   await using model = startLoading(
-    knownModel(choice, context, { ...config, aliases, about, reportsKvBlocks }),
+    knownModel(choice, context, { ...config, aliases, about, installedAdapters, reportsKvBlocks }),
     {
       budget,
       signal: shutdown.signal,

@@ -32,6 +32,7 @@ function downloadBytes(located: LocatedModel): number | null {
     case "file":
     case "mlx":
     case "mlx-hub":
+    case "adapter":
       return null;
   }
 }

@@ -71,6 +71,7 @@ export function modelLibrary(environment: Pick<LibraryOptions, "env" | "isOfflin
       await fetchModel(located, {
         ...environment,
         signal,
+        adapter: {},
         onProgress: (progress) => onProgress(located.id, progress),
       });
       return located.id;
