@@ -22,6 +22,7 @@ export {
   ToolCall,
   toolCallsMax,
 } from "./chat/messages.ts";
+export { LoraUses } from "./fields/adapters.ts";
 export {
   Completion,
   CompletionChunk,
@@ -139,6 +140,7 @@ export {
   LlamaServerModels,
   LlamaServerProps,
   LlamaServerSettings,
+  LlamaServerAdapters,
   LlamaServerSlots,
   LlamaServerTemplate,
 } from "./llama-server/response.ts";

@@ -63,6 +63,7 @@ import { mcpRoutes } from "./routes/mcp.ts";
 import { monitoringRoutes } from "./routes/monitoring.ts";
 import { managedModelRoutes } from "./routes/managed-models.ts";
 import { modelRoutes } from "./routes/models.ts";
+import { llamaServerAdapterRoutes } from "./routes/llama-server-adapters.ts";
 import { llamaServerEmbeddingRoutes } from "./routes/llama-server-embeddings.ts";
 import { llamaServerRoutes } from "./routes/llama-server.ts";
 import { ollamaEmbeddingRoutes } from "./routes/ollama-embeddings.ts";
@@ -250,6 +251,7 @@ async function addLlamaServerRoutes(app: FastifyInstance, inference: InferenceOp
   await app.register(generationRoute({ ...chatCompletions, path: "/chat/completions" }), inference);
   await app.register(llamaServerRoutes, inference);
   await app.register(llamaServerEmbeddingRoutes, inference);
+  await app.register(llamaServerAdapterRoutes, inference);
 }
 
 /** LM Studio's API: v0 beside ours, and v1 in place of our routes with the same paths. */

@@ -94,6 +94,8 @@ const chatValues: Record<string, unknown> = {
   chat_template: "{{ messages }}",
   chat_template_kwargs: { thinking: true },
   cache_prompt: false,
+  lora: [],
+  prediction: { type: "content", content: "Hi" },
   metadata: { a: "b" },
   service_tier: "flex",
 };

@@ -79,6 +79,73 @@ it("chats and llama-server's completions take the same field", async () => {
   expect(settings?.lora).toEqual([{ id: 0, scale: 1 }]);
 });
 
+it("responses and messages take an adapter's name as model, and the same field", async () => {
+  const reply = async (path: string, body: object): Promise<{ model: string; text: string }> => {
+    const limits = { max_tokens: 24, max_output_tokens: 24, temperature: 0 };
+    const response = await post(path, {
+      prompt: undefined,
+      messages: [{ role: "user", content: "Hi" }],
+      input: "Hi",
+      ...limits,
+      ...body,
+    });
+    expect(response.status).toBe(200);
+    const { model, content, output } = (await response.json()) as Record<string, unknown>;
+    return { model: String(model), text: JSON.stringify(content ?? output).replaceAll(/"id":"[^"]*"/g, "") };
+  };
+  for (const path of ["/v1/responses", "/v1/messages"]) {
+    const base = await reply(path, { model: modelId });
+    const first = await reply(path, { model: `${modelId}:first` });
+    expect(first.model).toBe(`${modelId}:first`);
+    expect(first.text).not.toBe(base.text);
+    const weighted = await reply(path, { model: modelId, lora: [{ id: "first", scale: 1 }] });
+    expect(weighted.text).toBe(first.text);
+    const wrong = await post(path, {
+      model: modelId,
+      prompt: undefined,
+      messages: [{ role: "user", content: "Hi" }],
+      input: "Hi",
+      lora: [{ id: 2, scale: 1 }],
+    });
+    expect(wrong.status).toBe(400);
+  }
+});
+
+it("POST /lora-adapters sets the adapters of requests that choose none", async () => {
+  const list = async (): Promise<unknown> =>
+    await (await fetch(new URL("/lora-adapters", server.baseUrl))).json();
+  const set = async (body: unknown): Promise<Response> =>
+    await fetch(new URL("/lora-adapters", server.baseUrl), {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+  const scales = (first: number, second: number): object[] => [
+    { id: 0, path: "first", scale: first },
+    { id: 1, path: "second", scale: second },
+  ];
+  expect(await list()).toEqual(scales(0, 0));
+  const base = await complete({ model: modelId });
+  const first = await complete({ model: `${modelId}:first` });
+  const second = await complete({ model: `${modelId}:second` });
+  const response = await set([{ id: 1, scale: 1 }]);
+  expect(await response.json()).toEqual(scales(0, 1));
+  expect(await list()).toEqual(scales(0, 1));
+  expect((await complete({ model: modelId })).text).toBe(second.text);
+  expect((await complete({ model: `${modelId}:first` })).text).toBe(first.text);
+  expect((await complete({ model: modelId, lora: [{ id: 0, scale: 0 }] })).text).toBe(base.text);
+  const refusal = await set([{ id: 2, scale: 1 }]);
+  expect([refusal.status, await refusal.json()]).toMatchObject([
+    400,
+    { error: { message: expect.stringContaining("first, second") } },
+  ]);
+  expect((await set({ id: 0, scale: 1 })).status).toBe(400);
+  expect((await set([{ id: 0, scale: 101 }])).status).toBe(400);
+  expect((await set([])).status).toBe(200);
+  expect(await list()).toEqual(scales(0, 0));
+  expect((await complete({ model: modelId })).text).toBe(base.text);
+});
+
 it("GET /v1/models lists adapters with their model as parent", async () => {
   const list = ModelList.parse(await (await fetch(`${server.baseUrl}/models`)).json());
   expect(list.data.map(({ id, parent }) => [id, parent])).toEqual([

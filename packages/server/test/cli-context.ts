@@ -22,6 +22,7 @@ export const installedTiny: realEngine.InstalledModel = {
   mmproj: null,
   place: "ingle",
   aliases: ["tiny"],
+  adapters: [],
   addedAt: new Date(5_000),
   lastUsedAt: null,
 };

@@ -1,6 +1,7 @@
 // The requests of /v1/messages and /v1/messages/count_tokens, in Anthropic's shape.
 import { z } from "zod";
 
+import { loraField } from "../fields/adapters.ts";
 import { integerField, optionalField, stringField, refuseField } from "../fields/field.ts";
 import { ignoredField, ignoredLimits, ignoredService } from "../fields/ignored-fields.ts";
 import { bodyRule, servedModelField, streamFields, userLengthMax } from "../fields/request-fields.ts";
@@ -76,6 +77,7 @@ export const MessagesRequest = z
       ),
       ...sharedSampling,
       stream: streamFields.stream,
+      lora: loraField,
       ...ignoredLimits,
       ...ignoredService,
       container: ignoredField("the server runs no code"),

@@ -29,7 +29,10 @@ const LoraUse = z.looseObject(
   rule,
 );
 
+/** Adapters with their scales. */
+export const LoraUses = arrayOf(LoraUse, rule, { max: lorasMax });
+
 export const loraField = optionalField(
-  arrayOf(LoraUse, rule, { max: lorasMax }),
+  LoraUses,
   "Adapters of the model by name or place, each with a scale; 0 adds nothing. They take the place of one that model names.",
 );

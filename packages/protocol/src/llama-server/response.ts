@@ -161,3 +161,14 @@ export const LlamaServerSlots = z
   .array(z.object({ id: z.int(), n_ctx: z.int(), is_processing: z.boolean() }))
   .meta({ id: "LlamaServerSlots" });
 export type LlamaServerSlots = z.infer<typeof LlamaServerSlots>;
+
+export const LlamaServerAdapters = z
+  .array(
+    z.object({
+      id: z.int().describe("Its place among the model's adapters."),
+      path: z.string().describe("Its name: paths of the server's files are not shown."),
+      scale: z.number().describe("For requests that choose no adapters; 0 unless it was set."),
+    }),
+  )
+  .meta({ id: "LlamaServerAdapters" });
+export type LlamaServerAdapters = z.infer<typeof LlamaServerAdapters>;

@@ -1,6 +1,7 @@
 // The request of POST /v1/responses.
 import { z } from "zod";
 
+import { loraField } from "../fields/adapters.ts";
 import { flag, optionalField, refusedField, refuseField, stringField } from "../fields/field.ts";
 import { textField } from "../fields/content.ts";
 import { ignoredField, ignoredLimits, ignoredService } from "../fields/ignored-fields.ts";
@@ -102,6 +103,7 @@ export const ResponsesRequest = z
       stream: flag("stream"),
       cache_prompt: flag("cache_prompt"),
       ignore_eos: flag("ignore_eos"),
+      lora: loraField,
       metadata: optionalField(metadataField),
       user: userField,
       safety_identifier: echoField("safety_identifier"),

@@ -14,7 +14,7 @@ import { variants, type OnLoading, type VariantName } from "../variants.ts";
 import { sumOfStats, type EngineStats } from "./slot/engine-stats.ts";
 import type { KnownModel, ModelLoader, ModelSource } from "./catalog/known-model.ts";
 import type { LoadSettings } from "./slot/load-settings.ts";
-import { ModelSlot, type Lease } from "./slot/model-slot.ts";
+import { ModelSlot, type Lease as SlotLease } from "./slot/model-slot.ts";
 import { progressOf, takesMemory, type ModelStateKind } from "./slot/model-state.ts";
 import { readinessOf, type ServerReadiness } from "./readiness.ts";
 import { modelLoading, modelNotFound, noMemory, shuttingDown } from "./model-errors.ts";
@@ -22,9 +22,17 @@ import { MemoryPlanner } from "./eviction/memory-planner.ts";
 import { orAborted } from "../or-aborted.ts";
 import type { MemoryLimits } from "./eviction/eviction-plan.ts";
 import { ModelCatalog } from "./catalog/model-catalog.ts";
+import { DefaultAdapters, type AdapterUses } from "./default-adapters.ts";
 
 export type { ModelLoader } from "./catalog/known-model.ts";
-export type { Lease } from "./slot/model-slot.ts";
+
+/** A loaded model that a request uses. */
+export interface Lease extends SlotLease {
+  /** The adapter that the request names with the model. */
+  readonly adapter?: string | undefined;
+  /** For a request that chooses no adapters. Default: none. */
+  readonly defaultAdapters?: AdapterUses | undefined;
+}
 
 export interface RegistryOptions extends MemoryLimits {
   /** How many requests may wait for a model in addition to those that run on it. */
@@ -59,6 +67,7 @@ export interface ModelWatcher {
 }
 
 export class ModelRegistry implements AsyncDisposable {
+  readonly defaultAdapters = new DefaultAdapters();
   readonly #options: RegistryOptions;
   readonly #abort = new AbortController();
   readonly #planner: MemoryPlanner;
@@ -200,8 +209,10 @@ export class ModelRegistry implements AsyncDisposable {
     this.#assertOpen();
     const { slot, adapter } = await this.#resolve(requestedId, variant);
     const { id, state } = slot;
-    if (state.kind === "loaded" || state.kind === "failed" || this.#waits)
-      return { ...(await slot.lease({ signal, places })), adapter };
+    if (state.kind === "loaded" || state.kind === "failed" || this.#waits) {
+      const lease = await slot.lease({ signal, places });
+      return { ...lease, adapter, defaultAdapters: this.defaultAdapters.of(lease.model) };
+    }
     void this.#loadInBackground(slot); // never rejects; the next request finds it loaded
     throw modelLoading({ id, progress: progressOf(state) });
   }

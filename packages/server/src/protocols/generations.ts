@@ -19,12 +19,14 @@ interface StartOptions extends Pick<GenerationNote, "operation" | "responseId"> 
  */
 export function startGenerations(
   request: FastifyRequest,
-  { id, model, adapter }: Lease,
+  { id, model, adapter, defaultAdapters }: Lease,
   given: readonly GenerationRequest[],
   { repliesPerPrompt, user, ...noted }: StartOptions,
 ): Generation[] {
   const client = request.clientKey(user);
-  const prompts = given.map((prompt) => withAdapter(prompt, adapter));
+  const prompts = given.map((prompt) =>
+    withAdapters(prompt, adapter === undefined ? defaultAdapters : [{ id: adapter }]),
+  );
   const generations = prompts
     .flatMap((prompt) => repeated(prompt, repliesPerPrompt))
     .map((each) => model.generate(each, { signal: request.clientSignal, client }));
@@ -37,10 +39,12 @@ export function startGenerations(
   return generations;
 }
 
-/** The adapter that the model's name has, unless the request weights adapters itself. */
-function withAdapter(prompt: GenerationRequest, adapter: string | undefined): GenerationRequest {
-  if (adapter === undefined || (prompt.adapters ?? []).length > 0) return prompt;
-  return { ...prompt, adapters: [{ id: adapter }] };
+/** The adapter that the model's name has, or the model's default ones, unless the request weights adapters itself. */
+function withAdapters(
+  prompt: GenerationRequest,
+  adapters: GenerationRequest["adapters"] = [],
+): GenerationRequest {
+  return adapters.length === 0 || (prompt.adapters ?? []).length > 0 ? prompt : { ...prompt, adapters };
 }
 
 /** The names of the adapters that a request uses. */

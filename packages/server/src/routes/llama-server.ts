@@ -32,7 +32,7 @@ const common = {
   right: "inference",
 } as const;
 
-const ModelQuery = z.looseObject({ model: z.string("model must be an id").optional() });
+export const ModelQuery = z.looseObject({ model: z.string("model must be an id").optional() });
 const SlotsQuery = ModelQuery.extend({ fail_on_no_slot: z.string().optional() });
 
 const models = {

@@ -19,6 +19,7 @@ describe("the recommended model", () => {
       isGated: false,
       license: "apache-2.0",
       isMlx: false,
+      isAdapter: false,
       files: [file],
     };
     const located = { kind: "hub" as const, id: "org/repo:Q4_K_M", found: { repository, group } };

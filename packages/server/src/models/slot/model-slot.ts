@@ -25,7 +25,6 @@ export const coolDownMs = 10_000;
 export interface Lease extends Disposable {
   readonly id: string;
   readonly model: Model;
-  readonly adapter?: string | undefined; // that the request names with the model
 }
 
 export class ModelSlot {

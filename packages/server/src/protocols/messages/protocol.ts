@@ -55,7 +55,7 @@ export const messages: GenerationProtocol<MessagesRequest> = {
 /** Absent fields stay absent: their defaults are the engine's. Throws what `toPromptRequest` throws. */
 export function toMessagesRequest(body: MessagesRequest): UnreadRequest {
   const sampling = { ...body, max_completion_tokens: undefined, stop: body.stop_sequences };
-  return { ...toPromptRequest(body), ...toSampling(sampling) };
+  return { ...toPromptRequest(body), ...toSampling(sampling), adapters: body.lora };
 }
 
 /**

@@ -75,6 +75,7 @@ export function toResponsesRequest(body: ResponsesRequest & Partial<ContinuedReq
     messages: toMessages(body),
     ...toSampling({ ...body, ...limits }),
     ignoreEos: body.ignore_eos,
+    adapters: body.lora,
     cachePrompt: body.cache_prompt,
     logprobs: toLogprobs(body),
     responseFormat: toResponseFormat(body.text?.format),
