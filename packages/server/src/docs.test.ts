@@ -81,7 +81,8 @@ it("docs/http-api.md has a row or a sentence for every field of every request", 
   const codes = codeOf(await page("http-api.md"));
   for (const [path, methods] of Object.entries(paths)) {
     for (const { requestBody } of Object.values(methods)) {
-      const name = requestBody?.content["application/json"]?.schema.$ref?.split("/").at(-1) ?? "";
+      const [content] = Object.values(requestBody?.content ?? {}); // JSON, or a form
+      const name = content?.schema.$ref?.split("/").at(-1) ?? "";
       const { properties = {}, oneOf = [] } = components.schemas[name] ?? {};
       const fields = [properties, ...oneOf.map((form) => form.properties ?? {})].flatMap(Object.keys);
       if (requestBody !== undefined) expect(fields, path).not.toEqual([]);
