@@ -64,6 +64,7 @@ describe("generating text", () => {
     const promptTokens = (await loaded.tokenizer.encode("One two")).length;
     expect(usage).toEqual({
       promptTokens,
+      audioTokens: 0,
       completionTokens: 5,
       reasoningTokens: 0,
       cachedTokens: 0,

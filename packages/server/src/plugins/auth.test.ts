@@ -142,6 +142,7 @@ describe("every route", () => {
       "inference GET /v1/responses/:id/input_items",
       "inference POST /rerank",
       "inference POST /reranking",
+      "inference POST /v1/audio/transcriptions",
       "inference POST /v1/chat/completions",
       "inference POST /v1/chat/completions/render",
       "inference POST /v1/completions",
