@@ -244,4 +244,14 @@ public:
     std::unique_ptr<engine::Engine> engine;
 };
 
+/// Whether the engine refuses a request when it is submitted.
+inline bool is_refused(EngineHarness& harness, const TextRequest& request) {
+    try {
+        harness.submit(request);
+        return false;
+    } catch (const std::runtime_error&) {
+        return true;
+    }
+}
+
 } // namespace test

@@ -74,15 +74,6 @@ std::vector<std::string> texts_alone(const ModelPtr& model, std::vector<TextRequ
     return texts;
 }
 
-bool is_refused(EngineHarness& harness, const TextRequest& request) {
-    try {
-        harness.submit(request);
-        return false;
-    } catch (const std::runtime_error&) {
-        return true;
-    }
-}
-
 } // namespace
 
 TEST_CASE("images: equal images have equal tokens, others do not") {
@@ -265,13 +256,13 @@ TEST_CASE("images: a prompt is refused that does not fit the context, or whose i
         TextRequest request = generate(model, "@@@@", {picture(1), picture(2), picture(3), picture(4)});
         options.context.context_length = static_cast<int32_t>(request.prompt.size());
         EngineHarness harness(model, options);
-        CHECK(is_refused(harness, request));
+        CHECK(test::is_refused(harness, request));
         TextRequest foreign = generate(model, "@", {picture(1)});
         foreign.images.clear();
-        CHECK(is_refused(harness, foreign));
+        CHECK(test::is_refused(harness, foreign));
         TextRequest cut = generate(model, "@", {picture(1)});
         cut.prompt.erase(std::ranges::find_if(cut.prompt, base::continues_image));
-        CHECK(is_refused(harness, cut));
+        CHECK(test::is_refused(harness, cut));
     }
 }
 

@@ -79,15 +79,6 @@ std::vector<TextRequest> mixed_requests() {
     return asked;
 }
 
-bool is_refused(EngineHarness& harness, const TextRequest& request) {
-    try {
-        harness.submit(request);
-        return false;
-    } catch (const std::runtime_error&) {
-        return true;
-    }
-}
-
 } // namespace
 
 TEST_CASE("prompt log probabilities: are llama.cpp's own, and change no other text") {
@@ -120,8 +111,8 @@ TEST_CASE("prompt log probabilities: need a prompt without a cache, and one that
     EngineHarness harness(test::tiny_llama());
     const TextRequest request{
         .prompt = test::words(1, 128), .tokens = 4, .uses_cache = true, .prompt_logprobs = 0};
-    CHECK(is_refused(harness, request));
+    CHECK(test::is_refused(harness, request));
     TextRequest without_cache = request;
     without_cache.uses_cache = false;
-    CHECK(is_refused(harness, without_cache)); // otherwise, its oldest turns would be dropped
+    CHECK(test::is_refused(harness, without_cache)); // otherwise, its oldest turns would be dropped
 }

@@ -1,7 +1,7 @@
 // vLLM's field for the form of a reply.
 import { z } from "zod";
 
-import { flag, optionalField, refuseField, stringField } from "./field.ts";
+import { flag, optionalField, refuseField, refusedField, stringField } from "./field.ts";
 
 /** Limits of the engine's, which checks them again. */
 const choicesMax = 1_024;
@@ -62,14 +62,8 @@ export const StructuredOutputs = z
         stringField("grammar", { min: 1, max: grammarLengthMax }),
         "A text of this grammar in GBNF.",
       ),
-      structural_tag: optionalField(
-        z.never("structural_tag is not supported; use tools, or a grammar"),
-        "Refused: not supported.",
-      ),
-      whitespace_pattern: optionalField(
-        z.never("whitespace_pattern is not supported; leave it out"),
-        "Refused: not supported.",
-      ),
+      structural_tag: refusedField("structural_tag is not supported; use tools, or a grammar"),
+      whitespace_pattern: refusedField("whitespace_pattern is not supported; leave it out"),
       disable_any_whitespace: absentOption("disable_any_whitespace"),
       disable_additional_properties: absentOption("disable_additional_properties"),
     },

@@ -1,5 +1,5 @@
 // The MCP servers of the app: those of the user's mcp.json, each of which starts when the page asks for it. The file is read again
-// whenever the page lists or starts servers. The SDK is loaded with the first of them that is started or listed.
+// for each request, so that its changes count at once. The SDK is loaded with the first of them that is started or listed.
 import type { Approval, McpConfig, McpServers, ModelPart } from "@ingle/mcp";
 import type { McpCallRequest, McpCallResult, McpServerList } from "@ingle/protocol";
 import type { McpFile } from "./mcp-file.ts";

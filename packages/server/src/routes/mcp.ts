@@ -51,22 +51,17 @@ export interface McpRouteOptions {
 }
 
 export async function mcpRoutes(app: FastifyInstance, { mcp, registry }: McpRouteOptions): Promise<void> {
-  addRoute(app, list, async (request) => {
-    requireThisMachine(request);
-    return await mcp.list();
-  });
+  app.addHook("preHandler", async (request) => requireThisMachine(request));
+  addRoute(app, list, async () => await mcp.list());
   addRoute(app, start, async (request) => {
-    requireThisMachine(request);
     await mcp.start(request.body.name);
     return await mcp.list();
   });
   addRoute(app, stop, async (request) => {
-    requireThisMachine(request);
     await mcp.stop(request.body.name);
     return await mcp.list();
   });
   addRoute(app, call, async (request) => {
-    requireThisMachine(request);
     const { body, clientSignal } = request;
     const { capabilities, context_length: contextLength } = toManagedModel(await registry.known(body.model));
     const readsImages = capabilities.includes("vision");
