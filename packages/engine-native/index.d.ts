@@ -111,7 +111,7 @@ export interface NativeLoadOptions {
   workers: NativeWorker[];
   /** Null for the defaults. */
   placement: NativePlacement | null;
-  /** LoRA adapters that requests may use. Not read by `measureModel`. */
+  /** Adapters that requests may use. Not read by `measureModel`. */
   adapters: NativeAdapter[];
   /** In place of the file's chat template; "" for that. `invalid_argument` if it is too long or cannot be read. */
   chatTemplate: string;
@@ -120,8 +120,10 @@ export interface NativeLoadOptions {
 export interface NativeAdapter {
   /** A GGUF file whose header was checked. */
   path: string;
-  /** Files with equal contents have the same, others another. */
+  /** Equal contents, used in the same layers, have the same, others another. */
   identity: string;
+  /** Of a control vector: what is added in each layer from the second on, one after another. Empty for a LoRA adapter. */
+  directions: number[];
 }
 
 /** Where a model's tensors go, and how its file is read. Options without an effect on this machine are `invalid_argument`. */

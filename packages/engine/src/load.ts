@@ -12,7 +12,7 @@ import {
   type NativeModel,
 } from "./native.ts";
 import { nativeAdapters } from "./adapters/adapter-file.ts";
-import { AdapterOptions } from "./adapters/adapter-options.ts";
+import { AdapterLayers, AdapterOptions } from "./adapters/adapter-options.ts";
 import { chatTemplateOptions, givenChatTemplate } from "./chat-template.ts";
 import { checkContextLength, contextSize, parallelDefault, type ContextSize } from "./context-size.ts";
 import { sizesByDevice } from "./device-sizes.ts";
@@ -124,11 +124,13 @@ export const LoadOptions = z
      */
     mmproj: z.string().min(1).nullable().optional(),
     /**
-     * LoRA adapters that requests may use by their names (`adapters` of a request): at most 32, each of a rank of at most
-     * 1,024. They take memory beside the weights. Requests with different adapters are computed in different steps, which take turns.
+     * LoRA adapters and control vectors that requests may use by their names (`adapters` of a request): at most 32, each of a rank of
+     * at most 1,024. They take memory beside the weights. Requests with different adapters are computed in different steps, which take turns.
      * Cannot be combined with `rpc`. Default: none.
      */
     adapters: AdapterOptions.default([]),
+    /** The layers that control vectors change. Default: those that their files name. */
+    controlVectorLayers: AdapterLayers.optional(),
     /**
      * The minimum and maximum number of tokens of an image, for models with a variable number: more tokens show finer details, fewer
      * are faster. Default: the values in the projector's file.

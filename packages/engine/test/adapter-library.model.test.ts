@@ -1,4 +1,4 @@
-// LoRA adapters in the library: pulled from a hub on this machine beside a real tiny model, listed, refused, removed and pruned.
+// Adapters in the library: pulled from a hub on this machine beside a real tiny model, listed, refused, removed and pruned.
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -12,7 +12,13 @@ import {
   type InstalledAdapter,
 } from "@ingle/engine";
 import { FakeHub } from "@ingle/engine/testing/fake-hub";
-import { makeAdapterFolder, tinyAdapter, tinyModel, type AdapterFolderOptions } from "@ingle/fixtures";
+import {
+  makeAdapterFolder,
+  tinyAdapter,
+  tinyControlVector,
+  tinyModel,
+  type AdapterFolderOptions,
+} from "@ingle/fixtures";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 let home: string;
@@ -90,6 +96,17 @@ describe("pulling an adapter", () => {
     expect(await installed()).toMatchObject([{ id: `${base}:law` }]);
   });
 
+  it("that is a control vector needs the model's name too", async () => {
+    const bytes = await readFile(await tinyControlVector({ model: {} }));
+    hub.add({ repo: "acme/calm-control-vector", files: { "calm.gguf": bytes } });
+    await expect(pull("acme/calm-control-vector")).rejects.toMatchObject({
+      code: "model_not_found",
+      message: expect.stringContaining("--base"),
+    });
+    await pull("acme/calm-control-vector", { base, name: "calm" });
+    expect(await installed()).toMatchObject([{ id: `${base}:calm` }]);
+  });
+
   it("again downloads nothing, and can rename it", async () => {
     await addFolder("acme/law");
     await pull("acme/law");
@@ -145,7 +162,7 @@ describe("pulling an adapter", () => {
     const located = await locateModel("acme/law", { env });
     await expect(fetchModel(located, { env })).rejects.toMatchObject({
       code: "invalid_request",
-      message: expect.stringContaining("LoRA adapter, not a model"),
+      message: expect.stringContaining("adapter, not a model"),
     });
     const pickled = { "adapter_config.json": Buffer.from("{}"), "adapter_model.bin": Buffer.from("x") };
     hub.add({ repo: "acme/pickled", files: pickled });

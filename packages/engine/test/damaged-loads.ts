@@ -1,4 +1,5 @@
-// Loads damaged files in a child process (load-damaged.js), which must not crash: for the tests of damaged models and projectors.
+// Loads damaged files in a child process (load-damaged.js), which must not crash: for the tests of damaged models, projectors
+// and adapters.
 import { spawn } from "node:child_process";
 import { copyFile, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -13,8 +14,10 @@ export const limitMs = 240_000;
 export interface Corpus {
   /** The file to damage. */
   whole: string;
-  /** The model, if the file is a projector. */
+  /** The model, if the file is a projector or an adapter. */
   model?: string;
+  /** What the file is for the model. Default: a projector. */
+  kind?: "adapter" | "projector";
   damages: readonly Damage[];
   /** The name of the files that are written to `folder`. */
   name: string;
@@ -22,12 +25,19 @@ export interface Corpus {
 }
 
 /** The outcome of each damage: "ok" or the error's code. Fails if the process ended early. */
-export async function outcomes({ whole, model, damages, name, folder }: Corpus): Promise<string[]> {
+export async function outcomes({
+  whole,
+  model,
+  kind = "projector",
+  damages,
+  name,
+  folder,
+}: Corpus): Promise<string[]> {
   const scratch = path.join(folder, `${name}.gguf`);
   const list = path.join(folder, `${name}.json`);
   await copyFile(whole, scratch);
   await writeFile(list, JSON.stringify(damages));
-  const args = [script, whole, scratch, list, ...(model === undefined ? [] : [model])];
+  const args = [script, whole, scratch, list, ...(model === undefined ? [] : [model, kind])];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"], timeout: limitMs });
   let [stdout, stderr] = ["", ""];
   child.stdout.on("data", (data: Buffer) => (stdout += data.toString()));

@@ -1,10 +1,10 @@
 // Loads a file again and again, each time with other damage in its header, and uses it if it loads: the child process of
-// damaged-loads.ts, which must not crash. A model generates a few tokens; if a model for it is given, a projector encodes an image or audio. Prints
-// one line for each damage: its number, then "ok" or the error's code. Uses the build.
+// damaged-loads.ts, which must not crash. A model generates a few tokens, also with an adapter; a projector encodes an image
+// or audio. Prints one line for each damage: its number, then "ok" or the error's code. Uses the build.
 import { closeSync, openSync, readFileSync, truncateSync, writeFileSync, writeSync } from "node:fs";
 import { load } from "../dist/load.js";
 
-const [wholePath, scratch, damagesPath, modelPath] = process.argv.slice(2);
+const [wholePath, scratch, damagesPath, modelPath, kind] = process.argv.slice(2);
 const whole = readFileSync(wholePath);
 const damages = JSON.parse(readFileSync(damagesPath, "utf8"));
 
@@ -35,16 +35,23 @@ function messagesFor({ readsImages, readsAudio }) {
   ];
 }
 
-const used =
-  modelPath === undefined
-    ? {
-        load: () => load(scratch, { ...shared, contextLength: 64 }),
-        request: () => ({ prompt: [5, 6, 7], maxTokens: 2 }),
-      }
-    : {
-        load: () => load(modelPath, { ...shared, contextLength: 1024, mmproj: scratch }),
-        request: ({ info }) => ({ messages: messagesFor(info), maxTokens: 1 }),
-      };
+const short = { prompt: [5, 6, 7], maxTokens: 2 };
+const uses = {
+  model: {
+    load: () => load(scratch, { ...shared, contextLength: 64 }),
+    request: () => short,
+  },
+  adapter: {
+    load: () =>
+      load(modelPath, { ...shared, contextLength: 64, adapters: [{ name: "damaged", path: scratch }] }),
+    request: () => ({ ...short, adapters: [{ id: "damaged" }] }),
+  },
+  projector: {
+    load: () => load(modelPath, { ...shared, contextLength: 1024, mmproj: scratch }),
+    request: ({ info }) => ({ messages: messagesFor(info), maxTokens: 1 }),
+  },
+};
+const used = uses[kind ?? "model"];
 
 async function outcome() {
   try {

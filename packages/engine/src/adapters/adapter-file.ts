@@ -1,5 +1,5 @@
-// Checks the file of a LoRA adapter, and compares it with its model's file, before native code reads it: llama.cpp asserts some of this
-// while it computes, and the rest would silently change nothing.
+// Checks the files of adapters, and compares them with their model's file, before native code reads them: llama.cpp asserts some of
+// this while it computes, and the rest would silently change nothing.
 import {
   GgufError,
   numberOf,
@@ -16,8 +16,17 @@ import { pipeline } from "node:stream/promises";
 import { EngineError, invalidRequest } from "../errors.ts";
 import { partNames } from "../library/gguf-files.ts";
 import type { NativeLoadOptions } from "../native.ts";
+import { damaged, mismatch, unsupported } from "./adapter-errors.ts";
 import { adapterGguf } from "./adapter-folder.ts";
-import type { AdapterOption } from "./adapter-options.ts";
+import type { AdapterLayers, AdapterOption } from "./adapter-options.ts";
+import {
+  directionBytes,
+  isControlVector,
+  layersOfVector,
+  readDirections,
+  sizesOf,
+  type ModelSizes,
+} from "./control-vector.ts";
 
 /** The largest rank; usual ones are 8 to 128. */
 export const adapterRankMax = 1024;
@@ -31,19 +40,20 @@ const typesAllowed: ReadonlySet<string> = new Set(["F32", "F16", "BF16", "Q8_0"]
 export interface CheckedAdapter {
   name: string;
   path: string;
-  /** Of its tensors. */
+  header: GgufHeader;
+  kind: "lora" | "control-vector";
+  /** Of memory that it takes. */
   bytes: number;
 }
 
 /** A model's header, from all of its parts. */
-interface Base {
-  architecture: string | undefined;
+interface Base extends ModelSizes {
   tensors: ReadonlyMap<string, GgufTensorInfo>;
 }
 
 /**
  * Checks the adapters of a model, and converts those in folders first. Throws as `adapterGguf`, `model_not_found` or `model_invalid` (a file that is missing or damaged), `model_unsupported`
- * (no LoRA adapter, or one that changes what cannot be changed), `adapter_mismatch` (for another model).
+ * (no adapter, or one that changes what cannot be changed), `adapter_mismatch` (for another model).
  */
 export async function checkAdapters(
   modelFile: string,
@@ -51,14 +61,32 @@ export async function checkAdapters(
   env?: NodeJS.ProcessEnv,
 ): Promise<CheckedAdapter[]> {
   if (adapters.length === 0) return [];
-  const base = await baseOf(modelFile);
+  return await checkAll(await baseOf(modelFile), modelFile, adapters, env);
+}
+
+async function checkAll(
+  base: Base,
+  modelFile: string,
+  adapters: readonly AdapterOption[],
+  env?: NodeJS.ProcessEnv,
+): Promise<CheckedAdapter[]> {
   const checked: CheckedAdapter[] = [];
-  for (const adapter of adapters) {
-    const file = await adapterGguf(adapter.path, modelFile, env);
+  for (const { name, path: given } of adapters) {
+    const file = await adapterGguf(given, modelFile, env);
     const header = await headerOf(file, "adapter");
-    checkKind(file, header, base);
-    const bytes = checkTensors(file, header.tensors, base);
-    checked.push({ name: adapter.name, path: file, bytes });
+    if (isControlVector(header.metadata)) {
+      layersOfVector(file, header, base);
+      checked.push({ name, path: file, header, kind: "control-vector", bytes: directionBytes(base) });
+    } else {
+      checkLora(file, header, base);
+      checked.push({
+        name,
+        path: file,
+        header,
+        kind: "lora",
+        bytes: checkTensors(file, header.tensors, base),
+      });
+    }
   }
   return checked;
 }
@@ -66,13 +94,30 @@ export async function checkAdapters(
 /** Adapters for the addon, checked and read once for their identities. Throws as `checkAdapters`, and `invalid_request` with workers. */
 export async function nativeAdapters(
   modelFile: string,
-  { adapters, rpc }: { adapters: readonly AdapterOption[]; rpc?: object | undefined },
+  {
+    adapters,
+    controlVectorLayers: range,
+    rpc,
+  }: {
+    adapters: readonly AdapterOption[];
+    controlVectorLayers?: AdapterLayers | undefined;
+    rpc?: object | undefined;
+  },
 ): Promise<NativeLoadOptions["adapters"]> {
-  if (adapters.length > 0 && rpc !== undefined)
+  if (adapters.length === 0) return [];
+  if (rpc !== undefined)
     throw invalidRequest("adapters", "models over workers (rpc) have no adapters: leave one of the two out.");
+  const model = await baseOf(modelFile);
   const native: NativeLoadOptions["adapters"] = [];
-  for (const { path: file } of await checkAdapters(modelFile, adapters))
-    native.push({ path: file, identity: await identityOf(file) });
+  for (const { path: file, header, kind } of await checkAll(model, modelFile, adapters)) {
+    const identity = await identityOf(file);
+    if (kind === "lora") native.push({ path: file, identity, directions: [] });
+    else {
+      const directions = await readDirections(file, header, { model, range });
+      const within = range === undefined ? "" : `:${range.first}-${range.last}`;
+      native.push({ path: file, identity: identity + within, directions });
+    }
+  }
   return native;
 }
 
@@ -88,7 +133,7 @@ async function baseOf(modelFile: string): Promise<Base> {
   for (const name of partNames(path.basename(modelFile)))
     headers.push(await headerOf(path.join(folder, name), "model"));
   return {
-    architecture: headers.map(({ metadata }) => stringOf(metadata, "general.architecture")).at(0),
+    ...sizesOf(headers[0]?.metadata ?? new Map()),
     tensors: new Map(headers.flatMap(({ tensors }) => tensors.map((tensor) => [tensor.name, tensor]))),
   };
 }
@@ -105,12 +150,12 @@ async function headerOf(file: string, kind: "adapter" | "model"): Promise<GgufHe
   }
 }
 
-function checkKind(file: string, { metadata }: GgufHeader, { architecture }: Base): void {
+function checkLora(file: string, { metadata }: GgufHeader, { architecture }: Base): void {
   const kind = stringOf(metadata, "adapter.type");
   if (stringOf(metadata, "general.type") !== "adapter" || kind !== "lora") {
     throw new EngineError(
       "model_unsupported",
-      `${file} is no LoRA adapter. Name a GGUF file that contains one, or a folder that PEFT or mlx-lm wrote.`,
+      `${file} is no adapter. Name a GGUF file with a LoRA adapter or a control vector, or a folder that PEFT or mlx-lm wrote.`,
     );
   }
   const own = stringOf(metadata, "general.architecture");
@@ -177,19 +222,4 @@ function checkPair(
     const shapes = `${a.shape.join(" x ")} and ${b.shape.join(" x ")}`;
     throw mismatch(file, `the shapes for ${target}, ${shapes}, do not fit its ${changed.shape.join(" x ")}`);
   }
-}
-
-function damaged(file: string, reason: string): EngineError {
-  return new EngineError("model_invalid", `${file} is damaged: ${reason}. Download or convert it again.`);
-}
-
-function unsupported(file: string, reason: string): EngineError {
-  return new EngineError("model_unsupported", `The adapter ${file} is not supported: ${reason}.`);
-}
-
-function mismatch(file: string, reason: string): EngineError {
-  return new EngineError(
-    "adapter_mismatch",
-    `The adapter ${file} does not fit the model: ${reason}. Load it with the model that it was made for.`,
-  );
 }

@@ -8,6 +8,9 @@ export const adaptersMax = 32;
 /** The largest scale, either way. Adapters are made for 1. */
 export const adapterScaleMax = 100;
 
+/** No model has as many. */
+const layersMax = 10_000;
+
 /** Names appear after a colon in model names, so they have none. */
 export const AdapterName = z.string().regex(/^[A-Za-z0-9][\w.-]{0,63}$/, {
   message: "must be up to 64 letters, digits, dots, hyphens and underscores",
@@ -16,7 +19,10 @@ export const AdapterName = z.string().regex(/^[A-Za-z0-9][\w.-]{0,63}$/, {
 export const AdapterOption = z.object({
   /** The name by which requests choose it. */
   name: AdapterName,
-  /** A LoRA adapter for this model: a GGUF file, or a folder that PEFT or mlx-lm wrote, which is converted to GGUF on its first use. */
+  /**
+   * A LoRA adapter or a control vector for this model: a GGUF file, or the folder of a LoRA adapter that PEFT or mlx-lm wrote, which is
+   * converted to GGUF on its first use.
+   */
   path: z.string().min(1),
 });
 export type AdapterOption = z.infer<typeof AdapterOption>;
@@ -27,6 +33,14 @@ export const AdapterOptions = z
   .refine((adapters) => new Set(adapters.map(({ name }) => name)).size === adapters.length, {
     message: "two adapters have the same name",
   });
+
+/** The first and the last layer that control vectors change. Layers count from 0, and the first is never changed. */
+export const AdapterLayers = z
+  .object({ first: z.int().min(1).max(layersMax), last: z.int().min(1).max(layersMax) })
+  .refine(({ first, last }) => first <= last, {
+    message: "the first layer must not come after the last one",
+  });
+export type AdapterLayers = z.infer<typeof AdapterLayers>;
 
 /** Adapters that a request is computed with. */
 export const AdapterUses = z

@@ -48,7 +48,7 @@ export async function fetchModel(located: LocatedModel, options: FetchOptions = 
 }
 
 function notAModel(id: string): EngineError {
-  const message = `${id} is a LoRA adapter, not a model. \`ingle pull\` installs it beside its model, which is then loaded with it.`;
+  const message = `${id} is an adapter, not a model. \`ingle pull\` installs it beside its model, which is then loaded with it.`;
   return new EngineError("invalid_request", message, { details: { param: "model" } });
 }
 

@@ -39,7 +39,7 @@ export interface InstalledModel {
   lastUsedAt: Date | null;
 }
 
-/** A LoRA adapter of an installed model. */
+/** An adapter of an installed model: LoRA or a control vector. */
 export interface InstalledAdapter {
   /** The name of model and adapter in requests: `model:adapter`. */
   id: string;

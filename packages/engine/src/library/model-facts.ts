@@ -2,6 +2,7 @@
 import { open } from "node:fs/promises";
 import { GgufError, HEADER_BYTES_MAX, parsePartialGguf, stringOf, type GgufMetadata } from "@ingle/gguf";
 import { contextSize, parallelDefault } from "../context-size.ts";
+import { isControlVector } from "../adapters/control-vector.ts";
 import { EngineError } from "../errors.ts";
 import { quantizationInHeader } from "./quantization.ts";
 
@@ -70,7 +71,7 @@ export function factsOf(what: string, metadata: GgufMetadata): ModelFacts {
     architecture,
     name: textIn(metadata, "general.name"),
     quantization: quantizationInHeader(metadata),
-    isAdapter: textIn(metadata, "general.type") === "adapter",
+    isAdapter: textIn(metadata, "general.type") === "adapter" || isControlVector(metadata),
     experts: countIn(metadata, `${architecture}.expert_count`) ?? 0,
     contextLength: countIn(metadata, `${architecture}.context_length`),
     cacheBytesPerToken: cacheBytesOfToken(metadata, architecture),

@@ -94,10 +94,23 @@ export const speculationSettings = {
 };
 
 export const adapterSettings = {
-  adapters: list("--lora-modules <name=file...>", "LoRA adapters that requests may use, each with a name", {
-    rule: (rules) => rules.loraModules,
-    details: "See [adapters](adapters.md).",
-  }),
+  adapters: list(
+    "--lora-modules <name=file...>",
+    "LoRA adapters and control vectors that requests may use, each with a name",
+    {
+      rule: (rules) => rules.loraModules,
+      details: "See [adapters](adapters.md).",
+    },
+  ),
+  controlVectorLayers: text(
+    "--control-vector-layer-range <range>",
+    "Layers that control vectors change, 10-31 for example",
+    {
+      rule: (rules) => rules.layerRange,
+      defaultText: "those that their files name",
+      details: "See [control vectors](adapters.md#control-vectors).",
+    },
+  ),
 };
 
 /** More tokens than any projector makes of an image, or of a tile of one. */

@@ -8,7 +8,7 @@ import {
   TensorOverrides,
   TensorSplit,
 } from "@ingle/engine/device-options";
-import { AdapterName, adaptersMax } from "@ingle/engine/adapter-options";
+import { AdapterLayers, AdapterName, adaptersMax } from "@ingle/engine/adapter-options";
 import { ChatTemplate } from "@ingle/engine/chat-template";
 import { WorkerAddress, workersMax } from "@ingle/engine/worker-address";
 import { KvBits } from "@ingle/protocol/kv-bits";
@@ -95,6 +95,16 @@ export const loraModules = z
   )
   .max(adaptersMax, `must be at most ${adaptersMax} adapters`)
   .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, "must have different names");
+
+const layerRangeRule = "must be the first and the last layer, 10-31 for example";
+export const layerRange = z
+  .string()
+  .regex(/^\d{1,5}-\d{1,5}$/, layerRangeRule)
+  .transform((range) => {
+    const [first = 0, last = 0] = range.split("-").map(Number);
+    return { first, last };
+  })
+  .refine((range) => AdapterLayers.safeParse(range).success, layerRangeRule);
 
 /** Only digests of keys are kept, so that neither a log of the config nor a heap dump shows a key. */
 export const keyDigests = z

@@ -55,6 +55,7 @@ Context::Context(std::shared_ptr<const Model> model, const ContextOptions& optio
       spare_(slots) {
     INGLE_ASSERT(slots <= kSlotsMax);
     context_ = new_context(*model_, params);
+    model_->adapters().prepare(context_.get());
     // Without a thread pool, ggml would start and end its threads for every token.
     threadpool_ = make_threadpool(std::max(options.threads, options.threads_batch), options.placement);
     attach(context_.get(), threadpool_.get(), is_aborted_);
@@ -69,7 +70,7 @@ Decoded Context::decode(std::span<const BatchPart> parts) {
     const Decoded decoded = guarded_compute(*model_, is_aborted_, [&] {
         batch_.fill(stream_cells_ > 0 ? in_streams(parts) : parts, positions_);
         if (batch_.has_whole_images()) non_causal.emplace(context_.get());
-        if (model_->adapters().size() > 0) model_->adapters().apply(context_.get(), scales_);
+        apply_adapters();
         const int32_t code = decode_batch(*model_, context_.get(), batch_.raw());
         is_undone = code == 1 || code == -1;
         // If keys could not be rotated, llama.cpp only logs it.
@@ -84,6 +85,13 @@ Decoded Context::decode(std::span<const BatchPart> parts) {
     if (remove_fillers()) return decoded;
     is_torn_ = true;
     return Decoded::failed;
+}
+
+void Context::apply_adapters() {
+    if (scales_given_ == scales_) return;
+    scales_given_.reset();
+    model_->adapters().apply(context_.get(), scales_);
+    scales_given_ = scales_;
 }
 
 /// llama.cpp computes adjacent streams together, and others one after the other, each with a pass over all weights. So the parts

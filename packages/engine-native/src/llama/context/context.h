@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -138,6 +139,7 @@ private:
             const llama_context_params& params, int32_t slots);
     State copy_spare(uint64_t bytes_max);
     std::span<const BatchPart> in_streams(std::span<const BatchPart> parts);
+    void apply_adapters();
     void fill_gap(base::Slot from, base::Slot to);
     bool remove_fillers();
 
@@ -153,8 +155,9 @@ private:
     ThreadpoolPtr threadpool_;
     llama_context_ptr context_;
     Batch batch_;
-    /// Of the model's adapters.
+    /// Of the model's adapters: those of the next batch, and those that llama.cpp was given; absent if that failed.
     std::vector<float> scales_;
+    std::optional<std::vector<float>> scales_given_ = std::vector<float>();
     Positions positions_;
     /// Cells of each sequence's stream; 0 in a pool of cells.
     int32_t stream_cells_ = 0;

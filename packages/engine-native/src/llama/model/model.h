@@ -38,7 +38,7 @@ struct ModelOptions {
     WorkerConnections workers = {};
     /// Absent: the defaults.
     std::optional<Placement> placement = std::nullopt;
-    /// LoRA adapters that requests may use.
+    /// Adapters that requests may use.
     std::vector<AdapterFile> adapters = {};
     /// In place of the file's chat template; empty for that.
     std::string chat_template = {};

@@ -1,4 +1,5 @@
-// Repositories of the hub that hold a LoRA adapter: a folder in the format of PEFT or mlx-lm, or a GGUF file.
+// Repositories of the hub that hold an adapter: a LoRA adapter in the format of PEFT or mlx-lm, or a LoRA adapter or control vector as
+// a GGUF file.
 import { EngineError } from "../../errors.ts";
 import type { HubFile, HubRepository } from "../hub/hub-api.ts";
 import type { HubHttp } from "../hub/http.ts";
@@ -36,7 +37,8 @@ export async function adapterFile(
 ): Promise<AdapterRepository | undefined> {
   const { repository, group } = found;
   const names = [repository.repo, ...group.files.map(({ path }) => path)];
-  if (!repository.isAdapter && !names.some((name) => /lora|adapter/i.test(name))) return undefined;
+  if (!repository.isAdapter && !names.some((name) => /lora|adapter|control[-_. ]?vector|cvec/i.test(name)))
+    return undefined;
   const { isAdapter } = await peekHubModel(http, found, options);
   return isAdapter ? { repository, kind: "gguf", files: group.files } : undefined;
 }

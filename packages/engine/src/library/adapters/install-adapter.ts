@@ -1,4 +1,4 @@
-// Installs LoRA adapters of the hub beside the model that they are for.
+// Installs adapters of the hub beside the model that they are for.
 //
 //   adapters/<org>/<repo>/    the adapter's files, as the repository has them
 import { rm } from "node:fs/promises";
