@@ -24,12 +24,12 @@ export interface WaitOptions extends CallOptions {
 }
 
 /**
- * The settings for loading this model: its context and the bits of its KV cache. They last until a request unloads the model,
+ * The settings for loading this model: its context, the bits of its KV cache, and defaults of its requests. They last until a request unloads the model,
  * even if it was evicted and loaded again; missing ones default to the server's settings.
  */
 export interface LoadOptions extends WaitOptions, LoadSettings {}
 
-type LoadSettings = Pick<LoadRequest, "context_length" | "kv_bits" | "kv_bits_k" | "kv_bits_v">;
+type LoadSettings = Pick<LoadRequest, "context_length" | "kv_bits" | "kv_bits_k" | "kv_bits_v" | "sampling">;
 
 /** The settings to estimate; missing ones default to the server's settings. */
 export interface EstimateOptions extends CallOptions, LoadSettings {}

@@ -1,6 +1,7 @@
 // Two real models on one server with memory for one, and management requests with settings for one of them.
 import { tinyModel } from "@ingle/fixtures";
-import { ManagedModel } from "@ingle/protocol";
+import { LlamaServerProps, ManagedModel } from "@ingle/protocol";
+import type { ServerFlags } from "@ingle/server";
 import { describe, expect, it } from "vitest";
 import { buildApp } from "../src/app.ts";
 import { knownModel } from "../src/cli/model/open-model.ts";
@@ -8,7 +9,7 @@ import { ModelRegistry } from "../src/models/registry.ts";
 import { testConfig } from "../src/testing/scripted-server.ts";
 import { testWorld } from "./cli-context.ts";
 
-async function openServer() {
+async function openServer(flags: ServerFlags = {}) {
   const { context } = testWorld();
   const budget = { byMemory: { host: 16 * 1024 ** 3 } };
   const registry = new ModelRegistry({ waitingMax: 9, onLoading: "wait", loadedMax: 1, budget });
@@ -17,13 +18,13 @@ async function openServer() {
     const engine = { threads: 1, parallel: 1, cacheRamMiB: 0 };
     registry.add(knownModel({ kind: "file", id, path, isListed: false }, context, { engine }));
   }
-  const app = await buildApp(testConfig(), { registry });
+  const app = await buildApp(testConfig(flags), { registry });
   const manage = async (what: "load" | "unload", payload: object) => {
     const response = await app.inject({ method: "POST", url: `/api/v1/models/${what}`, payload });
     return { status: response.statusCode, body: response.json<unknown>() };
   };
   const load = async (payload: object) => ManagedModel.parse((await manage("load", payload)).body);
-  return { registry, manage, load, [Symbol.asyncDispose]: () => app.close() };
+  return { app, registry, manage, load, [Symbol.asyncDispose]: () => app.close() };
 }
 
 describe("a load request with settings", () => {
@@ -41,6 +42,44 @@ describe("a load request with settings", () => {
     using lease = await server.registry.acquire("one", "desktop");
     const { kvBytesPerToken, contextLength } = lease.model.info;
     expect([kvBytesPerToken, contextLength]).toEqual([small.kv_bytes_per_token, 64]);
+  });
+
+  it("sets defaults of the model's requests, before the server's, until it is unloaded by a request", async () => {
+    await using server = await openServer({ llamaServerApi: true, temp: 0.25, topK: 3 });
+    const defaults = async (model: string): Promise<object> => {
+      const response = await server.app.inject(`/props?model=${model}`);
+      return LlamaServerProps.parse(response.json()).default_generation_settings.params;
+    };
+    const sampling = { temperature: 0.5, repeat_penalty: 1.25, max_tokens: 7, stop: ["no"] };
+    const loaded = await server.load({ model: "one", sampling: { ...sampling, temp: 2, seed: null } });
+    expect(loaded.load_sampling).toEqual(sampling);
+    const own = { temperature: 0.5, top_k: 3, repeat_penalty: 1.25, n_predict: 7, stop: ["no"] };
+    expect(await defaults("one")).toMatchObject(own);
+    expect((await server.manage("load", { model: "one", sampling })).status).toBe(200);
+    const other = await server.manage("load", { model: "one", sampling: { temperature: 1 } });
+    expect([other.status, other.body]).toMatchObject([
+      400,
+      { error: { message: expect.stringContaining('sampling {"temperature":0.5') } },
+    ]);
+
+    const evicting = await server.load({ model: "two" });
+    expect(evicting.load_sampling).toBeNull();
+    const usual = { temperature: 0.25, top_k: 3, repeat_penalty: 1, n_predict: -1 };
+    expect(await defaults("two")).toMatchObject(usual);
+    expect(await defaults("one")).toMatchObject(own);
+    await server.manage("unload", { model: "one" });
+    expect(await defaults("one")).toMatchObject(usual);
+  });
+
+  it("is refused for defaults that a request could not have", async () => {
+    await using server = await openServer();
+    const problem = async (sampling: unknown): Promise<unknown> =>
+      (await server.manage("load", { model: "one", sampling })).body;
+    expect(await problem({ temperature: -1 })).toMatchObject({ error: { param: "sampling.temperature" } });
+    expect(await problem({ mirostat: 2, adaptive_target: 0.5 })).toMatchObject({
+      error: { param: "sampling.adaptive_target" },
+    });
+    expect(await problem([])).toMatchObject({ error: { param: "sampling" } });
   });
 
   it("is refused with the request's field if the model does not support such a context", async () => {

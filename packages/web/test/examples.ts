@@ -40,6 +40,7 @@ export function exampleModel(changes: Partial<ManagedModel> = {}): ManagedModel 
     architecture: "lfm2",
     capabilities: [],
     sampling: {},
+    load_sampling: null,
     size_bytes: 1000,
     memory_bytes: null,
     kv_bytes_per_token: null,

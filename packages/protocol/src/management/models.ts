@@ -12,6 +12,7 @@ import {
 import { ModelCapability } from "../models.ts";
 import { modelField } from "../fields/request-fields.ts";
 import { KvBits, kvBitsRule } from "../kv-bits.ts";
+import { refineSampling, samplingFields } from "../fields/sampling.ts";
 import { deviceFields } from "./device-fields.ts";
 
 /** A model's progress into memory and out of it. */
@@ -57,6 +58,12 @@ export const ManagedModel = responseObject("ManagedModel", {
     .record(z.string(), z.unknown())
     .describe(
       "The sampling that its makers recommend, from its file's header, by the names of a request's fields.",
+    ),
+  load_sampling: z
+    .record(z.string(), z.unknown())
+    .nullable()
+    .describe(
+      "The `sampling` of the request that loaded it, or with which it will be loaded; null for none.",
     ),
   size_bytes: z.int().nullable().describe("Bytes of the weights."),
   memory_bytes: z
@@ -105,6 +112,8 @@ function kvBits(name: string, description: string) {
   return optionalField(z.literal([...KvBits.values], `${name} ${kvBitsRule}`), description);
 }
 
+const loadSampling = z.object(samplingFields, "sampling must be an object").superRefine(refineSampling);
+
 /** The body of `POST /api/v1/models/load`. Its settings last until a request unloads the model. */
 export const LoadRequest = requestObject("LoadRequest", {
   ...UnloadRequest.shape,
@@ -118,6 +127,10 @@ export const LoadRequest = requestObject("LoadRequest", {
   chat_template: optionalField(
     stringField("chat_template", { min: 1, max: chatTemplateMax }),
     "A chat template in Jinja, in place of the model's own; or chatml.",
+  ),
+  sampling: optionalField(
+    loadSampling,
+    "Defaults of this model's requests, by the names of their fields; they outrank the server's.",
   ),
   ...deviceFields,
 });

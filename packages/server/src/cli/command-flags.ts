@@ -194,6 +194,12 @@ export const loadFlags = [
   ofServer(kvBitsV),
   ofServer(chatTemplate),
   ofServer(chatTemplateFile),
+  ofServer(temperature),
+  ofServer(topK),
+  ofServer(topP),
+  ofServer(minP),
+  ofServer(seed),
+  ofServer(maxTokens),
   ...ownFlags,
   ...remoteFlags,
 ] as const;

@@ -74,7 +74,7 @@ describe("the settings of a request", () => {
 
   it("have a flag, a field and an option of the engine for each setting of devices, with the same bounds", () => {
     const bits = ["kv_bits", "kv_bits_k", "kv_bits_v"];
-    const others = new Set(["model", "wait", "context_length", "chat_template", ...bits]);
+    const others = new Set(["model", "wait", "context_length", "chat_template", "sampling", ...bits]);
     const fields = Object.entries(LoadRequest.shape).filter(([field]) => !others.has(field));
     expect(ownSettings.map(({ field }) => field).toSorted()).toEqual(
       fields.map(([field]) => field).toSorted(),

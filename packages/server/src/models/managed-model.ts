@@ -27,6 +27,7 @@ export function toManagedModel(slot: ModelSlot): ManagedModel {
     architecture,
     capabilities: entry.capabilities,
     sampling: toFields(slot.profile.sampling),
+    load_sampling: settings.sampling ?? null,
     size_bytes: entry.size_bytes,
     memory_bytes: takesMemory(state) && memoryBytes > 0 ? memoryBytes : null,
     kv_bytes_per_token: info?.kvBytesPerToken ?? null,

@@ -57,9 +57,14 @@ export function loadError(id: string, error: unknown): WireError {
 /** A load request has other settings than those that the model is loaded with. */
 export function loadedWithOtherSettings(
   id: string,
-  { contextLength, kvBitsK, kvBitsV, devices }: LoadSettings,
+  { contextLength, kvBitsK, kvBitsV, sampling, devices }: LoadSettings,
 ): WireError {
-  const settings = { context_length: contextLength, kv_bits_k: kvBitsK, kv_bits_v: kvBitsV };
+  const settings = {
+    context_length: contextLength,
+    kv_bits_k: kvBitsK,
+    kv_bits_v: kvBitsV,
+    sampling: sampling === undefined ? undefined : JSON.stringify(sampling),
+  };
   const own = ownSettings.map(({ option, field }) => [field, Reflect.get(devices ?? {}, option)] as const);
   const present = [...Object.entries(settings), ...own]
     .filter(([, value]) => value !== undefined && value !== false)

@@ -30,6 +30,8 @@ export type { ModelLoader } from "./catalog/known-model.ts";
 export interface Lease extends SlotLease {
   /** The adapter that the request names with the model. */
   readonly adapter?: string | undefined;
+  /** Defaults that the request which loaded the model has set. Default: none. */
+  readonly sampling?: LoadSettings["sampling"];
   /** For a request that chooses no adapters. Default: none. */
   readonly defaultAdapters?: AdapterUses | undefined;
 }
@@ -211,7 +213,8 @@ export class ModelRegistry implements AsyncDisposable {
     const { id, state } = slot;
     if (state.kind === "loaded" || state.kind === "failed" || this.#waits) {
       const lease = await slot.lease({ signal, places });
-      return { ...lease, adapter, defaultAdapters: this.defaultAdapters.of(lease.model) };
+      const { sampling } = slot.settings;
+      return { ...lease, adapter, sampling, defaultAdapters: this.defaultAdapters.of(lease.model) };
     }
     void this.#loadInBackground(slot); // never rejects; the next request finds it loaded
     throw modelLoading({ id, progress: progressOf(state) });

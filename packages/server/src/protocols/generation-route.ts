@@ -84,7 +84,7 @@ async function run<Body extends GenerationBody, Sent extends GenerationBody>(
   const leasedAt = performance.now();
   const { model } = lease;
   const head = responseHead(protocol.idPrefix, lease, options);
-  const allDefaults = { ...defaults, ...defaultsFor(model, options) };
+  const allDefaults = { ...defaults, ...defaultsFor(lease, options) };
   const requests = (await readPrompts(prompts, model, imageReading(request, options))).map((each) =>
     withDefaults(each, allDefaults),
   );

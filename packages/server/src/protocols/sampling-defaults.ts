@@ -1,10 +1,12 @@
 // The sampling of a request where it says nothing: that of the model's load, else the server's, else the variant's, else what the
 // model's makers recommend. The engine has the rest.
-import type { GenerationRequest, Model, RecommendedSampling } from "@ingle/engine";
+import type { GenerationRequest, RecommendedSampling } from "@ingle/engine";
 import type { ServerConfig } from "../config.ts";
+import type { Lease } from "../models/registry.ts";
 import { variants, type VariantName } from "../variants.ts";
+import { toSampling } from "./engine-fields.ts";
 
-/** Defaults that a server or a load sets, by the engine's names. */
+/** Defaults that a server sets, by the engine's names. */
 export type SetSampling = Pick<
   GenerationRequest,
   "temperature" | "topK" | "topP" | "minP" | "seed" | "maxTokens"
@@ -29,13 +31,15 @@ export function serverSampling({
   return { set: { temperature, topK, topP, minP, seed, maxTokens }, followsModels: !noModelSampling };
 }
 
-/** The defaults of a request to this model. */
+/** The defaults of a request to the leased model. */
 export function defaultsFor(
-  model: Pick<Model, "info">,
+  { model, sampling: loaded = {} }: Pick<Lease, "model" | "sampling">,
   { sampling, variant }: { sampling: ServerSampling; variant: VariantName },
 ): Partial<GenerationRequest> {
   const recommended = sampling.followsModels ? model.info.sampling : {};
-  return { ...recommended, topK: variants[variant].topK, ...present(sampling.set) };
+  const { topK } = variants[variant];
+  const ofLoad: Partial<GenerationRequest> = toSampling(loaded);
+  return { ...recommended, topK, ...present(sampling.set), ...present(ofLoad) };
 }
 
 /** The request with defaults in place of what is absent. */

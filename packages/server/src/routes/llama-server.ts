@@ -106,8 +106,7 @@ export async function llamaServerRoutes(app: FastifyInstance, options: Inference
     return { object: "list", data };
   });
   addRoute(app, props, async (request): Promise<LlamaServerProps> => {
-    const { id, model } = await modelOf(request, request.query.model);
-    return await toProps(id, model, options);
+    return await toProps(await modelOf(request, request.query.model), options);
   });
   addRoute(app, slots, async (request): Promise<LlamaServerSlots> => {
     const { model } = await modelOf(request, request.query.model);

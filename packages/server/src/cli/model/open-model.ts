@@ -79,7 +79,7 @@ export function knownModel(
 
 /** The server's options, overridden by those of one request. */
 function over(options: OpenOptions, { budget, left, settings, signal }: PrepareOptions): OpenOptions {
-  const { devices, ...rest } = settingsOver(settings, usualSettings(options.engine));
+  const { devices, sampling: _, ...rest } = settingsOver(settings, usualSettings(options.engine));
   const engine = { ...options.engine, ...rest, ...devices };
   return { ...options, engine, readsImages: true, budget, left, signal };
 }

@@ -51,6 +51,18 @@ describe("ingle ps, load and unload", () => {
     expect([other.exit, other.err()]).toEqual([1, expect.stringContaining("unload it first")]);
   });
 
+  it("load a model with defaults of its requests", async () => {
+    const a = scriptedKnown("a");
+    await using server = await serverWith([a]);
+    const flags = "--temp 0.5 --top-k 0 --top-p 0.9 --min-p 0.1 --seed 7 -n 20".split(" ");
+    expect((await server.ingle(["load", "a", ...flags])).exit).toBe(0);
+    const sampling = { temperature: 0.5, top_k: 0, top_p: 0.9, min_p: 0.1, seed: 7, max_tokens: 20 };
+    expect(a.asked).toEqual([{ sampling }]);
+    await server.ingle(["unload", "a"]);
+    const wrong = await server.ingle(["load", "a", "--min-p", "2"]);
+    expect([wrong.exit, wrong.err()]).toEqual([1, expect.stringContaining("min_p")]);
+  });
+
   it("load a model on devices and processors of their choice", async () => {
     const a = scriptedKnown("a");
     await using server = await serverWith([a]);

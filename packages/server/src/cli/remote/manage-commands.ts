@@ -28,16 +28,17 @@ export async function psCommand(flags: FlagsIn<typeof psFlags>, context: Command
 /** Returns when the model is loaded. Throws CliError if it cannot be. */
 export async function loadCommand(
   model: string,
-  { ctx, kvBits, kvBitsK, kvBitsV, chatTemplate, chatTemplateFile, ...flags }: FlagsIn<typeof loadFlags>,
+  flags: FlagsIn<typeof loadFlags>,
   context: CommandContext,
 ): Promise<number> {
   const server = await RemoteServer.find(flags, context);
   const settings = {
-    context_length: ctx,
-    kv_bits: kvBits,
-    kv_bits_k: kvBitsK,
-    kv_bits_v: kvBitsV,
-    chat_template: chatTemplate ?? (await textOf(chatTemplateFile)),
+    context_length: flags.ctx,
+    kv_bits: flags.kvBits,
+    kv_bits_k: flags.kvBitsK,
+    kv_bits_v: flags.kvBitsV,
+    chat_template: flags.chatTemplate ?? (await textOf(flags.chatTemplateFile)),
+    sampling: samplingOf(flags),
     ...ownFieldsOf(flags),
   };
   const { id } = await server.request("load", model, settings);
@@ -50,6 +51,19 @@ export async function loadCommand(
   const memory = loaded.memory_bytes === null ? "" : `, ${formatBytes(loaded.memory_bytes)}`;
   context.stdout.write(`${id} is loaded${memory}.\n`);
   return exitCodes.ok;
+}
+
+/** Defaults of the model's requests; undefined without flags for them. The server checks them. */
+function samplingOf({
+  temp,
+  topK,
+  topP,
+  minP,
+  seed,
+  predict,
+}: FlagsIn<typeof loadFlags>): object | undefined {
+  const sampling = { temperature: temp, top_k: topK, top_p: topP, min_p: minP, seed, max_tokens: predict };
+  return Object.values(sampling).every((value) => value === undefined) ? undefined : sampling;
 }
 
 /** The text of a file on this machine, which the server does not read. The server checks it. Throws CliError. */

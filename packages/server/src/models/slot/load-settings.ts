@@ -12,6 +12,8 @@ export interface LoadSettings {
   kvBitsV?: KvBits | undefined;
   /** A chat template in place of the model's own. */
   chatTemplate?: string | undefined;
+  /** Defaults of the model's requests, by the names of their fields. The server's own are not among them. */
+  sampling?: LoadRequest["sampling"];
   /** The settings for devices and processors. */
   devices?: OwnOptions | undefined;
 }
@@ -27,6 +29,7 @@ export function settingsOf(request: LoadRequest): LoadSettings | undefined {
     kvBitsK: kv_bits_k,
     kvBitsV: kv_bits_v,
     chatTemplate: request.chat_template,
+    sampling: request.sampling,
     devices: deviceSettingsOf(request),
   };
   return Object.values(settings).every((value) => value === undefined) ? undefined : settings;
@@ -34,7 +37,7 @@ export function settingsOf(request: LoadRequest): LoadSettings | undefined {
 
 /** The settings with which a server was started. */
 export function usualSettings(
-  engine: Omit<LoadSettings, "devices"> & StartedWith & { kvBits?: KvBits | undefined },
+  engine: Omit<LoadSettings, "devices" | "sampling"> & StartedWith & { kvBits?: KvBits | undefined },
 ): LoadSettings {
   const { contextLength, kvBits = kvBitsDefault, kvBitsK = kvBits, kvBitsV = kvBits, chatTemplate } = engine;
   return { contextLength, kvBitsK, kvBitsV, chatTemplate, devices: usualDeviceSettings(engine) };
@@ -47,6 +50,7 @@ export function settingsOver(requested: LoadSettings | undefined, usual: LoadSet
     kvBitsK: requested?.kvBitsK ?? usual.kvBitsK,
     kvBitsV: requested?.kvBitsV ?? usual.kvBitsV,
     chatTemplate: requested?.chatTemplate ?? usual.chatTemplate,
+    sampling: requested?.sampling ?? usual.sampling,
     devices: bothOf(usual.devices, requested?.devices),
   };
 }
@@ -57,12 +61,14 @@ function bothOf(usual: OwnOptions | undefined, requested: OwnOptions | undefined
 
 /** Whether the current settings are the requested ones. */
 export function agree(requested: LoadSettings, present: LoadSettings): boolean {
-  const { contextLength, kvBitsK, kvBitsV, chatTemplate } = settingsOver(requested, present);
+  const { contextLength, kvBitsK, kvBitsV, chatTemplate, sampling } = settingsOver(requested, present);
   return (
     contextLength === present.contextLength &&
     kvBitsK === present.kvBitsK &&
     kvBitsV === present.kvBitsV &&
     chatTemplate === present.chatTemplate &&
+    // Without absent fields, and both in the order of their schema.
+    JSON.stringify(sampling) === JSON.stringify(present.sampling) &&
     devicesAgree(requested.devices ?? {}, present.devices ?? {})
   );
 }

@@ -1,23 +1,23 @@
 // GET /props: describes a model and the defaults of its requests in llama-server's form.
-import type { Model } from "@ingle/engine";
 import type { LlamaServerProps } from "@ingle/protocol";
+import type { Lease } from "../../models/registry.ts";
 import { ingleVersion } from "../../this-package.ts";
 import type { InferenceOptions } from "../inference.ts";
 import { defaultsFor } from "../sampling-defaults.ts";
 import { settingsOf } from "./engine-request.ts";
 
 export async function toProps(
-  id: string,
-  model: Model,
+  lease: Lease,
   options: Pick<InferenceOptions, "sampling" | "variant">,
 ): Promise<LlamaServerProps> {
+  const { id, model } = lease;
   const { info, tokenizer } = model;
   const { source, writesTools, writesToolCalls } = info.chatTemplate;
   const textOf = async (token: number): Promise<string> =>
     token < 0 ? "" : tokenizer.decode([token], { specials: true });
   return {
     default_generation_settings: {
-      params: settingsOf({}, defaultsFor(model, options)),
+      params: settingsOf({}, defaultsFor(lease, options)),
       n_ctx: info.contextLength,
     },
     total_slots: info.parallel,
