@@ -11,7 +11,7 @@ import { defaultOf, FlagOption } from "../packages/server/src/cli/flags.ts";
 import { processContext } from "../packages/server/src/cli/main.ts";
 import { ingleProgram } from "../packages/server/src/cli/program.ts";
 import { Shutdown } from "../packages/server/src/cli/shutdown.ts";
-import { settingsIn, type Flag, type Setting } from "../packages/server/src/settings/setting.ts";
+import { oppositeFlag, settingsIn, type Flag, type Setting } from "../packages/server/src/settings/setting.ts";
 import { settingSections } from "../packages/server/src/settings/settings.ts";
 import { variants, type ModelRule, type OnLoading } from "../packages/server/src/variants.ts";
 import { root } from "./files.ts";
@@ -92,7 +92,7 @@ function leavesOf(command: Program, name: string): [usage: string, name: string,
 
 function flagTable(flags: readonly (Flag & Pick<Setting, "isVariableOnly">)[]): string {
   const rows = flags.map((flag) => [
-    flag.isVariableOnly === true ? "" : `\`${flag.flag}\``,
+    flag.isVariableOnly === true ? "" : flagNamesOf(flag),
     (flag.variables ?? []).map((name) => `\`${name}\``).join(", "),
     flag.isRequired === true ? "required" : (defaultOf(flag) ?? ""),
     meaningOf(flag),
@@ -101,6 +101,11 @@ function flagTable(flags: readonly (Flag & Pick<Setting, "isVariableOnly">)[]): 
   const used = heads.map((_, column) => rows.some((row) => row[column] !== ""));
   const kept = (row: readonly string[]): string[] => row.filter((_, column) => used[column]);
   return markdownTable(kept(heads), rows.map(kept));
+}
+
+function flagNamesOf(flag: Flag): string {
+  const names = flag.hasOpposite === true ? [flag.flag, oppositeFlag(flag)] : [flag.flag];
+  return names.map((name) => `\`${name}\``).join(", ");
 }
 
 function meaningOf({ help, details, choices }: Flag): string {

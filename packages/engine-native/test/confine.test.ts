@@ -1,13 +1,18 @@
 // confineProcess() in a process of its own: what it can do afterwards, and what it cannot.
 import { execFile } from "node:child_process";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { promisify } from "node:util";
-import { expect, it } from "vitest";
+import { hasLandlock } from "@ingle/fixtures";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const addon = new URL("../index.js", import.meta.url).href;
 
-const program = `
+/** Its threads for file system calls run before it is confined: they are confined, too. */
+const beginning = (stateFile: string): string => `
 import { spawnSync } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import fs, { promises } from "node:fs";
 import net from "node:net";
 import { Worker } from "node:worker_threads";
 import { confineProcess } from ${JSON.stringify(addon)};
@@ -21,38 +26,115 @@ const codeOf = (attempt) => {
   }
 };
 const failure = (emitter) => new Promise((resolve) => emitter.once("error", ({ code }) => resolve(code)));
+const onThreads = async (attempt) => {
+  const attempts = await Promise.allSettled(Array.from({ length: 16 }, attempt));
+  return [...new Set(attempts.map(({ reason }) => reason?.code ?? "allowed"))];
+};
 
-const isConfined = confineProcess();
+await onThreads(() => promises.readFile("/etc/passwd"));
+const restricted = confineProcess(${JSON.stringify(stateFile)});
+`;
+
+async function run(program: string): Promise<unknown> {
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program]);
+  return JSON.parse(stdout);
+}
+
+let folder = "";
+beforeAll(async () => (folder = await mkdtemp(path.join(tmpdir(), "ingle-confined-"))));
+afterAll(async () => rm(folder, { recursive: true }));
+
+describe.runIf(process.platform === "linux" && ["x64", "arm64"].includes(process.arch))(
+  "a confined process",
+  () => {
+    it("computes, and reaches no program, process or network", async () => {
+      const found = await run(`${beginning("")}
 const worker = new Worker("require('worker_threads').parentPort.postMessage('works')", { eval: true, execArgv: [] });
 const message = new Promise((resolve) => worker.once("message", resolve));
-const found = {
-  isConfined,
+console.log(JSON.stringify({
+  isFiltered: restricted.includes("system calls"),
   program: spawnSync("true").error?.code,
   connection: await failure(net.connect(9, "127.0.0.1")),
   local: await failure(net.connect("/nowhere.sock")),
   listening: await failure(net.createServer().listen(0)),
   otherProcess: codeOf(() => process.kill(process.ppid, 0)),
   itself: codeOf(() => process.kill(process.pid, 0)),
-  file: (await readFile("/proc/self/status", "utf8")).match(/NoNewPrivs:\\s*(\\d)/)[1],
+  privileges: fs.readFileSync("/proc/self/status", "utf8").match(/NoNewPrivs:\\s*(\\d)/)[1],
   thread: await message,
-};
-console.log(JSON.stringify(found));
-`;
+}));`);
+      expect(found).toEqual({
+        isFiltered: true,
+        program: "EPERM",
+        connection: "EPERM",
+        local: "EPERM",
+        listening: "EPERM",
+        otherProcess: "EPERM",
+        itself: "allowed",
+        privileges: "1",
+        thread: "works",
+      });
+    });
 
-it.runIf(process.platform === "linux" && ["x64", "arm64"].includes(process.arch))(
-  "a confined process computes and reads files, and nothing else",
-  async () => {
-    const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program]);
-    expect(JSON.parse(stdout)).toEqual({
-      isConfined: true,
-      program: "EPERM",
-      connection: "EPERM",
-      local: "EPERM",
-      listening: "EPERM",
-      otherProcess: "EPERM",
-      itself: "allowed",
-      file: "1",
-      thread: "works",
+    it.runIf(hasLandlock())("opens no file that an engine does not need, on any thread", async () => {
+      const file = path.join(folder, "model.gguf");
+      await writeFile(file, "weights");
+      const found = await run(`${beginning("")}
+const file = ${JSON.stringify(file)};
+console.log(JSON.stringify({
+  isRestricted: restricted.includes("files"),
+  read: codeOf(() => fs.readFileSync(file)),
+  list: codeOf(() => fs.readdirSync("/")),
+  write: codeOf(() => fs.writeFileSync(file, "")),
+  create: codeOf(() => fs.writeFileSync(file + ".new", "")),
+  truncate: codeOf(() => fs.truncateSync(file)),
+  remove: codeOf(() => fs.rmSync(file)),
+  rename: codeOf(() => fs.renameSync(file, file + ".moved")),
+  link: codeOf(() => fs.symlinkSync(file, file + ".link")),
+  folder: codeOf(() => fs.mkdirSync(file + ".folder")),
+  mode: codeOf(() => fs.chmodSync(file, 0o777)),
+  owner: codeOf(() => fs.chownSync(file, 1, 1)),
+  otherProcess: codeOf(() => fs.openSync("/proc/" + process.ppid + "/mem")),
+  readOnThreads: await onThreads(() => promises.readFile(file)),
+  writeOnThreads: await onThreads(() => promises.writeFile(file, "")),
+  freeMemory: codeOf(() => fs.readFileSync("/proc/meminfo")),
+}));`);
+      expect(found).toEqual({
+        isRestricted: true,
+        read: "EACCES",
+        list: "EACCES",
+        write: "EACCES",
+        create: "EACCES",
+        truncate: "EACCES",
+        remove: "EACCES",
+        rename: "EACCES",
+        link: "EACCES",
+        folder: "EACCES",
+        mode: "EPERM",
+        owner: "EPERM",
+        otherProcess: "EACCES",
+        readOnThreads: ["EACCES"],
+        writeOnThreads: ["EACCES"],
+        freeMemory: "allowed",
+      });
+      expect(await readdir(folder)).toEqual(["model.gguf"]);
+    });
+
+    it.runIf(hasLandlock())("writes in the folder of its state file only", async () => {
+      const state = path.join(folder, "state");
+      const found = await run(`
+import { mkdirSync } from "node:fs";
+mkdirSync(${JSON.stringify(state)});
+${beginning(path.join(state, "file"))}
+const state = ${JSON.stringify(state)};
+console.log(JSON.stringify([
+  codeOf(() => fs.writeFileSync(state + "/file.part", "state")),
+  codeOf(() => fs.renameSync(state + "/file.part", state + "/file")),
+  codeOf(() => fs.readFileSync(state + "/file")),
+  codeOf(() => fs.renameSync(state + "/file", state + "/../outside")),
+  codeOf(() => fs.writeFileSync(state + "/../outside", "")),
+]));`);
+      expect(found).toEqual(["allowed", "allowed", "allowed", "EACCES", "EACCES"]);
+      expect(await readdir(state)).toEqual(["file"]);
     });
   },
 );

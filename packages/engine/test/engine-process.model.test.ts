@@ -10,8 +10,9 @@ import {
   type KvBlockReport,
   type LoadedModel,
   type LoadOptions,
+  setLogSink,
 } from "@ingle/engine";
-import { exactArithmetic, isRunning, makeTinyModel, pidOf, tinyModel, until } from "@ingle/fixtures";
+import { exactArithmetic, hasLandlock, isRunning, makeTinyModel, pidOf, tinyModel, until } from "@ingle/fixtures";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { within } from "./tiny.ts";
 
@@ -144,6 +145,43 @@ describe("an engine in a process of its own", () => {
     expect(await about("status")).toMatch(/^NoNewPrivs:\s1$[^]*^Seccomp:\s2$/m);
     expect(await about("environ")).not.toContain("secret");
     vi.stubEnv("INGLE_API_KEYS", undefined);
+  });
+
+  it.runIf(hasLandlock())("cannot write the model, nor read what it does not need", async () => {
+    const folder = await mkdtemp(path.join(home, "read-only-"));
+    const file = path.join(folder, "model.gguf");
+    await makeTinyModel(file);
+    vi.stubEnv("NODE_OPTIONS", `--import=${new URL("attempts-in-engine.js", import.meta.url).href}`);
+    vi.stubEnv("ATTEMPTS_MODEL", file);
+    const lines: string[] = [];
+    await setLogSink((_, text) => lines.push(text));
+    const cacheDir = path.join(folder, "state");
+    const options = { threads: 1, contextLength: 64, cells: 64, parallel: 1, cacheDir, engine } as const;
+    const apart = await load(file, options);
+    await until(() => lines.some((line) => line.startsWith("attempts ")), 20_000);
+    expect(lines).toContainEqual(expect.stringMatching(/restricts itself: system calls, files/));
+    const found = lines.find((line) => line.startsWith("attempts "))?.slice("attempts ".length) ?? "";
+    expect(JSON.parse(found)).toEqual({
+      read: "EACCES",
+      home: "EACCES",
+      server: "EACCES",
+      write: "EACCES",
+      create: "EACCES",
+      remove: "EACCES",
+      rename: "EACCES",
+      folder: "EACCES",
+      mode: "EPERM",
+      readOnThreads: ["EACCES"],
+      writeOnThreads: ["EACCES"],
+    });
+    for (const prompt of ["one text ".repeat(10), "another text ".repeat(10)])
+      await apart.model.generate({ prompt, maxTokens: 5 }); // the second evicts the first, whose state is kept
+    expect((await apart.model.embed(["a text"])).embeddings).toHaveLength(1);
+    await apart[Symbol.asyncDispose]();
+    expect(await readdir(cacheDir)).toHaveLength(1);
+    expect((await readdir(folder)).toSorted()).toEqual(["model.gguf", "state"]);
+    await setLogSink(null);
+    vi.stubEnv("NODE_OPTIONS", undefined);
   });
 
   it("ends when its load is aborted", async () => {

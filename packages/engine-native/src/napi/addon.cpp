@@ -5,9 +5,12 @@
 #include "napi/engine_object.h"
 #include "napi/functions.h"
 #include "napi/model_object.h"
+#include "napi/raw_calls.h"
+#include "napi/read.h"
 #include "napi/write.h"
 
 #include <memory>
+#include <string>
 
 #include <napi.h>
 
@@ -34,7 +37,10 @@ Napi::Value build_info(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value confine_process(const Napi::CallbackInfo& info) {
-    return Napi::Boolean::New(info.Env(), llama_rt::confine_process());
+    const Napi::Env env = info.Env();
+    const auto state_file = read<std::string>(info[0], "stateFile");
+    if (!state_file) return thrown(env, state_file.error());
+    return {env, Writer(env).write(llama_rt::confine_process(*state_file))};
 }
 
 void end_when_device_is_lost(const Napi::CallbackInfo&) {

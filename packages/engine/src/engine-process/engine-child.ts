@@ -132,9 +132,9 @@ const calls: Calls = {
       stepReports,
       draft === undefined ? undefined : modelOf(draft),
     );
-    // By now, everything that the filter would block is open.
-    const isConfined = await confineProcess();
-    const text = `The engine's process ${isConfined ? "gave up" : "keeps"} the rights that it does not need.`;
+    // By now, everything that would be refused is open.
+    const restricted = await confineProcess(options.stateFile);
+    const text = `The engine's process restricts itself: ${restricted.length === 0 ? "nothing" : restricted.join(", ")}.`;
     outbox.add({ kind: "log", level: 2, text });
     return engine.stats();
   },

@@ -178,10 +178,16 @@ export const psFlags = [
 ] as const;
 
 /** The same flag without a default, which the running server decides. */
-const ofServer = <F extends Flag>({ flag, kind, help }: F): Pick<F, "flag" | "kind" | "help"> & Flag => ({
+const ofServer = <F extends Flag>({
   flag,
   kind,
   help,
+  hasOpposite,
+}: F): Pick<F, "flag" | "kind" | "help"> & Flag => ({
+  flag,
+  kind,
+  help,
+  ...(hasOpposite === undefined ? {} : { hasOpposite }),
   defaultText: "the server's setting",
 });
 

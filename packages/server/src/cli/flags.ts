@@ -1,6 +1,6 @@
 // Converts described flags to commander's options.
 import { Command, InvalidArgumentError, Option } from "commander";
-import { readText, settingsIn, type Flag, type Setting } from "../settings/setting.ts";
+import { flagName, oppositeFlag, readText, settingsIn, type Flag, type Setting } from "../settings/setting.ts";
 import { settings as ofServer, settingSections, type ServerFlags } from "../settings/settings.ts";
 
 /** An option that keeps its description, from which docs/cli.md is generated. */
@@ -16,9 +16,26 @@ export class FlagOption extends Option {
   }
 }
 
+/** The opposite of a toggle: sets its value to false. Of both, the last one counts. */
+class OppositeOption extends Option {
+  readonly #toggle: Flag;
+
+  constructor(toggle: Flag) {
+    super(oppositeFlag(toggle));
+    this.#toggle = toggle;
+    this.negate = false; // as above
+    this.preset(false);
+    this.hideHelp(); // the toggle's help names it
+  }
+
+  override attributeName(): string {
+    return flagName(this.#toggle);
+  }
+}
+
 /** Adds the flags of one command; numbers outside their bounds are refused at once. */
 export function addFlags(command: Command, flags: readonly Flag[]): Command {
-  for (const flag of flags) command.addOption(withParser(new FlagOption(flag), flag));
+  for (const flag of flags) addOption(command, withParser(new FlagOption(flag), flag), flag);
   return command;
 }
 
@@ -28,7 +45,7 @@ export function addSettings(command: Command, settings: readonly Setting[], sect
     if (setting.isVariableOnly === true) continue;
     const { min: _min, max: _max, ...unbounded } = setting;
     const option = withParser(new FlagOption(setting), unbounded);
-    command.addOption(section === undefined ? option : option.helpGroup(`${section}:`));
+    addOption(command, section === undefined ? option : option.helpGroup(`${section}:`), setting);
   }
   return command;
 }
@@ -46,6 +63,11 @@ export function addServerSettings(command: Command, { hasVariant }: { hasVariant
 export function parseServeFlags(args: readonly string[], asker: Command): ServerFlags {
   const serve = addServerSettings(new Command("serve"), { hasVariant: true }).copyInheritedSettings(asker);
   return serve.parse([...args], { from: "user" }).opts<ServerFlags>();
+}
+
+function addOption(command: Command, option: Option, flag: Flag): void {
+  command.addOption(option);
+  if (flag.hasOpposite === true) command.addOption(new OppositeOption(flag));
 }
 
 function withParser(option: Option, flag: Flag): Option {
@@ -69,6 +91,7 @@ function parseNumber(text: string, { kind, min, max }: Flag): number {
 export function helpOf({ help, choices, variables = [], ...flag }: Flag): string {
   const value = defaultOf(flag)?.replaceAll(/\[([^\]]+)\]\([^)]*\)/g, "$1");
   const notes = [
+    flag.hasOpposite === true ? `opposite: ${oppositeFlag(flag)}` : "",
     choices === undefined ? "" : `choices: ${choices.join(", ")}`,
     value === undefined ? "" : `default: ${value.replaceAll("`", "")}`,
     variables.length === 0 ? "" : `env: ${variables.join(", ")}`,

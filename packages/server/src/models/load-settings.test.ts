@@ -66,6 +66,8 @@ describe("the settings of a request", () => {
     });
     const usual = usualSettings({ gpuLayers: "all", noMmap: true, noKvOffload: true, noKvUnified: true });
     expect(usual.devices).toEqual({ gpuLayers: "all", mmap: false, kvOffload: false, kvUnified: false });
+    const on = usualSettings({ noMmap: false, noKvUnified: false, mlock: false });
+    expect(on.devices).toEqual({ mmap: true, kvUnified: true, mlock: false });
     expect(settingsOver(asked, usual).devices).toMatchObject({ gpuLayers: "all", batchTokens: 64 });
     expect(agree({ devices: { mmap: false } }, usual)).toBe(true);
     expect(agree({ devices: { mmap: true } }, usual)).toBe(false);

@@ -267,8 +267,13 @@ export const deviceSettings = {
     ...deviceBounds.mainGpu,
     defaultText: "0",
   }),
-  noKvOffload: toggle("--no-kv-offload", "Keep the KV cache in host memory"),
+  noKvOffload: toggle("--no-kv-offload", "Keep the KV cache in host memory", {
+    hasOpposite: true,
+    isUnsetByDefault: true,
+  }),
   noKvUnified: toggle("--no-kv-unified", "Give each request KV cells of its own for its whole context", {
+    hasOpposite: true,
+    isUnsetByDefault: true,
     details: "See [the KV cache on a GPU](gpu.md#the-kv-cache-on-a-gpu).",
   }),
 };
@@ -290,8 +295,12 @@ export const computeSettings = {
     choices: deviceChoices.flashAttention,
     default: "auto",
   }),
-  noMmap: toggle("--no-mmap", "Read the model's file instead of mapping it into memory"),
+  noMmap: toggle("--no-mmap", "Read the model's file instead of mapping it into memory", {
+    hasOpposite: true,
+    isUnsetByDefault: true,
+  }),
   mlock: toggle("--mlock", "Keep the model in memory: never swap it out", {
+    hasOpposite: true,
     details: "Fails if the system does not let the process lock that much.",
   }),
   numa: text("--numa <strategy>", "How to place threads on a machine with several NUMA nodes", {
@@ -306,7 +315,7 @@ export const computeSettings = {
     rule: (rules) => rules.cpuRange,
     defaultText: "all",
   }),
-  cpuStrict: toggle("--cpu-strict", "Pin each thread to one of these processors"),
+  cpuStrict: toggle("--cpu-strict", "Pin each thread to one of these processors", { hasOpposite: true }),
   priority: integer(
     "--prio <number>",
     "Priority of the threads: -1 low, 0 normal, 1 medium, 2 high, 3 realtime",
@@ -316,7 +325,9 @@ export const computeSettings = {
       details: "Values above 0 need a privilege (`CAP_SYS_NICE` on Linux).",
     },
   ),
-  checkTensors: toggle("--check-tensors", "Check all weights for invalid numbers while loading"),
+  checkTensors: toggle("--check-tensors", "Check all weights for invalid numbers while loading", {
+    hasOpposite: true,
+  }),
   overrideKv: text(
     "--override-kv <values>",
     "Override values of the file's header: key=type:value, separated by commas",

@@ -100,7 +100,8 @@ function refuseAlone(setting: Setting, group: SettingTable, given: GivenSettings
 }
 
 function valueOf(setting: Setting, given: Given | undefined, variantDefault: unknown): unknown {
-  const value = given?.value ?? variantDefault ?? setting.default ?? emptyOf[setting.kind];
+  const empty = setting.isUnsetByDefault === true ? undefined : emptyOf[setting.kind];
+  const value = given?.value ?? variantDefault ?? setting.default ?? empty;
   if (value === undefined) return undefined;
   const source = given?.source ?? longFlag(setting);
   const checked = ruleOf(setting).safeParse(value);

@@ -23,6 +23,8 @@ export interface Flag {
   /** Describes a default that is not a plain value. */
   readonly defaultText?: string;
   readonly isRequired?: true;
+  /** Of a toggle: whether its opposite, such as `--mmap` for `--no-mmap`, is a flag that overrides a variable or a server's setting. */
+  readonly hasOpposite?: true;
 }
 
 /** Rules need a schema library: a setting names one as a function of this module, which is loaded when values are checked. */
@@ -33,6 +35,8 @@ export interface Setting extends Flag {
   readonly rule?: (rules: Rules) => z.ZodType;
   /** Whether the default is the variant's, under the same name. */
   readonly isPerVariant?: true;
+  /** Of a toggle: whether the engine decides if it is not given. */
+  readonly isUnsetByDefault?: true;
   /** Whether it has no flag: it is set by its variable, or by a program. */
   readonly isVariableOnly?: true;
   /** Whether its group is undefined without it. */
@@ -97,6 +101,12 @@ export function flagName({ flag }: Pick<Flag, "flag">): string {
 /** `--ctx` for `--ctx <tokens>`. */
 export function longFlag({ flag }: Pick<Flag, "flag">): string {
   return /--[a-z-]+/.exec(flag)?.[0] ?? flag;
+}
+
+/** `--mmap` for `--no-mmap`, and `--no-mlock` for `--mlock`. */
+export function oppositeFlag(flag: Pick<Flag, "flag">): string {
+  const name = longFlag(flag);
+  return name.startsWith("--no-") ? name.replace("--no-", "--") : name.replace("--", "--no-");
 }
 
 /** The value in the text of a flag or variable. Text that cannot be parsed is returned unchanged: the rule refuses it. */
@@ -174,7 +184,9 @@ export type ValuesOf<T> = {
         | (Extract<T[Name][keyof T[Name]], { opensGroup: true }> extends never ? never : undefined);
 };
 
-type IsAlwaysThere<S> = S extends
+type IsAlwaysThere<S> = S extends { isUnsetByDefault: true }
+  ? false
+  : S extends
   | { kind: "toggle" | "list" }
   | { default: unknown }
   | { isPerVariant: true }

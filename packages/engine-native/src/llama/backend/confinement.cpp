@@ -1,14 +1,19 @@
 #include "llama/backend/confinement.h"
 
+#include "llama/backend/engine_files.h"
+#include "llama/backend/landlock.h"
+
 #if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
 #define INGLE_HAS_SECCOMP 1
 #endif
 
 #ifdef INGLE_HAS_SECCOMP
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 #include <linux/audit.h>
@@ -35,7 +40,8 @@ constexpr uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
 /// System calls with this bit belong to another ABI of x86-64, under other numbers.
 constexpr uint32_t kOtherAbi = 0x40000000;
 
-/// Calls that start programs or reach other processes, the network, mounts, namespaces or the kernel. From 424 on, a call has the
+/// Calls that start programs, reach other processes, the network, mounts, namespaces or the kernel, or change the owner and the rights of
+/// files. From 424 on, a call has the
 /// same number on every architecture; these are given as numbers because older headers lack their names.
 constexpr std::array kDenied = {
     SYS_execve,
@@ -67,6 +73,22 @@ constexpr std::array kDenied = {
     SYS_setns,
     SYS_unshare,
     SYS_open_by_handle_at,
+    SYS_fchmod, // like the next ones, what Landlock does not restrict
+    SYS_fchmodat,
+    452, // fchmodat2
+    SYS_fchown,
+    SYS_fchownat,
+    SYS_setxattr,
+    SYS_lsetxattr,
+    SYS_fsetxattr,
+    SYS_removexattr,
+    SYS_lremovexattr,
+    SYS_fremovexattr,
+#ifdef __x86_64__
+    SYS_chmod,
+    SYS_chown,
+    SYS_lchown,
+#endif
     SYS_bpf,
     SYS_perf_event_open,
     SYS_keyctl,
@@ -144,17 +166,20 @@ private:
 
 } // namespace
 
-bool confine_process() {
+std::vector<std::string> confine_process(const std::string& state_file) {
+    std::vector<std::string> restrictions;
 #ifdef INGLE_HAS_SECCOMP
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return false;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return restrictions;
     SystemCallFilter filter;
     sock_fprog program = filter.program();
     // Without SPEC_ALLOW, older kernels would slow down every load after a store.
     constexpr unsigned kFlags = SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_SPEC_ALLOW;
-    return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, kFlags, &program) == 0;
-#else
-    return false;
+    // For all threads, which also get no_new_privs from this one.
+    if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, kFlags, &program) != 0) return restrictions;
+    restrictions.emplace_back("system calls");
+    std::ranges::move(restrict_with_landlock(files_of_engine(state_file)), std::back_inserter(restrictions));
 #endif
+    return restrictions;
 }
 
 } // namespace llama_rt

@@ -81,6 +81,11 @@ describe("ingle ps, load and unload", () => {
       kvOffload: false,
       cpuRange: "0-3",
     };
+    const opposite = scriptedKnown("b");
+    server.registry.add(opposite);
+    const switches = ["--mmap", "--kv-unified", "--no-mlock"];
+    expect((await server.ingle(["load", "b", ...switches])).exit).toBe(0);
+    expect(opposite.asked).toEqual([{ devices: { mmap: true, kvUnified: true, mlock: false } }]);
     expect(a.asked).toEqual([{ devices }]);
     for (const wrong of [
       ["--gpu-layers", "many"],

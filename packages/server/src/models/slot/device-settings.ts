@@ -12,8 +12,7 @@ export function deviceSettingsOf(request: LoadRequest): OwnOptions | undefined {
 export function usualDeviceSettings(engine: StartedWith): OwnOptions | undefined {
   const settings = ownSettings.map(({ name, option, isOpposite }) => {
     const value: unknown = Reflect.get(engine, name);
-    if (!isOpposite) return [option, value] as const;
-    return [option, value === true ? false : undefined] as const;
+    return [option, isOpposite && typeof value === "boolean" ? !value : value] as const;
   });
   return givenIn(settings);
 }

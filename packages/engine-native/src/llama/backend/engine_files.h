@@ -1,0 +1,14 @@
+// Which files a running engine may still open, on Linux.
+#pragma once
+
+#include "llama/backend/landlock.h"
+
+#include <string>
+
+namespace llama_rt {
+
+/// What an engine opens once its models are loaded: little without a GPU, and with one, what drivers open lazily. `state_file` is written
+/// when the engine ends; empty for none.
+FileRights files_of_engine(const std::string& state_file);
+
+} // namespace llama_rt
