@@ -11,7 +11,12 @@ import { defaultOf, FlagOption } from "../packages/server/src/cli/flags.ts";
 import { processContext } from "../packages/server/src/cli/main.ts";
 import { ingleProgram } from "../packages/server/src/cli/program.ts";
 import { Shutdown } from "../packages/server/src/cli/shutdown.ts";
-import { oppositeFlag, settingsIn, type Flag, type Setting } from "../packages/server/src/settings/setting.ts";
+import {
+  oppositeFlag,
+  settingsIn,
+  type Flag,
+  type Setting,
+} from "../packages/server/src/settings/setting.ts";
 import { settingSections } from "../packages/server/src/settings/settings.ts";
 import { variants, type ModelRule, type OnLoading } from "../packages/server/src/variants.ts";
 import { root } from "./files.ts";

@@ -1,6 +1,15 @@
 // Preloaded into an engine's process: once the process has restricted itself, tries what it may no longer do, on the main thread and
 // on those that the process had before, and reports what happened as a line of its log.
-import { chmodSync, mkdirSync, openSync, promises, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  openSync,
+  promises,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 
 const model = process.env.ATTEMPTS_MODEL;
 

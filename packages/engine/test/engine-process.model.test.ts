@@ -12,7 +12,15 @@ import {
   type LoadOptions,
   setLogSink,
 } from "@ingle/engine";
-import { exactArithmetic, hasLandlock, isRunning, makeTinyModel, pidOf, tinyModel, until } from "@ingle/fixtures";
+import {
+  exactArithmetic,
+  hasLandlock,
+  isRunning,
+  makeTinyModel,
+  pidOf,
+  tinyModel,
+  until,
+} from "@ingle/fixtures";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { within } from "./tiny.ts";
 

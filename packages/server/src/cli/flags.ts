@@ -1,6 +1,13 @@
 // Converts described flags to commander's options.
 import { Command, InvalidArgumentError, Option } from "commander";
-import { flagName, oppositeFlag, readText, settingsIn, type Flag, type Setting } from "../settings/setting.ts";
+import {
+  flagName,
+  oppositeFlag,
+  readText,
+  settingsIn,
+  type Flag,
+  type Setting,
+} from "../settings/setting.ts";
 import { settings as ofServer, settingSections, type ServerFlags } from "../settings/settings.ts";
 
 /** An option that keeps its description, from which docs/cli.md is generated. */

@@ -187,12 +187,12 @@ export type ValuesOf<T> = {
 type IsAlwaysThere<S> = S extends { isUnsetByDefault: true }
   ? false
   : S extends
-  | { kind: "toggle" | "list" }
-  | { default: unknown }
-  | { isPerVariant: true }
-  | { opensGroup: true }
-  ? true
-  : false;
+        | { kind: "toggle" | "list" }
+        | { default: unknown }
+        | { isPerVariant: true }
+        | { opensGroup: true }
+    ? true
+    : false;
 
 type ValueOf<S extends Setting> = S extends { rule: (rules: Rules) => z.ZodType<infer Value> }
   ? Value

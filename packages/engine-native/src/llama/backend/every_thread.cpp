@@ -47,8 +47,8 @@ void respond(int) {
 class Handler {
 public:
     Handler() {
-        struct sigaction action {};
-        struct sigaction previous {};
+        struct sigaction action{};
+        struct sigaction previous{};
         action.sa_handler = respond;
         action.sa_flags = SA_RESTART;
         Record record{};

@@ -44,8 +44,8 @@ constexpr uint64_t kRemoveFile = 1U << 5U;
 constexpr uint64_t kMakeFolder = 1U << 7U;
 constexpr uint64_t kMakeFile = 1U << 8U;
 constexpr uint64_t kMakeSymlink = 1U << 12U;
-constexpr uint64_t kMoveToFolder = 1U << 13U; // version 2
-constexpr uint64_t kTruncate = 1U << 14U;     // version 3
+constexpr uint64_t kMoveToFolder = 1U << 13U;  // version 2
+constexpr uint64_t kTruncate = 1U << 14U;      // version 3
 constexpr uint64_t kControlDevice = 1U << 15U; // version 5
 
 constexpr uint64_t kReads = kReadFile | kReadFolder;
@@ -75,7 +75,7 @@ uint64_t rights_of(long version) {
 bool allow(int ruleset, const std::string& path, uint64_t rights) {
     const int file = open(path.c_str(), O_PATH | O_CLOEXEC);
     if (file < 0) return true;
-    struct stat about {};
+    struct stat about{};
     bool is_allowed = fstat(file, &about) == 0;
     if (!S_ISDIR(about.st_mode)) rights &= kOfOneFile;
     const PathRule rule{.allowed = rights, .file = file};
