@@ -1,7 +1,6 @@
 // `pnpm test:gpu`: builds the engine for a GPU, Vulkan unless INGLE_GPU names another, beside the usual build, and runs the tests
 // named x.gpu.test.ts on its first device. A software device is enough: docs/gpu.md.
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import path from "node:path";
 
 import { root } from "./files.ts";
@@ -14,7 +13,7 @@ const modules = path.join(root, "node_modules");
 /** Lets the tests fill up the device's memory or make the device fail. */
 function faultLayer(): Record<string, string> {
   step("layer", ["cmake", "--build", buildDir, "--target", "ingle_vulkan_faults"], {});
-  const folder = mkdtempSync(path.join(tmpdir(), "ingle-gpu-"));
+  const folder = mkdtempSync("/dev/shm/ingle-gpu-"); // where the process of an engine may read
   process.on("exit", () => rmSync(folder, { recursive: true }));
   return {
     VK_LAYER_PATH: path.join(buildDir, "tests"),
