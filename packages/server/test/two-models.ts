@@ -1,6 +1,6 @@
 // A server with two models whose engines have processes of their own, and sixteen streams over both: for tests that end one of these
 // processes. Only its running replies may notice.
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { load, type LoadOptions, type Model } from "@ingle/engine";
@@ -20,13 +20,14 @@ export interface TwoModels extends AsyncDisposable {
   home: string;
 }
 
-export async function twoModels(options: LoadOptions = {}): Promise<TwoModels> {
+/** Two models of this file, a tiny one by default. */
+export async function twoModels(options: LoadOptions = {}, given?: string): Promise<TwoModels> {
   const home = await mkdtemp(path.join(tmpdir(), "ingle-crash-"));
   vi.stubEnv("INGLE_HOME", home);
   const config = resolveConfig({ flags: { port: 0 }, env: {} });
   const registry = new ModelRegistry({ ...config.models, waitingMax: config.engine.waitingMax });
   const server = await serve(config, { logger: false, registry });
-  const file = await tinyModel();
+  const file = given ?? (await tinyModel());
   const model = async (id: string): Promise<Model> =>
     await registry.load(id, () =>
       load(file, {
@@ -79,7 +80,7 @@ const streams = (on: TwoModels, model: string, maxTokens: number): Stream[] =>
   Array.from({ length: parallel }, () => stream(on, model, maxTokens));
 
 export const isWhole = ({ text }: Stream): boolean => text.includes("[DONE]") && !text.includes('"error":{');
-const hasCrashed = ({ text }: Stream): boolean =>
+export const hasCrashed = ({ text }: Stream): boolean =>
   text.includes('"code":"engine_crashed"') && !text.includes("[DONE]");
 
 async function metrics({ server }: TwoModels): Promise<string> {
@@ -96,7 +97,7 @@ export async function expectOnlyItsStreamsToNotice(
   /** Of each stream of `b`. */
   tokens = 400,
 ): Promise<void> {
-  const { a, b, home } = models;
+  const { a, b } = models;
   const seen = streams(models, "a", 1_900);
   await until(() => seen.every(({ text }) => text.includes("content")), 30_000);
   const waiting = streams(models, "a", 6);
@@ -118,5 +119,13 @@ export async function expectOnlyItsStreamsToNotice(
   expect(text).toContain('ingle_engine_crashes_total{model="b"} 0');
   expect(text).toContain('ingle_model_loaded{model="a"} 1');
   expect(text).toMatch(/ingle_engine_memory_bytes\{model="b"\} \d{8}/);
-  expect(await readdir(path.join(home, "crash-reports"))).toHaveLength(1);
+  await onlyReport(models);
+}
+
+/** The crash report; fails if there is another one. */
+export async function onlyReport({ home }: TwoModels): Promise<unknown> {
+  const folder = path.join(home, "crash-reports");
+  const files = await readdir(folder);
+  expect(files).toHaveLength(1);
+  return JSON.parse(await readFile(path.join(folder, files[0] ?? ""), "utf8"));
 }
