@@ -166,7 +166,7 @@ private:
 
 } // namespace
 
-std::vector<std::string> confine_process(const std::string& state_file) {
+std::vector<std::string> confine_process([[maybe_unused]] const std::string& state_file) {
     std::vector<std::string> restrictions;
 #ifdef INGLE_HAS_SECCOMP
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return restrictions;
