@@ -95,6 +95,10 @@ describe("planning the memory of a model", () => {
     const few = await plan(made, { host: 1e6, gpu: 100 });
     expect(few).toMatchObject({ cpuMoeLayers: 16, reason: "layers" });
     expect(few?.gpuLayers).toBeGreaterThan(0);
+    const full = await plan(made, { host: 1e6, gpu: 0 });
+    if (few === undefined || full === undefined) throw new Error("there was memory for these");
+    expect(summaryOf(few, 16)).toContain("the GPUs have no memory for all layers");
+    expect(summaryOf(full, 16)).toMatch(/^on the processor.+: the GPUs have no memory for any layer\.$/);
     const none = await plan(made, { host: 100, gpu: 10 });
     expect(none).toBeUndefined();
   });

@@ -137,14 +137,18 @@ async function moveToProcessor(
 }
 
 /** The plan and its reason, in words. */
-export function summaryOf({ size, cpuMoeLayers, reason, byMemory, layersIn }: Plan, layers: number): string {
+export function summaryOf(
+  { size, gpuLayers, cpuMoeLayers, reason, byMemory, layersIn }: Plan,
+  layers: number,
+): string {
   const { contextLength, cells } = size;
+  const why = reason === "layers" && gpuLayers === 0 ? "noLayers" : reason;
   const experts = cpuMoeLayers === undefined ? "" : `, the experts of ${cpuMoeLayers} on the processor`;
   const each = contextLength.toLocaleString("en-US");
   const together = cells.toLocaleString("en-US");
   return (
     `${placeOf({ byMemory, layersIn }, layers)}${experts}, a context of ${each} tokens and ${together} for all requests, ` +
-    `${inWords(totalOf(byMemory))}${reason === undefined ? "" : `: ${reasons[reason]}`}.`
+    `${inWords(totalOf(byMemory))}${why === undefined ? "" : `: ${reasons[why]}`}.`
   );
 }
 
@@ -167,6 +171,7 @@ const reasons = {
   shorter: "there is no memory for a longer context",
   experts: "the GPUs have no memory for all experts",
   layers: "the GPUs have no memory for all layers",
+  noLayers: "the GPUs have no memory for any layer",
 } as const;
 
 /** The result for the smallest number from `low` to `high` that has one; every larger number has one too. */

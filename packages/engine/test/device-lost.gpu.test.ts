@@ -1,9 +1,9 @@
 // A GPU that is lost while it computes, as after a driver's reset: requests end with an error, and the process survives.
 import { EngineError, load } from "@ingle/engine";
-import { tinyModel } from "@ingle/fixtures";
+import { tinyModel, tinyVisionModel } from "@ingle/fixtures";
 import { describe, expect, it } from "vitest";
 import { canFail, lostDevice } from "./device.ts";
-import { within } from "./tiny.ts";
+import { anAudio, anImage, within } from "./tiny.ts";
 
 async function codeOf(promise: PromiseLike<unknown>): Promise<string> {
   try {
@@ -32,4 +32,16 @@ describe.runIf(canFail)("a GPU that is lost", () => {
       await within(20_000, loaded[Symbol.asyncDispose]());
     },
   );
+
+  it.each([
+    ["image", anImage()],
+    ["audio", anAudio()],
+  ] as const)("while it encodes an %s ends that request with `engine_failed` too", async (__, part) => {
+    const { model: file, projector } = await tinyVisionModel({ architecture: "qwen2vl", audio: "qwen2a" });
+    const loaded = await load(file, { threads: 1, contextLength: 2048, mmproj: projector });
+    const ask = () => loaded.model.generate({ messages: [{ role: "user", content: [part] }], maxTokens: 4 });
+    await using _ = await lostDevice(0);
+    expect(await codeOf(ask())).toBe("engine_failed");
+    await within(20_000, loaded[Symbol.asyncDispose]());
+  });
 });

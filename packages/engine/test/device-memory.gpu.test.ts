@@ -1,8 +1,10 @@
 // The memory of a GPU: what a model would take of it, and what happens when it is full.
-import { EngineError, fitModel, load, memoryBudget, buildInfo } from "@ingle/engine";
-import { tinyModel } from "@ingle/fixtures";
+import { stat } from "node:fs/promises";
+import { EngineError, fitModel, load, memoryBudget, buildInfo, type LoadOptions } from "@ingle/engine";
+import { tinyAudioModel, tinyModel, tinyVisionModel } from "@ingle/fixtures";
 import { describe, expect, it } from "vitest";
 import { canFail, firstDevice, smallDevice } from "./device.ts";
+import { anAudio, anImage } from "./tiny.ts";
 
 const MiB = 1024 ** 2;
 const options = { threads: 1, parallel: 1 } as const;
@@ -17,6 +19,29 @@ describe("fitting a model into a GPU's memory", () => {
     const { footprint, isReduced } = await fitModel(await tinyModel(), options, { budget });
     expect(isReduced).toBe(false);
     expect(footprint.byMemory[name]).toBeGreaterThan(footprint.contextBytes);
+  });
+
+  it.each([
+    ["images", async () => tinyVisionModel({ architecture: "lfm2" })],
+    ["audio", async () => tinyAudioModel({ architecture: "lfm2", audio: "ultravox" })],
+  ] as const)("counts a projector for %s where it is, which is on the GPU", async (_, make) => {
+    const { name } = await firstDevice();
+    const { model, projector } = await make();
+    const takes = async (more: LoadOptions): Promise<number> =>
+      (await fitModel(model, { ...options, contextLength: 512, ...more }, { budget: { byMemory: {} } }))
+        .footprint.byMemory[name] ?? 0;
+    const bytes = (await takes({ mmproj: projector })) - (await takes({}));
+    expect(bytes).toBeGreaterThan(0.9 * (await stat(projector)).size);
+  });
+
+  it("keeps flash attention, and its small buffers, with a part of the layers on it", async () => {
+    const file = await tinyModel({ contextLength: 16_384 });
+    const computeBytes = async (flashAttention: LoadOptions["flashAttention"]): Promise<number> => {
+      const split = { threads: 1, parallel: 4, contextLength: 16_384, gpuLayers: 1, flashAttention };
+      return (await fitModel(file, split, { budget: { byMemory: {} } })).footprint.computeBytes;
+    };
+    expect(await computeBytes("auto")).toBe(await computeBytes("on"));
+    expect(await computeBytes("auto")).toBeLessThan((await computeBytes("off")) / 2);
   });
 
   it("puts fewer layers on a smaller GPU, and none on a full one", async () => {
@@ -87,4 +112,34 @@ describe.runIf(canFail)("a GPU without enough memory", () => {
     expect((await model.generate(long)).text).not.toBe("");
     expect((await model.embed([long.prompt])).embeddings).toHaveLength(1);
   });
+
+  it.each([
+    ["images", anImage(), async () => tinyVisionModel({ architecture: "lfm2" })],
+    ["audio", anAudio(), async () => tinyAudioModel({ architecture: "lfm2", audio: "ultravox" })],
+  ] as const)(
+    "refuses a projector for %s that is too large, and fails only messages for which there is no memory",
+    async (_, part, make) => {
+      const { model: file, projector } = await make();
+      const sizes = { ...options, contextLength: 1024 };
+      const { footprint } = await fitModel(file, sizes, { budget: { byMemory: {} } });
+      {
+        const { name } = await firstDevice();
+        await using _small = await smallDevice((footprint.byMemory[name] ?? 0) + 64 * 1024);
+        await expect(load(file, { ...sizes, mmproj: projector })).rejects.toMatchObject({
+          code: "out_of_memory",
+        });
+      }
+      await using loaded = await load(file, { ...sizes, mmproj: projector });
+      const ask = async () =>
+        loaded.model.generate({
+          messages: [{ role: "user", content: [part] }],
+          maxTokens: 4,
+          ignoreEos: true,
+        });
+      const full = await smallDevice(0);
+      await expect(ask()).rejects.toMatchObject({ code: "out_of_memory" });
+      await full[Symbol.asyncDispose]();
+      expect((await ask()).usage.completionTokens).toBe(4);
+    },
+  );
 });

@@ -1,9 +1,9 @@
 // What a GPU computes: with all layers on it or some, the texts, probabilities and vectors of the processor, but for rounding.
 import { load, type GenerationResult, type LoadedModel, type LoadOptions, type Model } from "@ingle/engine";
-import { exactArithmetic, tinyAdapter, tinyModel, tinyVisionModel } from "@ingle/fixtures";
+import { exactArithmetic, tinyAdapter, tinyAudioModel, tinyModel, tinyVisionModel } from "@ingle/fixtures";
 import { beforeAll, describe, expect, it } from "vitest";
 import { firstDevice } from "./device.ts";
-import { prompts } from "./tiny.ts";
+import { anAudio, anImage, prompts } from "./tiny.ts";
 
 /**
  * The largest difference of a log probability on the way to the first token for which two were about equally likely: there, texts
@@ -169,18 +169,59 @@ describe.each(["bert", "lfm2", "gemma3"] as const)("embeddings of a %s", (archit
   });
 });
 
-describe.each(["lfm2", "gemma3", "qwen2vl"] as const)("images that a %s reads", (architecture) => {
+describe.each([
+  { kind: "an encoder", fixture: { architecture: "bert", pooling: "rank" } },
+  {
+    kind: "a model that generates",
+    fixture: { architecture: "qwen3", pooling: "rank", rerankTemplate: "{query}\n{document}\n" },
+  },
+] as const)("scores of $kind that reranks", ({ fixture }) => {
+  it("are those of the processor", async () => {
+    const scores = async (gpuLayers: number): Promise<number[]> => {
+      await using loaded = await withLayers(fixture, gpuLayers, { flashAttention: "off" });
+      return (await loaded.model.rerank("a quiet river in winter", prompts(12))).scores;
+    };
+    const [expected, found] = [await scores(0), await scores(5)];
+    const spread = Math.max(...expected) - Math.min(...expected);
+    for (const [index, score] of expected.entries())
+      expect(Math.abs(score - (found[index] ?? Infinity))).toBeLessThan(spread / 20);
+  });
+});
+
+describe.each([
+  {
+    what: "images that a lfm2",
+    make: async () => tinyVisionModel({ architecture: "lfm2" }),
+    parts: [anImage()],
+  },
+  {
+    what: "images that a gemma3",
+    make: async () => tinyVisionModel({ architecture: "gemma3" }),
+    parts: [anImage()],
+  },
+  {
+    what: "images that a qwen2vl",
+    make: async () => tinyVisionModel({ architecture: "qwen2vl" }),
+    parts: [anImage()],
+  },
+  {
+    what: "audio that a lfm2",
+    make: async () => tinyAudioModel({ architecture: "lfm2", audio: "ultravox" }),
+    parts: [anAudio()],
+  },
+  {
+    what: "an image and audio that a qwen2vl",
+    make: async () => tinyVisionModel({ architecture: "qwen2vl", audio: "qwen2a" }),
+    parts: [anImage(), anAudio()],
+  },
+])("$what reads", ({ make, parts }) => {
   it("give the processor's text, with the projector on the GPU", async () => {
-    const { model, projector } = await tinyVisionModel({ architecture });
-    const image = { width: 96, height: 64, data: Uint8Array.from({ length: 96 * 64 * 3 }, (_, i) => i * 7) };
-    const content = [
-      { type: "text", text: "What is this?" },
-      { type: "image", image },
-    ] as const;
+    const { model, projector } = await make();
     const ask = async (gpuLayers: number): Promise<GenerationResult> => {
       const options = { threads: 1, contextLength: 2048, ...exactArithmetic, gpuLayers, mmproj: projector };
       await using loaded = await load(model, options);
-      const messages = [{ role: "user" as const, content: [...content] }];
+      const content = [{ type: "text" as const, text: "What is this?" }, ...parts];
+      const messages = [{ role: "user" as const, content }];
       const asked = { messages, temperature: 0, maxTokens: 12, ignoreEos: true, logprobs: 2 };
       return await loaded.model.generate(asked);
     };

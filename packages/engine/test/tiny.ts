@@ -1,6 +1,6 @@
 // The tiny model of this folder's tests, loaded with one compute thread because test files run in parallel.
-import { load, type LoadedModel, type LoadOptions } from "@ingle/engine";
-import { exactArithmetic, tinyModel } from "@ingle/fixtures";
+import { load, type ContentPart, type LoadedModel, type LoadOptions } from "@ingle/engine";
+import { drawImage, drawSound, encodeWav, exactArithmetic, tinyModel } from "@ingle/fixtures";
 
 type TinyModelOptions = Parameters<typeof tinyModel>[0];
 
@@ -39,6 +39,17 @@ export function prompts(count: number): string[] {
       (__, word) => words[(index * 3 + word * (index + 1)) % words.length],
     ).join(" "),
   );
+}
+
+/** A small image in a message. */
+export function anImage(): ContentPart {
+  const { width, height, data } = drawImage("disc", 96, 64);
+  return { type: "image", image: { width, height, data } };
+}
+
+/** Three seconds of sound in a message. */
+export function anAudio(): ContentPart {
+  return { type: "audio", audio: encodeWav(drawSound(1, { seconds: 3 })) };
 }
 
 /** Fails after `ms` instead of hanging. */

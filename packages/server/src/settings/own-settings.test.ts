@@ -4,8 +4,8 @@ import { longFlag } from "./setting.ts";
 
 it.each([
   [
-    'devices: "a" is not among the devices: there is no GPU.',
-    '--device: "a" is not among the devices: there is no GPU.',
+    'devices: there is no device "a" that can hold layers.',
+    '--device: there is no device "a" that can hold layers.',
   ],
   ["kvOffload: the KV cache is not on a GPU.", "--no-kv-offload: the KV cache is not on a GPU."],
   [

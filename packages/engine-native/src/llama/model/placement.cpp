@@ -136,11 +136,13 @@ base::Result<void> PlacedParams::choose_devices(const Placement& placement, int3
     if (names.empty()) devices_ = all;
     for (const std::string& name : names) {
         if (are_none) break;
+        if (name == "none") return wrong_option("devices", "\"none\" cannot be combined with other names.");
         const auto found = std::ranges::find_if(
             all, [&](ggml_backend_dev_t device) { return name == ggml_backend_dev_name(device); });
         if (found == all.end()) {
-            const std::string known = all.empty() ? "there is no GPU" : "there are " + names_of(all);
-            return wrong_option("devices", "\"" + name + "\" is not among the devices: " + known + ".");
+            const std::string known = all.empty() ? "" : names_of(all) + ", or ";
+            return wrong_option("devices", "there is no device \"" + name + "\" that can hold layers. Use " + known +
+                                               "none to compute on the processor.");
         }
         if (std::ranges::find(devices_, *found) != devices_.end())
             return wrong_option("devices", name + " is named twice.");
@@ -148,8 +150,11 @@ base::Result<void> PlacedParams::choose_devices(const Placement& placement, int3
     }
     are_devices_given_ = !names.empty() || !workers.empty();
     gpu_layers_ = gpu_layers;
-    if (gpu_layers > 0 && devices_.empty())
-        return wrong_option("gpuLayers", "there is no GPU to put layers on. Use 0, or leave the option out.");
+    if (gpu_layers > 0 && devices_.empty()) {
+        const std::string reason = are_none ? "with the device \"none\", no GPU may hold layers."
+                                            : "there is no GPU to put layers on.";
+        return wrong_option("gpuLayers", reason + " Use 0, or leave the option out.");
+    }
     devices_.push_back(nullptr);
     return {};
 }

@@ -34,6 +34,15 @@ describe("ingle doctor", () => {
     expect(value(out(), "models folder")).toBe(path.join(home, "models"));
   });
 
+  it("prints that a build for a GPU found none", async () => {
+    const plain = scriptedEngine();
+    const buildInfo = async () => ({ ...(await plain.buildInfo()), gpu: "vulkan" as const });
+    const engine = scriptedEngine({}, { buildInfo });
+    const { context, out } = testWorld({ engine, env: { INGLE_HOME: home } });
+    expect(await main("ingle", ["doctor"], context)).toBe(0);
+    expect(value(out(), "GPU backend")).toBe("vulkan, but it found no GPU");
+  });
+
   it("prints what a model on this machine would get, in one line", async () => {
     const file = path.join(home, "some.gguf");
     await writeFile(file, "GGUF");

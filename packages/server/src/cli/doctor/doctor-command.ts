@@ -140,12 +140,17 @@ function buildRows(build: BuildInfo): Row[] {
   return [
     ["engine", `${build.version}, ${build.buildType}, ${build.compiler}`],
     ["llama.cpp", `${build.llamaCpp.version} (${build.llamaCpp.commit})`],
-    ["GPU backend", build.gpu === "cpu" ? "none (built for the CPU only)" : build.gpu],
+    ["GPU backend", gpuBackend(build)],
     ...build.devices.map((device): Row => ["device", describeDevice(device)]),
     ["CPU code", cpuCode(build.cpu)],
     ["CPU features", build.cpuFeatures.length === 0 ? "none" : build.cpuFeatures.join(" ")],
     ["KV cache types", build.kvTypes.join(" ")],
   ];
+}
+
+function gpuBackend({ gpu, devices }: BuildInfo): string {
+  if (gpu === "cpu") return "none (built for the CPU only)";
+  return devices.some(({ type }) => type === "gpu" || type === "igpu") ? gpu : `${gpu}, but it found no GPU`;
 }
 
 /** The processor that the engine's CPU code was compiled for: INGLE_CPU of its build. */
