@@ -141,8 +141,8 @@ base::Result<void> PlacedParams::choose_devices(const Placement& placement, int3
             all, [&](ggml_backend_dev_t device) { return name == ggml_backend_dev_name(device); });
         if (found == all.end()) {
             const std::string known = all.empty() ? "" : names_of(all) + ", or ";
-            return wrong_option("devices", "there is no device \"" + name + "\" that can hold layers. Use " + known +
-                                               "none to compute on the processor.");
+            return wrong_option("devices", "there is no device \"" + name + "\" that can hold layers. Use " +
+                                               known + "none to compute on the processor.");
         }
         if (std::ranges::find(devices_, *found) != devices_.end())
             return wrong_option("devices", name + " is named twice.");
