@@ -13,8 +13,12 @@ import { anAudio, anImage, prompts } from "./tiny.ts";
  */
 const rounding = 0.03;
 const roundingOfExperts = 0.1;
-/** A projector multiplies in 16 bits on the device. */
+/**
+ * A projector multiplies in 16 bits on the device. Measured for audio were 0.14, and less than 0.1 where the device does not compute
+ * in 16 bits.
+ */
 const roundingOfImages = 0.1;
+const roundingOfAudio = 0.25;
 
 const models = [
   { name: "a llama", fixture: {}, layers: 2, most: rounding },
@@ -193,28 +197,33 @@ describe.each([
     what: "images that a lfm2",
     make: async () => tinyVisionModel({ architecture: "lfm2" }),
     parts: [anImage()],
+    most: roundingOfImages,
   },
   {
     what: "images that a gemma3",
     make: async () => tinyVisionModel({ architecture: "gemma3" }),
     parts: [anImage()],
+    most: roundingOfImages,
   },
   {
     what: "images that a qwen2vl",
     make: async () => tinyVisionModel({ architecture: "qwen2vl" }),
     parts: [anImage()],
+    most: roundingOfImages,
   },
   {
     what: "audio that a lfm2",
     make: async () => tinyAudioModel({ architecture: "lfm2", audio: "ultravox" }),
     parts: [anAudio()],
+    most: roundingOfAudio,
   },
   {
     what: "an image and audio that a qwen2vl",
     make: async () => tinyVisionModel({ architecture: "qwen2vl", audio: "qwen2a" }),
     parts: [anImage(), anAudio()],
+    most: roundingOfAudio,
   },
-])("$what reads", ({ make, parts }) => {
+])("$what reads", ({ make, parts, most }) => {
   it("give the processor's text, with the projector on the GPU", async () => {
     const { model, projector } = await make();
     const ask = async (gpuLayers: number): Promise<GenerationResult> => {
@@ -226,6 +235,6 @@ describe.each([
       return await loaded.model.generate(asked);
     };
     const [expected, found] = [await ask(0), await ask(5)];
-    expect(commonTokens([expected], [found], roundingOfImages)).toBeGreaterThan(1);
+    expect(commonTokens([expected], [found], most)).toBeGreaterThan(1);
   });
 });
