@@ -63,7 +63,7 @@ export {
 export type { FetchOptions, LibraryOptions } from "./library/library-options.ts";
 export { locateModel, type HubModel, type LocatedModel } from "./library/locate.ts";
 export { memoryNeed, peekFile, type ModelFacts } from "./library/model-facts.ts";
-export { modelTraits, type ModelTraits } from "./library/model-traits.ts";
+export { modelTraits, type ModelTraits, type TemplateTraits } from "./library/model-traits.ts";
 export { projectorTraits, type ProjectorTraits } from "./library/projector-traits.ts";
 export type { RecommendedSampling } from "./library/recommended-sampling.ts";
 export { parseModelSpec, type ModelSpec } from "./library/model-spec.ts";

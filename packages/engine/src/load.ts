@@ -29,7 +29,12 @@ import { getModel } from "./library/fetch-model.ts";
 import { fileBytes } from "./library/paths.ts";
 import { projectorInstalledWith } from "./library/installed.ts";
 import { parseModelSpec } from "./library/model-spec.ts";
-import { modelTraits } from "./library/model-traits.ts";
+import {
+  modelTraits,
+  templateTraits,
+  type ModelTraits,
+  type TemplateTraits,
+} from "./library/model-traits.ts";
 import type { RecommendedSampling } from "./library/recommended-sampling.ts";
 import { ThreadCount, threadsDefault } from "./memory.ts";
 import { Model } from "./model.ts";
@@ -202,6 +207,7 @@ export async function load(pathOrName: string, options: LoadOptions = {}): Promi
     if (checked.rpc !== undefined) workers = await leaseWorkers(checked.rpc, signal);
     const parts = { signal, onProgress, projector, adapters, workers, supervisor };
     const chatTemplate = await givenChatTemplate(checked);
+    const traits = await modelTraits(file);
     native = await loadWeights({ ...weightsOptions(file, checked), chatTemplate }, parts);
     signal?.throwIfAborted();
     const model = await startModel(native, await engineOptions(native, file, checked), {
@@ -209,7 +215,8 @@ export async function load(pathOrName: string, options: LoadOptions = {}): Promi
       signal,
       workers,
       supervisor,
-      sampling: (await modelTraits(file))?.sampling,
+      sampling: traits?.sampling,
+      template: templateOf(traits, chatTemplate),
     });
     const { tokenizer, processor } = model;
     return { model, tokenizer, processor, [Symbol.asyncDispose]: () => model[Symbol.asyncDispose]() };
@@ -219,6 +226,12 @@ export async function load(pathOrName: string, options: LoadOptions = {}): Promi
     await supervisor?.end();
     throw error;
   }
+}
+
+/** What the model's chat template has: the given one, or that of its file. */
+function templateOf(file: ModelTraits | undefined, given: string): TemplateTraits | undefined {
+  if (given !== "") return templateTraits(given);
+  return file === undefined ? undefined : { knowsTools: file.knowsTools, knowsThinking: file.knowsThinking };
 }
 
 /** Finds the model's file and projector. The path of an existing file need not end in `.gguf`: the names of cached files do not. */
@@ -243,10 +256,17 @@ async function startModel(
       workers: WorkersLease | undefined;
       supervisor: Supervisor | undefined;
       sampling: RecommendedSampling | undefined;
+      template: TemplateTraits | undefined;
     },
 ): Promise<Model> {
-  const { workers, supervisor, sampling } = options;
-  const parts = { workers, supervisor, sampling, adapters: options.adapters.map(({ name }) => name) };
+  const { workers, supervisor, sampling, template } = options;
+  const parts = {
+    workers,
+    supervisor,
+    sampling,
+    template,
+    adapters: options.adapters.map(({ name }) => name),
+  };
   if (options.draftModel === undefined) return await Model.start(native, engine, parts);
   const draft = await loadWeights(draftWeightsOptions(path.resolve(options.draftModel), options), {
     signal: options.signal,

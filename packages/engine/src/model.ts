@@ -33,6 +33,7 @@ import {
 import { checkAudios } from "./audio/audio-header.ts";
 import { audioNotSupported } from "./audio/audio-limits.ts";
 import { imagePrompt, imageNotSupported } from "./image-prompt.ts";
+import type { TemplateTraits } from "./library/model-traits.ts";
 import { KvBlockReports, type KvBlockFollower, type KvBlockReport } from "./kv-blocks.ts";
 import { memoryBytesOf, nativeLimits, type MemoryBytes } from "./memory.ts";
 import { deliver, errorOf, type EventReceivers } from "./event-receivers.ts";
@@ -68,6 +69,8 @@ export interface ModelInfo extends NativeModelInfo {
   adapters: readonly string[];
   /** What its makers recommend: its file's keys `general.sampling.*`. `generate()` does not use it by itself. */
   sampling: RecommendedSampling;
+  /** What its chat template has, its own one or the one that it was loaded with; undefined if its file tells nothing. */
+  templateTraits: TemplateTraits | undefined;
   /** Whether it was loaded with `kvBlockSalt`, so that `followKvBlocks()` works. */
   reportsKvBlocks: boolean;
 }
@@ -85,6 +88,7 @@ export interface GenerateOptions {
 interface ModelParts {
   adapters?: readonly string[] | undefined;
   sampling?: RecommendedSampling | undefined;
+  template?: TemplateTraits | undefined;
   workers?: WorkersLease | undefined;
   supervisor?: Supervisor | undefined;
 }
@@ -113,6 +117,7 @@ export class Model implements AsyncDisposable {
       supervisor,
       adapters = [],
       sampling = {},
+      template,
     }: { options: NativeEngineOptions } & ModelParts,
   ) {
     this.#native = native;
@@ -132,6 +137,7 @@ export class Model implements AsyncDisposable {
       kvBytesPerToken: engine.stats().cellBytes,
       adapters,
       sampling,
+      templateTraits: template,
       reportsKvBlocks: options.kvBlockTokens > 0,
     };
   }

@@ -71,6 +71,19 @@ describe("a load request with settings", () => {
     expect(await defaults("one")).toMatchObject(usual);
   });
 
+  it("changes the model's capabilities with its chat template, until it is unloaded", async () => {
+    await using server = await openServer();
+    const usual = await server.load({ model: "one" });
+    expect(usual.capabilities).not.toContain("tools");
+    await server.manage("unload", { model: "one" });
+    const template =
+      "{% for message in messages %}{{ message.content }}{% endfor %}{{ tools }}{{ enable_thinking }}";
+    const loaded = await server.load({ model: "one", chat_template: template });
+    expect(loaded.capabilities).toEqual(expect.arrayContaining(["tools", "thinking"]));
+    const unloaded = ManagedModel.parse((await server.manage("unload", { model: "one" })).body);
+    expect(unloaded.capabilities).toEqual(usual.capabilities);
+  });
+
   it("is refused for defaults that a request could not have", async () => {
     await using server = await openServer();
     const problem = async (sampling: unknown): Promise<unknown> =>

@@ -4,13 +4,17 @@ import { cachedByFile } from "./cached-by-file.ts";
 import { factsOf, textIn } from "./model-facts.ts";
 import { recommendedSampling, type RecommendedSampling } from "./recommended-sampling.ts";
 
-export interface ModelTraits {
+/** What a chat template has. */
+export interface TemplateTraits {
+  /** Whether it includes tools. */
+  knowsTools: boolean;
+  /** Whether it can switch thinking on and off, or starts replies with it. */
+  knowsThinking: boolean;
+}
+
+export interface ModelTraits extends TemplateTraits {
   /** Such as `lfm2` or `llama`. */
   architecture: string;
-  /** Whether its chat template includes tools. */
-  knowsTools: boolean;
-  /** Whether its chat template can switch thinking on and off, or starts replies with it. */
-  knowsThinking: boolean;
   /** Whether it computes embeddings instead of generating text. */
   isEmbedder: boolean;
   /** Tokens that it was trained for; absent if the file does not tell. A load may choose fewer. */
@@ -33,14 +37,19 @@ const templateKey = "tokenizer.chat_template";
 export function traitsIn(what: string, metadata: GgufMetadata): ModelTraits {
   const { architecture, contextLength, isEmbedder, name = "" } = factsOf(what, metadata);
   const template = isEmbedder ? "" : (textIn(metadata, templateKey) ?? "");
+  const { knowsTools, knowsThinking } = templateTraits(template);
   return {
     architecture,
     isEmbedder,
-    knowsTools: /\btools\b/.test(codeOf(template)),
-    knowsThinking: switchesThinking(template) || (template !== "" && isNamedForThinking.test(name)),
+    knowsTools,
+    knowsThinking: knowsThinking || (template !== "" && isNamedForThinking.test(name)),
     contextLengthTrain: contextLength,
     sampling: recommendedSampling(metadata),
   };
+}
+
+export function templateTraits(template: string): TemplateTraits {
+  return { knowsTools: /\btools\b/.test(codeOf(template)), knowsThinking: switchesThinking(template) };
 }
 
 /** The code between the braces of a Jinja template. */

@@ -53,7 +53,9 @@ export const ManagedModel = responseObject("ManagedModel", {
   architecture: z.string().nullable().describe("For example lfm2."),
   capabilities: z
     .array(ModelCapability)
-    .describe("From its file's header, so known even before it is loaded."),
+    .describe(
+      "From its file's header, so known even before it is loaded; tools and thinking from another chat template that it is loaded with.",
+    ),
   sampling: z
     .record(z.string(), z.unknown())
     .describe(

@@ -1,5 +1,5 @@
 // Everything known about one model: from the library, from its file, and from its last load.
-import type { Model, ModelTraits, ProjectorTraits, RecommendedSampling } from "@ingle/engine";
+import type { Model, ModelTraits, ProjectorTraits, RecommendedSampling, TemplateTraits } from "@ingle/engine";
 import type { ModelCapability, ModelEntry } from "@ingle/protocol";
 import { capabilitiesOf } from "./model-capabilities.ts";
 import type { KnownModel, ListedModel } from "./known-model.ts";
@@ -17,6 +17,8 @@ export class ModelProfile {
   #traits: ModelTraits | undefined;
   /** Facts from its last load, for a model whose file was not read. */
   #ofLoad: Pick<ModelTraits, "architecture" | "knowsTools" | "sampling"> | undefined;
+  /** Of the chat template that it is loaded with, which may not be its file's. */
+  #template: TemplateTraits | undefined;
   #lastUse: Date | undefined;
 
   constructor(known: KnownModel) {
@@ -48,12 +50,14 @@ export class ModelProfile {
 
   loaded(model: Model, loadedAt: Date): void {
     this.#entry = entryOfLoaded({ id: this.#known.id, model, loadedAt });
-    const { architecture, chatTemplate, sampling } = model.info;
+    const { architecture, chatTemplate, sampling, templateTraits } = model.info;
+    this.#template = templateTraits;
     this.#ofLoad = { architecture, sampling, knowsTools: chatTemplate.writesTools || chatTemplate.isLfm2 };
   }
 
   /** Forgets the facts from the last load: the next one may have other settings. */
   reset(): void {
+    this.#template = undefined;
     this.#entry = entryOfKnown(this.#known);
   }
 
@@ -84,10 +88,18 @@ export class ModelProfile {
 
   get capabilities(): ModelCapability[] {
     const { input_modalities: inputs } = this.#entry;
-    return capabilitiesOf(this.#traits ?? this.#ofLoad, {
+    return capabilitiesOf(this.#present, {
       readsImages: inputs.includes("image"),
       readsAudio: inputs.includes("audio"),
     });
+  }
+
+  /** The facts that hold now. An embedder's template is never used. */
+  get #present(): Partial<ModelTraits> | undefined {
+    const traits = this.#traits ?? this.#ofLoad;
+    return traits === undefined || this.#traits?.isEmbedder === true
+      ? traits
+      : { ...traits, ...this.#template };
   }
 
   /** What its makers recommend; empty until its file is read. */
@@ -100,9 +112,9 @@ export class ModelProfile {
     return this.#traits?.contextLengthTrain ?? null;
   }
 
-  /** Whether its file shows that it cannot think; false for a file that was not read. */
+  /** Whether its chat template shows that it cannot think; false for a file that was not read. */
   get cannotThink(): boolean {
-    return this.#traits?.knowsThinking === false;
+    return this.#present?.knowsThinking === false;
   }
 
   /** When it was last used by this server or another program with the same library; null if never. */
