@@ -9,10 +9,12 @@ const Manifest = z.object({ devDependencies: z.record(z.string(), z.string()) })
 const clients = [
   "openai",
   "@anthropic-ai/sdk",
+  "@openai/agents",
   "ai",
   "@ai-sdk/openai-compatible",
   "@ai-sdk/openai",
   "@langchain/openai",
+  "@langchain/langgraph",
   "@huggingface/inference",
   "ollama",
 ];

@@ -1,5 +1,5 @@
-// LoRA adapters over HTTP with a tiny model: named together with the model, weighted by a request, listed, measured, and refused.
-import { tinyAdapter } from "@ingle/fixtures";
+// Adapters over HTTP with a tiny model: named together with the model, weighted by a request, listed, measured, and refused.
+import { tinyAdapter, tinyControlVector } from "@ingle/fixtures";
 import { Completion, ErrorBody, ModelList } from "@ingle/protocol";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { modelId, realServer, type RealServer } from "./real-server.ts";
@@ -168,6 +168,33 @@ it.each([
   const error = await refused("/v1/completions", { model: modelId, ...body });
   expect([error.status, error.param]).toEqual([status, param]);
   expect(error.message).toContain(param.slice(0, 4));
+});
+
+it("control vectors are named and weighted like LoRA adapters", async () => {
+  const adapters = [
+    { name: "law", path: await tinyAdapter({ model: {} }) },
+    { name: "calm", path: await tinyControlVector({ model: {} }) },
+  ];
+  await using steered = await realServer({ load: { adapters, controlVectorLayers: { first: 1, last: 1 } } });
+  const text = async (body: object): Promise<string> => {
+    const response = await fetch(`${steered.baseUrl}/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ prompt: "Once upon", temperature: 0, max_tokens: 24, ...body }),
+    });
+    return Completion.parse(await response.json()).choices[0]?.text ?? "";
+  };
+  const calm = await text({ model: `${modelId}:calm` });
+  const opposite = await text({ model: modelId, lora: [{ id: "calm", scale: -1 }] });
+  const both = await text({
+    model: modelId,
+    lora: [
+      { id: 0, scale: 1 },
+      { id: 1, scale: 1 },
+    ],
+  });
+  expect(new Set([calm, opposite, both, await text({ model: modelId })]).size).toBe(4);
+  expect(await text({ model: modelId, lora: [{ id: "calm", scale: 1 }] })).toBe(calm);
 });
 
 it("an adapter computes no vectors", async () => {

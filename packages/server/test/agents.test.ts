@@ -280,6 +280,56 @@ describe("a chat", () => {
     expect(ignored).toBe("image_url.detail");
   });
 
+  it.each([
+    [
+      "responses",
+      {
+        input: [
+          { role: "user", content: "Look." },
+          { type: "function_call", call_id: "a", name: "see", arguments: "{}" },
+          {
+            type: "function_call_output",
+            call_id: "a",
+            output: [{ type: "input_image", image_url: "data:image/png;base64,AAAA" }],
+          },
+        ],
+      },
+      "input[2].output[0]",
+    ],
+    [
+      "messages",
+      {
+        max_tokens: 9,
+        messages: [
+          user,
+          { role: "assistant", content: [{ type: "tool_use", id: "a", name: "see", input: {} }] },
+          {
+            role: "user",
+            content: [
+              {
+                type: "tool_result",
+                tool_use_id: "a",
+                content: [
+                  { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } },
+                ],
+              },
+            ],
+          },
+        ],
+      },
+      "messages[2].content[0].content[0]",
+    ],
+  ])(
+    "refuses images in a tool's result for models that read none, in %s too",
+    async (path, payload, place) => {
+      const { status, body } = await post(path, payload);
+      expect(status).toBe(400);
+      expect(JSON.stringify(body)).toContain("reads only text");
+      if (path === "responses")
+        expect(ErrorBody.parse(body).error).toMatchObject({ code: "image_not_supported", param: place });
+    },
+  );
+
   it("has an empty list of probabilities for an empty reply", async () => {
     const { body } = await chat({ logprobs: true }, { script: { pieces: [] } });
     expect(ChatCompletion.parse(body).choices[0]?.logprobs).toEqual({ content: [], refusal: null });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { time } from "./rules.ts";
+import { layerRange, time } from "./rules.ts";
 
 describe("a time", () => {
   it.each([
@@ -22,5 +22,16 @@ describe("a time", () => {
 
   it("has a shortest value", () => {
     expect(time({ min: 1_000 }).safeParse("999ms").success).toBe(false);
+  });
+});
+
+describe("a range of layers", () => {
+  it("has a first and a last one", () => {
+    expect(layerRange.parse("10-31")).toEqual({ first: 10, last: 31 });
+    expect(layerRange.parse("7-7")).toEqual({ first: 7, last: 7 });
+  });
+
+  it.each(["", "10", "10-", "0-5", "31-10", "1-99999", "1 - 2", "a-b"])("%j is not one", (text) => {
+    expect(layerRange.safeParse(text).success).toBe(false);
   });
 });
