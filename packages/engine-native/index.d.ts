@@ -153,6 +153,8 @@ export interface NativeProjector {
   /** Minimum and maximum number of tokens per image, for projectors with a variable number; 0 uses the file's values. */
   imageMinTokens: number;
   imageMaxTokens: number;
+  /** The longest audio that it encodes; 0 for all that a prompt may have. */
+  audioSecondsMax: number;
 }
 
 /** A load in progress. `abort()` makes `model` reject with `aborted`; once it is done, `abort()` does nothing. */

@@ -58,6 +58,7 @@ test.each(programs)("the C++ tests $what pass", { timeout: buildMsMax + runMsMax
   };
   const hears = {
     lfm2: await tinyAudioModel({ architecture: "lfm2", audio: "ultravox" }),
+    conformer: await tinyAudioModel({ architecture: "lfm2", audio: "lfm2a" }),
     gemma3: await tinyAudioModel({ architecture: "gemma3", audio: "ultravox" }),
     qwen2vl: await tinyVisionModel({ architecture: "qwen2vl", audio: "qwen2a" }),
   };
@@ -69,6 +70,8 @@ test.each(programs)("the C++ tests $what pass", { timeout: buildMsMax + runMsMax
     INGLE_TINY_QWEN2VL: sees.qwen2vl.model,
     INGLE_TINY_QWEN2VL_MMPROJ: sees.qwen2vl.projector,
     INGLE_TINY_WIDE_MMPROJ: (await tinyVisionModel({ architecture: "lfm2", embedding: 128 })).projector,
+    INGLE_TINY_LFM2_CONFORMER: hears.conformer.model,
+    INGLE_TINY_LFM2_CONFORMER_MMPROJ: hears.conformer.projector,
     INGLE_TINY_LFM2_AUDIO: hears.lfm2.model,
     INGLE_TINY_LFM2_AUDIO_MMPROJ: hears.lfm2.projector,
     INGLE_TINY_GEMMA3_AUDIO: hears.gemma3.model,

@@ -133,6 +133,18 @@ TEST_CASE("audio: texts are those of llama.cpp's own way") {
     }
 }
 
+TEST_CASE(
+    "audio: texts of LFM2-Audio's encoder are those of llama.cpp's own way, however long the audio is") {
+    check_replies("INGLE_TINY_LFM2_CONFORMER",
+                  {
+                      {"What is @ this?", {wav(sound(1, 3))}},
+                      {"What is @ this?", {wav(sound(2, 0.3))}},
+                      {"@ Which is @ louder?", {wav(sound(3, 2)), wav(sound(4, 5))}},
+                      {"Write @ down.", {wav(sound(5, 31))}},
+                      {"A song @ ends.", {wav(sound(6, 3, 44'100, 2), 44'100, 2)}},
+                  });
+}
+
 TEST_CASE("audio: with positions in three dimensions, alone and beside an image") {
     check_replies("INGLE_TINY_QWEN2_OMNI", {
                                                {"What is @ this?", {wav(sound(1, 3))}},

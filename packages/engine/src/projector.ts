@@ -27,6 +27,10 @@ const encoders = [
   ["clip.audio.", "a.blk."],
 ] as const;
 
+/** LFM2-Audio has a position for two frames of 10 milliseconds. */
+const positionsPerSecond = 50;
+const positionTensor = "a.position_embd.weight";
+
 /** The same for values that only one of them has. */
 const bounds = {
   "clip.vision.image_size": [0, 8192],
@@ -71,10 +75,23 @@ export async function projectorOf(
     throw invalidRequest("imageMinTokens", "it is more than imageMaxTokens.");
   const file = path.resolve(mmproj);
   const { metadata, tensors } = await headerOf(file);
-  const wrong = wrongWith(metadata) ?? wrongShape(metadata, tensors);
+  const positions = audioPositions(metadata, tensors);
+  const wrong =
+    wrongWith(metadata) ??
+    wrongShape(metadata, tensors) ??
+    // llama.cpp reads its width without looking whether it is there.
+    (positions === 0 ? `it has no ${positionTensor}` : undefined);
   if (wrong !== undefined)
     throw new EngineError("model_invalid", `${file} is damaged: ${wrong}. Download it again.`);
-  return { path: file, threads, imageMinTokens, imageMaxTokens };
+  const audioSecondsMax = Math.floor((positions ?? 0) / positionsPerSecond);
+  return { path: file, threads, imageMinTokens, imageMaxTokens, audioSecondsMax };
+}
+
+/** The positions of LFM2-Audio's encoder; undefined for others, whose audio may have any length. */
+function audioPositions(metadata: GgufMetadata, tensors: readonly GgufTensorInfo[]): number | undefined {
+  const type = valueOf(metadata, "clip.audio.projector_type") ?? valueOf(metadata, "clip.projector_type");
+  if (type !== "lfm2a") return undefined;
+  return tensors.find(({ name }) => name === positionTensor)?.shape[1] ?? 0;
 }
 
 async function headerOf(file: string): ReturnType<typeof readGguf> {

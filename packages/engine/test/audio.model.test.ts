@@ -1,4 +1,4 @@
-// Models that take audio, from messages to texts: alone (Ultravox), and with a projector that also reads images and positions in
+// Models that take audio, from messages to texts: alone (Ultravox, LFM2-Audio), and with a projector that also reads images and positions in
 // several dimensions (Qwen2.5-Omni).
 import { readFile } from "node:fs/promises";
 import path from "node:path";
@@ -44,6 +44,7 @@ function sound(number: number, seconds = 3): Buffer {
 
 const models = {
   ultravox: async () => tinyAudioModel({ architecture: "lfm2", audio: "ultravox" }),
+  lfm2a: async () => tinyAudioModel({ architecture: "lfm2", audio: "lfm2a" }),
   omni: async () => tinyVisionModel({ architecture: "qwen2vl", audio: "qwen2a" }),
 };
 
@@ -117,6 +118,27 @@ describe.each([
     await expect(within(60_000, generation)).rejects.toBe(abort.signal.reason);
     expect((await ask("What is this?", sound(1))).usage.completionTokens).toBe(12);
   });
+});
+
+it("LFM2-Audio's tokens follow the audio's length, and a longer one than its encoder takes is refused", async () => {
+  const { model, projector } = await models.lfm2a();
+  await using loaded = await load(model, { ...options, mmproj: projector });
+  const ask = async (number: number, seconds: number) =>
+    await loaded.model.generate({
+      messages: [user("What is this?", sound(number, seconds))],
+      temperature: 0,
+      maxTokens: 12,
+      ignoreEos: true,
+    });
+  const [one, other] = [await ask(1, 3), await ask(2, 3)];
+  expect(one.text).not.toBe(other.text);
+  expect(one.usage.audioTokens).toBe(38);
+  expect((await ask(1, 30)).usage.audioTokens).toBe(376);
+  await expect(ask(1, 33)).rejects.toMatchObject({
+    code: "audio_invalid",
+    message: expect.stringContaining("32 seconds"),
+  });
+  expect((await ask(1, 3)).text).toBe(one.text);
 });
 
 it("a projector for images and audio reads both in one message", async () => {

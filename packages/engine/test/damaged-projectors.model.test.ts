@@ -57,6 +57,7 @@ const cases: Case[] = [
   { architecture: "qwen2vl", type: "qwen2vl_merger" },
   { architecture: "lfm2", audio: "ultravox" },
   { architecture: "qwen2vl", audio: "qwen2a" },
+  { architecture: "lfm2", audio: "lfm2a" },
 ];
 
 describe.each(cases)("a projector for $architecture ($type $audio)", ({ architecture, type, audio }) => {

@@ -13,15 +13,7 @@ export {
   FinishReason,
 } from "./chat/chat-completion.ts";
 export type { ChatCompletionBody } from "./chat/chat-completion.ts";
-export {
-  AudioFormat,
-  AudioPart,
-  ChatMessage,
-  ContentPart,
-  ImagePart,
-  ToolCall,
-  toolCallsMax,
-} from "./chat/messages.ts";
+export { ChatMessage, ContentPart, ImagePart, ToolCall, toolCallsMax } from "./chat/messages.ts";
 export { LoraUses } from "./fields/adapters.ts";
 export {
   Completion,
@@ -146,6 +138,8 @@ export {
 } from "./llama-server/response.ts";
 export type { LlamaServerProbability, LlamaServerTimings } from "./llama-server/response.ts";
 export {
+  AudioFormat,
+  AudioPart,
   imageUrlLengthMax,
   messagesMax,
   nameLengthMax,

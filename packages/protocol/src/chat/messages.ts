@@ -4,7 +4,7 @@ import { z } from "zod";
 import { optionalField, refusedField, requestObject, stringField, refuseField } from "../fields/field.ts";
 import { boundedArguments, callArgumentsField, callArgumentsText } from "../fields/call-arguments.ts";
 import {
-  audioDataField,
+  AudioPart,
   boundedParts,
   contentOf,
   documentField,
@@ -57,19 +57,6 @@ export const FilePart = requestObject("FilePart", {
     "file must be an object with file_data",
   ),
 });
-
-/** The formats of audio files. The bytes of a file decide how it is decoded. */
-export const AudioFormat = z.enum(["wav", "mp3", "flac"], "format must be wav, mp3 or flac");
-
-/** An audio inside a user's message. */
-export const AudioPart = requestObject("AudioPart", {
-  type: z.literal("input_audio", 'type must be "input_audio"'),
-  input_audio: z.looseObject(
-    { data: audioDataField("data"), format: AudioFormat },
-    "input_audio must be an object with data and format",
-  ),
-});
-export type AudioPart = z.infer<typeof AudioPart>;
 
 /** One part of a user's message. */
 export const ContentPart = z

@@ -55,6 +55,19 @@ export function audioDataField(name: string) {
   return z.string(rule).min(1, rule).max(audioDataLengthMax, rule);
 }
 
+/** The formats of audio files. The bytes of a file decide how it is decoded. */
+export const AudioFormat = z.enum(["wav", "mp3", "flac"], "format must be wav, mp3 or flac");
+
+/** An audio inside a user's message. */
+export const AudioPart = requestObject("AudioPart", {
+  type: z.literal("input_audio", 'type must be "input_audio"'),
+  input_audio: z.looseObject(
+    { data: audioDataField("data"), format: AudioFormat },
+    "input_audio must be an object with data and format",
+  ),
+});
+export type AudioPart = z.infer<typeof AudioPart>;
+
 /** A piece of text inside a message. */
 export const TextPart = requestObject("TextPart", {
   type: z.literal("text", 'type must be "text"'),

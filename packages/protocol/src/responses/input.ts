@@ -4,6 +4,7 @@ import { z } from "zod";
 import { optionalField, refusedField, stringField, typeRule } from "../fields/field.ts";
 import { boundedArguments, callArgumentsField } from "../fields/call-arguments.ts";
 import {
+  AudioPart,
   boundedParts,
   contentOf,
   documentField,
@@ -34,9 +35,9 @@ const InputFile = z.looseObject({
 export const ResponsesContentPart = z
   .discriminatedUnion(
     "type",
-    [InputText, OutputText, Refusal, InputImage, InputFile],
+    [InputText, OutputText, Refusal, InputImage, InputFile, AudioPart],
     typeRule(
-      "a content part must be an object of type input_text, output_text, refusal, input_image or input_file",
+      "a content part must be an object of type input_text, output_text, refusal, input_image, input_file or input_audio",
     ),
   )
   .meta({ id: "ResponsesContentPart" });

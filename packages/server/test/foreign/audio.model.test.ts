@@ -86,6 +86,28 @@ describe("input_audio", () => {
     });
   });
 
+  it("is a part of responses' input too", async () => {
+    const { responses } = client();
+    const ask = (...audios: Audio[]) => {
+      // The package has the type ResponseInputAudio, but not in its unions yet.
+      const content = [
+        ...audios,
+        { type: "input_text", text: "What is this?" },
+      ] as OpenAI.Responses.ResponseInputText[];
+      const input = [{ role: "user" as const, content }];
+      return responses.create({ model: modelId, input, temperature: 0, max_output_tokens: 16 });
+    };
+    const [one, other] = [await ask(part(encodeWav(drawSound(1)))), await ask(part(encodeWav(drawSound(2))))];
+    expect(one.output_text).not.toBe("");
+    expect(one.output_text).not.toBe(other.output_text);
+    expect(one.usage?.input_tokens).toBeGreaterThan(audioTokens);
+    await expect(ask(part(Buffer.from("no audio")))).rejects.toMatchObject({
+      status: 400,
+      code: "audio_invalid",
+      param: "input[0].content[0].input_audio.data",
+    });
+  });
+
   it("is in the model's capabilities", async () => {
     const { data } = await client().models.list();
     expect(data[0]).toMatchObject({

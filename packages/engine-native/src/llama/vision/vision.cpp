@@ -133,16 +133,17 @@ mtmd_decoder_pos ImagePart::position_of(size_t token, int32_t begin) const {
     return {.t = position, .x = position, .y = position, .z = position};
 }
 
-Vision::Vision(const llama_vocab* vocab, int32_t embedding_size, bool is_on_cpu)
-    : vocab_(vocab), embedding_size_(embedding_size), is_on_cpu_(is_on_cpu) {}
+Vision::Vision(const llama_model* model, const VisionOptions& options)
+    : vocab_(llama_model_get_vocab(model)),
+      embedding_size_(llama_model_n_embd_inp(model)),
+      is_on_cpu_(!options.uses_gpu || !has_gpu()),
+      audio_seconds_max_(options.audio_seconds_max) {}
 
 base::Result<std::shared_ptr<Vision>> Vision::load(const llama_model* model, const VisionOptions& options,
                                                    const std::atomic<bool>& is_aborted) {
     if (const base::Result<void> checked = check_gguf(options.path); !checked)
         return std::unexpected(checked.error());
-    const bool is_on_cpu = !options.uses_gpu || !has_gpu();
-    std::shared_ptr<Vision> vision(
-        new Vision(llama_model_get_vocab(model), llama_model_n_embd_inp(model), is_on_cpu));
+    std::shared_ptr<Vision> vision(new Vision(model, options));
     mtmd_context_params params = vision->params_for(options);
     params.progress_callback_user_data = const_cast<std::atomic<bool>*>(&is_aborted); // it is only read
     params.progress_callback = [](float, void* data) {
@@ -215,8 +216,15 @@ base::Result<mtmd::bitmap> Vision::bitmap_of(const AudioFile& audio, size_t samp
         return base::fail(Code::audio_not_supported,
                           "This model's projector reads images, and no audio. Use a model that takes audio.");
     }
-    auto samples = decode_audio(audio.data, mtmd_get_audio_sample_rate(context_.get()), samples_max);
+    const int32_t rate = mtmd_get_audio_sample_rate(context_.get());
+    auto samples = decode_audio(audio.data, rate, samples_max);
     if (!samples) return std::unexpected(samples.error());
+    if (audio_seconds_max_ > 0 &&
+        samples->size() > static_cast<size_t>(audio_seconds_max_) * static_cast<size_t>(rate)) {
+        return base::fail(Code::audio_invalid, "An audio is too long for this model's encoder, which takes " +
+                                                   std::to_string(audio_seconds_max_) +
+                                                   " seconds at a time. Send it in parts.");
+    }
     return mtmd::bitmap(mtmd_bitmap_init_from_audio(samples->size(), samples->data()));
 }
 

@@ -63,6 +63,8 @@ struct VisionOptions {
     /// Minimum and maximum number of tokens per image, for projectors with a variable number; 0 uses the file's values.
     int32_t tokens_min = 0;
     int32_t tokens_max = 0;
+    /// The longest audio that it encodes; 0 for all that a prompt may have.
+    int32_t audio_seconds_max = 0;
 };
 
 constexpr auto fields_of(const VisionOptions*) {
@@ -70,7 +72,8 @@ constexpr auto fields_of(const VisionOptions*) {
     return std::tuple(base::field("path", &VisionOptions::path),
                       base::field("threads", &VisionOptions::threads, kThreads),
                       base::field("imageMinTokens", &VisionOptions::tokens_min, kTokens),
-                      base::field("imageMaxTokens", &VisionOptions::tokens_max, kTokens));
+                      base::field("imageMaxTokens", &VisionOptions::tokens_max, kTokens),
+                      base::field("audioSecondsMax", &VisionOptions::audio_seconds_max, kTokens));
 }
 
 class ImagePart {
@@ -155,7 +158,7 @@ public:
     bool has_mrope() const { return mtmd_decode_use_mrope(context_.get()); }
 
 private:
-    Vision(const llama_vocab* vocab, int32_t embedding_size, bool is_on_cpu);
+    Vision(const llama_model* model, const VisionOptions& options);
     mtmd_context_params params_for(const VisionOptions& options);
     static bool on_node(ggml_tensor* node, bool is_asked, void* data);
     void check_node(const ggml_tensor& node);
@@ -169,6 +172,7 @@ private:
     const llama_vocab* vocab_;
     const int32_t embedding_size_;
     const bool is_on_cpu_;
+    const int32_t audio_seconds_max_;
     mtmd::context_ptr context_;
     const ImagePart::Count prepared_ = std::make_shared<std::atomic<int64_t>>(0);
 

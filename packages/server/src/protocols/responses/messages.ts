@@ -92,6 +92,8 @@ function contentOf(content: string | readonly ResponsesContentPart[], param: str
   return toContent(content, param, (part, place) => {
     if (part.type === "input_image")
       return { type: "image", url: part.image_url, place, param: `${place}.image_url` };
+    if (part.type === "input_audio")
+      return { type: "audio", data: part.input_audio.data, place, param: `${place}.input_audio.data` };
     if (part.type === "input_file")
       return { type: "document", data: part.file_data, name: part.filename, param: `${place}.file_data` };
     return { type: "text", text: part.type === "refusal" ? part.refusal : part.text };
