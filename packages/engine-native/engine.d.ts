@@ -50,7 +50,7 @@ export interface NativeEngineOptions extends NativeContextOptions {
   waitingMax: number;
   /** What happens when a chat fills its context: the reply ends, or the oldest turns are dropped. */
   contextOverflow: "length" | "shift";
-  /** Drafts tokens from n-grams of the text and of earlier replies, or with a draft model; not for models with `isRecurrent`. */
+  /** Drafts tokens from n-grams of the text and of earlier replies, or with a draft model; only for models with `rollsBack`. */
   speculation: "off" | "ngram" | "draft-model";
   /** Maximum number of tokens that a draft model drafts per step. */
   draftTokens: number;

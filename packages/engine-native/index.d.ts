@@ -199,6 +199,8 @@ export interface NativeModelInfo {
   };
   /** Whether it has convolution or state-space layers, so that a sequence's state cannot be cut at any token. */
   isRecurrent: boolean;
+  /** Whether a sequence's last tokens can be taken back, as drafts need it; not with every recurrent state. */
+  rollsBack: boolean;
   /** Ids of special tokens; -1 if the vocabulary has none. The `infill` ones are for fill-in-the-middle. */
   tokens: {
     bos: number;

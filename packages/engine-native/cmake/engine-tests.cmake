@@ -25,6 +25,7 @@ add_executable(
     test/faulty_embedder.cpp # in place of src/llama/embedding/embedder.cpp
     test/main.cpp
     test/kv_types_test.cpp
+    test/recurrent_rollback_test.cpp
     test/short_memory.cpp # its operator new in place of the library's
     test/state_file_test.cpp
     $<FILTER:$<FILTER:$<FILTER:$<TARGET_OBJECTS:ingle_llama>,EXCLUDE,/context\\.cpp>,EXCLUDE,/embedder\\.cpp>,EXCLUDE,/available_memory\\.cpp>

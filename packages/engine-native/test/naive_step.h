@@ -61,6 +61,9 @@ struct NaiveStep {
             is_prompt_cut(planned, most - tokens, *adapters))
             return "a prompt waits although the budget is not used up";
         if (drafts > 0 && tokens != batch.size()) return "there are drafts beside a part of a prompt";
+        const auto differs = [&](const auto& entry) { return entry.drafts.size() * batch.size() != drafts; };
+        if (limits.has_equal_drafts && std::ranges::any_of(batch, differs))
+            return "sequences have different numbers of drafts where state is recurrent";
         const auto batch_tokens = static_cast<size_t>(limits.batch_tokens);
         // Beside drafts, each entry is one token that samples.
         const bool are_too_many =

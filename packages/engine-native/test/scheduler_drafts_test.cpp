@@ -191,3 +191,43 @@ TEST_CASE("drafts: they use only cells that are reserved already") {
     harness.step({.kind = Kind::advanced, .token = 1});
     CHECK_EQ(harness.drafted, std::vector<size_t>{3});
 }
+
+TEST_CASE("drafts: where state is recurrent, all sequences of a step have as many as the one with the fewest") {
+    DraftHarness harness(with(kLimits, [](auto& limits) {
+        limits.checkpoints = 4;
+        limits.has_equal_drafts = true;
+    }));
+    harness.submit(1, 4, 50);
+    harness.submit(2, 4, 3);
+    harness.step({.kind = Kind::advanced, .token = 1});
+    // The second one has room for a single draft before its last token.
+    harness.step({.kind = Kind::advanced, .token = 1});
+    CHECK_EQ(harness.drafted, (std::vector<size_t>{1, 1}));
+    harness.submit(3, 4, 50);
+    harness.step({.kind = Kind::advanced, .accepted = 1, .token = 1});
+    CHECK_EQ(harness.drafted, (std::vector<size_t>{0, 0, 0}));
+}
+
+TEST_CASE("drafts: none follow a token after which the recurrent state is saved") {
+    DraftHarness harness(with(kLimits, [](auto& limits) {
+        limits.batch_tokens = 24;
+        limits.checkpoints = 4;
+        limits.has_equal_drafts = true;
+    }));
+    harness.scheduler.submit({.id = 1,
+                              .client = "",
+                              .prompt = test::own_prompt(1, 20),
+                              .generate_max = 50,
+                              .uses_cache = true,
+                              .boundaries = {19, 20}});
+    harness.step({.kind = Kind::advanced, .token = 1});
+    harness.step({.kind = Kind::advanced, .token = 1});
+    CHECK_EQ(harness.drafted, std::vector<size_t>{0});
+    harness.step({.kind = Kind::advanced, .token = 1});
+    CHECK_EQ(harness.drafted, std::vector<size_t>{3});
+    const auto is_saved = [](const auto& op) {
+        const auto* save = std::get_if<sched::SaveCheckpoint>(&op);
+        return save != nullptr && save->length == 20;
+    };
+    CHECK(std::ranges::any_of(harness.kv_ops, is_saved));
+}

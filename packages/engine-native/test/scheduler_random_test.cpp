@@ -89,7 +89,8 @@ World random_world(Random& random) {
         .slow_percent = 0,
         .is_followed = false,
     };
-    if (world.limits.checkpoints == 0 && random.chance(70)) world.outputs = sequences + random.between(0, 16);
+    if (random.chance(70)) world.outputs = sequences + random.between(0, 16);
+    world.limits.has_equal_drafts = checkpoints > 0;
     if (random.chance(50)) {
         const int32_t most = std::min(world.limits.batch_tokens, context_length / 2 + 1);
         world.images = {.count = random.between(1, 12), .tokens_max = random.between(1, most)};

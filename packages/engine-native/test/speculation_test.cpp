@@ -46,7 +46,7 @@ public:
     }
 
     void step(Run& run) {
-        speculation_.begin_step(machine_.decoding);
+        speculation_.begin_step(machine_.decoding, 64);
         int32_t computed = machine_.decoding;
         int32_t given = 0;
         for (size_t i = 0; i < texts_.size(); ++i) {
@@ -133,6 +133,20 @@ TEST_CASE("speculation: if more tokens cost next to nothing, all of several text
     CHECK(run.speed() > 4 * 5 / gpu(4));
 }
 
+TEST_CASE("speculation: where all of several texts repeat themselves, a step may become as much longer as it pays") {
+    // A pass over the weights takes as long as 16 tokens.
+    const auto ms = [](int32_t tokens) { return 16.0 + tokens; };
+    Replies replies({.ms = ms, .decoding = 4, .repeating = 4});
+    static_cast<void>(replies.steps(100));
+    const Run run = replies.steps(400);
+    CHECK(run.speed() > 2.5 * 4 / ms(4));
+    CHECK(run.step_ms_max > 1.5 * ms(4));
+    // One of them does not: it is not slowed down for the others.
+    Replies others({.ms = ms, .decoding = 4, .repeating = 3});
+    static_cast<void>(others.steps(100));
+    CHECK(others.steps(400).step_ms_max < 1.1 * ms(4) + 1);
+}
+
 TEST_CASE("speculation: a reply that repeats an earlier one is twice as fast on two cores, also where its "
           "own text does not") {
     Speculation speculation(std::make_unique<NgramDrafter>(NgramDrafter::Scope::every_request), 16);
@@ -141,7 +155,7 @@ TEST_CASE("speculation: a reply that repeats an earlier one is twice as fast on 
         speculation.begin(id, {}, true);
         std::vector<Token> text{1, 2, 3, 4, 100};
         while (text.size() < 300) {
-            speculation.begin_step(1);
+            speculation.begin_step(1, 64);
             const auto drafts = speculation.draft(id, text, 16);
             int32_t given = 0;
             for (bool is_right = true; is_right; ++given) {
@@ -170,7 +184,7 @@ TEST_CASE("speculation: a request that has ended is forgotten, and a new one beg
     speculation.observe(9, 9, 11);
     speculation.begin(1, {}, true);
     const auto guessed = [&] {
-        speculation.begin_step(1);
+        speculation.begin_step(1, 64);
         return speculation.draft(1, text, 8).size();
     };
     CHECK(guessed() > 0);
@@ -226,7 +240,7 @@ Run steps_with(CountingModel& model, int steps, const std::function<double(int32
     std::vector<Token> text{0, 1, 2};
     Run run;
     for (int step = 0; step < steps; ++step) {
-        speculation.begin_step(1);
+        speculation.begin_step(1, 64);
         const int asked = model.asked;
         const auto drafts = speculation.draft(1, text, 8);
         CHECK(drafts.size() <= 4);
@@ -290,7 +304,7 @@ TEST_CASE("speculation: a draft model is not asked beside other replies") {
     Speculation speculation(std::make_unique<CountingDrafter>(model), 4);
     const std::vector<Token> text{0, 1, 2};
     speculation.observe(2, 2, 10);
-    speculation.begin_step(2);
+    speculation.begin_step(2, 64);
     CHECK(speculation.draft(1, text, 8).empty());
     CHECK(speculation.draft(2, text, 8).empty());
     CHECK_EQ(model.asked, 0);

@@ -102,7 +102,7 @@ export const LoadOptions = z
     /**
      * `ngram` drafts several tokens from the preceding text and from earlier replies, and verifies them in one step, if that is faster.
      * The distribution of generated texts stays the same. Requests with `cachePrompt: false` neither draft from earlier replies nor are
-     * drafted from. Hybrid and recurrent models do not support it. Default `off`.
+     * drafted from. Some recurrent models do not support it (`info.rollsBack`). Default `off`.
      */
     speculation: z.enum(["off", "ngram"]).default("off"),
     /**
@@ -387,10 +387,10 @@ function speculationOf(
       details: { param },
     });
   }
-  if (info.isRecurrent && (draftModel !== undefined || speculation !== "off")) {
+  if (!info.rollsBack && (draftModel !== undefined || speculation !== "off")) {
     throw new EngineError(
       "invalid_request",
-      `${param}: ${info.architecture} models do not support drafts, because their recurrent state cannot be rolled back. ` +
+      `${param}: ${info.architecture} models do not support drafts, because the engine cannot roll back their recurrent state. ` +
         "Leave the option out for this model.",
       { details: { param } },
     );

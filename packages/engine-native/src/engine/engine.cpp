@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -29,19 +30,27 @@ size_t inbox_size(const EngineOptions& options) {
     return 4 * static_cast<size_t>(options.context.sequences + options.waiting_max);
 }
 
+constexpr auto kNgramDraftsMax = static_cast<int32_t>(NgramIndex::kDraftsMax);
+
 /// Null if the model cannot take drafts back. Without speculation, only requests with a prediction have drafts.
 base::Result<std::unique_ptr<Speculation>> speculation_of(const EngineOptions& options,
+                                                          const llama_rt::ContextOptions& context,
                                                           const llama_rt::Model& model) {
-    if (model.info().is_recurrent && options.draft_model == nullptr) return nullptr;
+    const bool is_recurrent = model.info().is_recurrent;
+    if (options.speculates) {
+        const auto checked = check_rollback(model, context, options.draft_model ? "draftModel" : "speculation");
+        if (!checked) return std::unexpected(checked.error());
+    } else if (is_recurrent && context.rollback == 0) return nullptr;
+    const int32_t drafts_max = is_recurrent ? context.rollback : std::numeric_limits<int32_t>::max();
     if (options.draft_model == nullptr) {
         using enum NgramDrafter::Scope;
         const auto scope = options.speculates ? every_request : requests_with_prediction;
         return std::make_unique<Speculation>(std::make_unique<NgramDrafter>(scope),
-                                             static_cast<int32_t>(NgramIndex::kDraftsMax));
+                                             std::min(kNgramDraftsMax, drafts_max));
     }
     auto draft_model = DraftModel::create(options.draft_model, model, options.context);
     if (!draft_model) return std::unexpected(draft_model.error());
-    return std::make_unique<Speculation>(std::move(*draft_model), options.draft_tokens);
+    return std::make_unique<Speculation>(std::move(*draft_model), std::min(options.draft_tokens, drafts_max));
 }
 
 KvBlocksEvent to_event(sched::KvReport&& report) {
@@ -65,7 +74,7 @@ base::Result<std::unique_ptr<Engine>> Engine::start(std::shared_ptr<const llama_
     base::Result<std::unique_ptr<llama_rt::Context>> context =
         llama_rt::Context::create(model, context_options, slots_of(*model, context_options));
     if (!context) return std::unexpected(context.error());
-    auto speculation = speculation_of(options, *model);
+    auto speculation = speculation_of(options, context_options, *model);
     if (!speculation) return std::unexpected(speculation.error());
     sched::Limits limits =
         limits_of(*model, **context, context_options, options.cache_ram_bytes, options.checkpoint_bytes);

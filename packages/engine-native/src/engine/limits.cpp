@@ -28,6 +28,13 @@ constexpr int32_t kIdleCells = 64;
 /// Recurrent states take memory for every slot, whether used or not.
 constexpr int32_t kCachedRecurrent = 8;
 
+/// Memory for taking drafts back where state is recurrent: the states after each of a sequence's last tokens are kept for every
+/// slot, whether used or not. Enough for 16 drafts with LFM2 models and 17 slots.
+constexpr uint64_t kRollbackBytesMax = uint64_t{128} * 1024 * 1024;
+constexpr int32_t kRollbackMax = 16;
+/// llama.cpp requires that it computes more tokens at once than a sequence's last token and its drafts.
+constexpr int32_t kRollbackTokensMin = 3;
+
 /// Maximum number of checkpoints, whatever their size.
 constexpr size_t kCheckpointsMax = 256;
 
@@ -57,6 +64,16 @@ bool has_streams(const llama_rt::Model& model, const llama_rt::ContextOptions& o
     if (options.kv_unified == "on" || model.info().is_recurrent || !model.workers().empty()) return false;
     if (streams_of(options) <= options.sequences) return false;
     return options.kv_unified == "off" || (options.offloads_kv && model.is_on_gpu());
+}
+
+/// Number of drafts that can be taken back if state is recurrent.
+int32_t rollback_of(const llama_rt::Model& model, const llama_rt::ContextOptions& options) {
+    if (!model.info().is_recurrent || !model.info().rolls_back) return 0;
+    const int32_t places = slots_of(model, options) + 1;
+    const uint64_t bytes = llama_rt::recurrent_state_bytes(model) * static_cast<uint64_t>(places);
+    const uint64_t fitting = bytes == 0 ? kRollbackMax : kRollbackBytesMax / bytes;
+    return std::clamp(options.tokens_at_once() - kRollbackTokensMin + 1, 0,
+                      static_cast<int32_t>(std::min<uint64_t>(fitting, kRollbackMax)));
 }
 
 /// Where images end: other questions about an image share everything up to that point. The tiles of one image are close together.
@@ -140,6 +157,7 @@ bool drop_oldest(GenerationRequest& request, int32_t context_length) {
 llama_rt::ContextOptions options_for(const llama_rt::Model& model, llama_rt::ContextOptions options) {
     if (model.info().is_causal) {
         options.has_streams = has_streams(model, options);
+        options.rollback = rollback_of(model, options);
         return options;
     }
     options.context_length = options.cells = options.batch_tokens = options.ubatch_tokens = kIdleCells;
@@ -155,6 +173,21 @@ base::Result<void> check_streams(const llama_rt::Model& model, const llama_rt::C
     if (!model.workers().empty()) reason = "the model is on several machines";
     if (model.info().is_recurrent) reason = "this model has recurrent state";
     return base::wrong_option("kvUnified", reason + ". Leave the option out, or set it to true.");
+}
+
+base::Result<void> check_rollback(const llama_rt::Model& model, const llama_rt::ContextOptions& options,
+                                  const std::string& param) {
+    if (!model.info().is_recurrent || options.rollback > 0) return {};
+    if (options.tokens_at_once() < kRollbackTokensMin)
+        return base::wrong_option(param, "drafts need steps of at least three tokens. Raise batchTokens and "
+                                         "ubatchTokens, or leave the option out.");
+    return base::wrong_option(
+        param, "drafts would have to be taken back, and keeping the recurrent states of " +
+                           std::to_string(slots_of(model, options)) +
+                           " sequences for it would take more memory for each token than the " +
+                           std::to_string(kRollbackBytesMax >> 20) +
+                           " MiB that are used for this. Leave the option out for this model, or load it for "
+                           "fewer parallel requests.");
 }
 
 int32_t slots_of(const llama_rt::Model& model, const llama_rt::ContextOptions& options) {
@@ -181,6 +214,7 @@ sched::Limits limits_of(const llama_rt::Model& model, llama_rt::Context& context
                          .host_tier_bytes = can_copy ? host_tier_bytes : 0};
     limits.has_whole_images = model.vision() != nullptr && model.vision()->has_whole_images();
     if (model.info().is_recurrent) {
+        limits.has_equal_drafts = true;
         const size_t bytes = context.measure_state_bytes();
         if (bytes > 0)
             limits.checkpoints =

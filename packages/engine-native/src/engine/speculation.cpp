@@ -14,6 +14,9 @@ constexpr double kGainMin = 1.05;
 /// A step with drafts may take this much longer than one without while it has other sequences, which do not benefit.
 constexpr double kStretchMax = 1.1;
 
+/// A sequence whose next draft is less likely accepted might be slower in a step in which all have drafts.
+constexpr double kLikely = 0.7;
+
 /// Number of trials before a drafter is judged, and how fast older ones fade.
 constexpr double kTrialsMin = 8;
 constexpr double kTrialFades = 0.95;
@@ -24,10 +27,12 @@ constexpr double kRestMax = 100'000;
 
 } // namespace
 
-void Speculation::begin_step(int32_t decoding) {
+void Speculation::begin_step(int32_t decoding, int32_t tokens_max) {
     decoding_ = decoding;
     planned_ = decoding;
     expected_ = decoding;
+    each_ = drafts_of_each(tokens_max);
+    offers_ = {};
     drafting_ms_ = 0;
     if (rest_ > 0) rest_ -= 1;
 }
@@ -40,6 +45,7 @@ std::span<const base::Token> Speculation::draft(base::RequestId id, std::span<co
     const Drafter::Cost cost = drafter_->cost();
     reading_ms_ += cost.reading_ms;
     drafting_ms_ = cost.drafting_ms;
+    note_offer(drafts);
     for (const Draft& draft : drafts.first(worth(drafts))) tokens_.push_back(draft.token);
     return tokens_;
 }
@@ -68,10 +74,42 @@ void Speculation::judge_drafter(int32_t generated, double ms) {
     trials_ = trials_generated_ = trials_ms_ = 0;
 }
 
+void Speculation::note_offer(std::span<const Draft> drafts) {
+    if (drafts.empty() || drafts.front().chance < kLikely) return;
+    offers_.sequences += 1;
+    double all_accepted = 1;
+    for (size_t i = 0; i < std::min(drafts.size(), kEachMax); ++i) {
+        all_accepted *= drafts[i].chance;
+        offers_.accepted[i] += all_accepted;
+    }
+}
+
+/// If all sequences of the last step had likely drafts: the number for each that promises the most tokens per second.
+int32_t Speculation::drafts_of_each(int32_t tokens_max) const {
+    if (decoding_ < 2 || offers_.sequences < decoding_ || !cost_.is_known(decoding_)) return 0;
+    double speed = kGainMin * decoding_ / cost_.ms(decoding_);
+    double expected = decoding_;
+    int32_t each = 0;
+    const int32_t most = std::min({static_cast<int32_t>(kEachMax), drafts_max_, tokens_max / decoding_ - 1});
+    for (int32_t i = 1; i <= most; ++i) {
+        expected += offers_.accepted[static_cast<size_t>(i - 1)];
+        const double ms = cost_.ms(decoding_ * (1 + i));
+        if (expected / ms <= speed) continue;
+        speed = expected / ms;
+        each = i;
+    }
+    return each;
+}
+
 /// The number of a sequence's drafts that promises the most tokens per second for all sequences of the step together.
 size_t Speculation::worth(std::span<const Draft> drafts) {
     // Steps with drafts are compared with steps without, so some steps must have none.
     if (!cost_.is_known(decoding_)) return 0;
+    if (each_ > 0) {
+        const size_t count = std::min(drafts.size(), static_cast<size_t>(each_));
+        planned_ += static_cast<int32_t>(count);
+        return count;
+    }
     const double stretch = decoding_ > 1 ? kStretchMax : std::numeric_limits<double>::infinity();
     const double ms_max = cost_.ms(decoding_) * stretch;
     double speed = kGainMin * expected_ / cost_.ms(planned_);

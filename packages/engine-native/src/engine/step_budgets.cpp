@@ -16,7 +16,7 @@ sched::StepBudget StepBudgets::next(const sched::Counters& counters, Images& ima
     sched::StepBudget budget{
         .prefill_busy = prefill_busy(counters, images), .outputs = limits_.outputs, .images = &images};
     if (speculation_ == nullptr || speculation_->is_idle()) return budget;
-    speculation_->begin_step(counters.decoding);
+    speculation_->begin_step(counters.decoding, std::min(limits_.outputs, limits_.batch_tokens));
     budget.drafts = speculation_.get();
     return budget;
 }

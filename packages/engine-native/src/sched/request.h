@@ -33,6 +33,9 @@ struct Limits {
     bool has_whole_images = false;
     /// Whether computed cells can be moved to other positions (ShiftCells).
     bool can_shift = false;
+    /// Whether the sequences of a step have equally many drafts: a recurrent state is computed for equally many tokens of each
+    /// sequence at a time.
+    bool has_equal_drafts = false;
     /// Size of the host KV tier; 0 disables it.
     uint64_t host_tier_bytes = 0;
     /// Size of a checkpoint; 0 without checkpoints.

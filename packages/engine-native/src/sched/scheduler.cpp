@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <ranges>
 #include <utility>
 
 namespace sched {
@@ -234,11 +235,17 @@ void Scheduler::plan_drafts(const StepBudget& budget) {
         entry.drafts = draft(find(entry.id), *budget.drafts, left);
         left -= static_cast<int32_t>(entry.drafts.size());
     }
+    if (!limits_.has_equal_drafts || plan_.batch.empty()) return;
+    const auto count = [](const BatchEntry& entry) { return entry.drafts.size(); };
+    const size_t fewest = std::ranges::min(plan_.batch | std::views::transform(count));
+    for (BatchEntry& entry : plan_.batch) entry.drafts = entry.drafts.first(fewest);
 }
 
-/// Drafts use only cells that are reserved. The token sampled after them needs none yet.
+/// Drafts use only cells that are reserved. The token sampled after them needs none yet. The state at a boundary is saved after the
+/// step, so that no drafts may follow it.
 std::span<const base::Token> Scheduler::draft(const Sequence& sequence, DraftSource& source, int32_t most) {
-    const int32_t room = std::max(0, std::min(most, sequence.reserved() - sequence.length()));
+    const bool is_saved = kv_cache_.needs_checkpoints() && sequence.is_before_boundary();
+    const int32_t room = is_saved ? 0 : std::max(0, std::min(most, sequence.reserved() - sequence.length()));
     std::span<const base::Token> drafts = source.draft(sequence.id(), sequence.tokens(), room);
     INGLE_ASSERT(std::ssize(drafts) <= room);
     // After the same words, an image may have followed earlier.

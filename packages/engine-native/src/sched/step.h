@@ -45,7 +45,7 @@ struct StepBudget {
     /// Maximum number of tokens with logits: one for each sequence that samples, including those admitted in this step, one for each
     /// draft, and the tokens of prompts that want all logits. Required for these and for drafts.
     int32_t outputs = 0;
-    /// Null: no drafts. REQUIRES: no checkpoints, because recurrent state cannot be rolled back after a rejected draft.
+    /// Null: no drafts.
     DraftSource* drafts = nullptr;
     /// Required if prompts contain images.
     ImageSource* images = nullptr;

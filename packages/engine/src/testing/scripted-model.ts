@@ -87,6 +87,7 @@ const scriptedInfo: NativeModelInfo = {
     holdsFormOrCalls: true,
   },
   isRecurrent: false,
+  rollsBack: true,
   tokens: {
     bos: 1,
     eos: 2,

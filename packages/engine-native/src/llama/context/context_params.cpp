@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 
-/// With streams, there may be fewer sequences than one text has drafts: logits of so many fit nevertheless.
+/// With streams or recurrent state, there may be fewer sequences than one text has drafts: logits of so many fit nevertheless.
 constexpr int32_t kDraftOutputs = 16;
 
 /// llama.cpp rounds a stream's cells up to a multiple of this.
@@ -58,9 +58,10 @@ llama_context_params to_params(const ContextOptions& options, KvTypes types, int
     params.offload_kqv = options.offloads_kv;
     apply(options.rope, params);
     params.n_seq_max = static_cast<uint32_t>(sequences);
+    params.n_rs_seq = static_cast<uint32_t>(options.rollback);
     // Room for one token's logits of every sequence, and for those of drafts, which in a pool take the places of cached sequences:
     // outputs_max().
-    const int32_t drafts = options.has_streams ? kDraftOutputs : 0;
+    const int32_t drafts = options.has_streams || options.rollback > 0 ? kDraftOutputs : 0;
     params.n_outputs_max = static_cast<uint32_t>(std::max(sequences, options.sequences + drafts));
     params.n_threads = options.threads;
     params.n_threads_batch = options.threads_batch;

@@ -77,6 +77,9 @@ struct ContextOptions {
     /// Each sequence has a stream of `context_length` cells instead. Decided from `kv_unified` when a context is planned
     /// (engine/limits.h).
     bool has_streams = false;
+    /// How many of a sequence's last tokens can be taken back although its state is recurrent. Decided from the memory that it takes
+    /// when a context is planned (engine/limits.h).
+    int32_t rollback = 0;
 
     int32_t tokens_at_once() const {
         return ubatch_tokens > 0 ? std::min(ubatch_tokens, batch_tokens) : batch_tokens;

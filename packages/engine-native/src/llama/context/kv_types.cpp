@@ -170,4 +170,12 @@ uint64_t kv_token_bytes(const Model& model, KvTypes types) {
     return bytes;
 }
 
+uint64_t recurrent_state_bytes(const Model& model) {
+    if (!model.info().is_recurrent) return 0;
+    const llama_hparams& hparams = model.raw()->hparams;
+    uint64_t layers = 0;
+    for (uint32_t i = 0; i < hparams.n_layer(); ++i) layers += hparams.is_recr(i) ? 1 : 0;
+    return layers * sizeof(float) * (hparams.n_embd_r() + hparams.n_embd_s());
+}
+
 } // namespace llama_rt

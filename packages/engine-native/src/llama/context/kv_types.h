@@ -34,4 +34,7 @@ base::Result<KvTypes> kv_types(const Model& model, const std::string& k, const s
 /// Bytes of one token's keys and values in all layers; 0 if no layer keeps any.
 uint64_t kv_token_bytes(const Model& model, KvTypes types);
 
+/// Bytes of one sequence's recurrent state in all layers; 0 if no layer has any.
+uint64_t recurrent_state_bytes(const Model& model);
+
 } // namespace llama_rt

@@ -11,6 +11,7 @@
 #include <exception>
 #include <utility>
 
+#include "../src/llama-arch.h" // no public header has what an architecture can do
 #include "chat.h"
 
 // Declared in llama.cpp's src/llama-model.h, which includes nearly all of llama.cpp.
@@ -159,6 +160,7 @@ bool is_causal(const llama_model* model) {
 
 ModelInfo read_info(const llama_model* model) {
     const llama_vocab* vocab = llama_model_get_vocab(model);
+    const bool is_recurrent = llama_model_is_recurrent(model) || llama_model_is_hybrid(model);
     return {.architecture = metadata(model, "general.architecture"),
             .name = metadata(model, "general.name"),
             .quantization = quantization_name(llama_model_ftype(model)),
@@ -172,7 +174,9 @@ ModelInfo read_info(const llama_model* model) {
             .chat_template = {},
             .reads_images = false,
             .reads_audio = false,
-            .is_recurrent = llama_model_is_recurrent(model) || llama_model_is_hybrid(model),
+            .is_recurrent = is_recurrent,
+            .rolls_back = !is_recurrent || llm_arch_supports_rs_rollback(
+                                               llm_arch_from_string(metadata(model, "general.architecture"))),
             .is_causal = is_causal(model),
             .has_encoder_half = llama_model_has_encoder(model),
             .pooling = pooling_of(model),

@@ -109,6 +109,8 @@ struct ModelInfo {
     /// Loaded with a projector for audio.
     bool reads_audio;
     bool is_recurrent;
+    /// A sequence's last tokens can be taken back, as drafts need it. llama.cpp can do so with some recurrent states only.
+    bool rolls_back;
     /// Each token attends only to those before it. Models that are not causal cannot generate.
     bool is_causal;
     /// An encoder-decoder model, such as T5. Not supported.
@@ -143,7 +145,8 @@ constexpr auto fields_of(const ModelInfo*) {
         base::field("readsAudio", &ModelInfo::reads_audio),
         base::field("imageMarker", &ModelInfo::image_marker),
         base::field("chatTemplate", &ModelInfo::chat_template),
-        base::field("isRecurrent", &ModelInfo::is_recurrent), base::field("tokens", &ModelInfo::tokens),
+        base::field("isRecurrent", &ModelInfo::is_recurrent),
+        base::field("rollsBack", &ModelInfo::rolls_back), base::field("tokens", &ModelInfo::tokens),
         base::field("addsBos", &ModelInfo::adds_bos), base::field("addsEos", &ModelInfo::adds_eos),
         base::field("addsSep", &ModelInfo::adds_sep), base::field("isReranker", &ModelInfo::is_reranker),
         base::field("rerankTemplate", &ModelInfo::rerank_template));
