@@ -1,5 +1,6 @@
-// The engine with a draft model, here the model itself, while llama.cpp fails: drafts change no text. The listener asserts after
-// each step that scheduler and context agree (Engine::check_integrity).
+// The engine with a draft model, here the model itself, while llama.cpp fails: drafts change no text. For a hybrid model, whose recurrent
+// state is rolled back, another model drafts. The listener asserts after each step that scheduler and context agree
+// (Engine::check_integrity).
 #include "check.h"
 #include "engine_harness.h"
 #include "engine_requests.h"
@@ -16,10 +17,10 @@ using test::TextRequest;
 
 namespace {
 
-engine::EngineOptions with_draft_model(const test::ModelPtr& model) {
+engine::EngineOptions with_draft_model() {
     engine::EngineOptions options = test::few_places();
     options.speculates = true;
-    options.draft_model = model;
+    options.draft_model = test::tiny_llama();
     options.draft_tokens = 4;
     return options;
 }
@@ -37,7 +38,7 @@ TEST_CASE("engine: a draft model's drafts are accepted, and change no text") {
     const test::ModelPtr model = test::tiny_llama();
     const std::vector<TextRequest> requests = test::requests(model);
     const std::vector<std::string> texts = test::texts_alone(model, requests);
-    EngineHarness harness(model, with_draft_model(model));
+    EngineHarness harness(model, with_draft_model());
     CHECK_EQ(texts_of(harness, requests), texts);
     const engine::Stats stats = harness.engine->stats();
     CHECK(stats.drafted_tokens > 0);
@@ -48,25 +49,27 @@ TEST_CASE("engine: a draft model's drafts are accepted, and change no text") {
 
 TEST_CASE(
     "engine: whatever way the n-th decode fails once, a model's or its draft model's, every text is whole") {
-    const test::ModelPtr model = test::tiny_llama();
-    CHECK(test::check_failed_decodes(model, with_draft_model(model), texts_of) > 20);
+    CHECK(test::check_failed_decodes(test::tiny_llama(), with_draft_model(), texts_of) > 20);
+    CHECK(test::check_failed_decodes(test::tiny_lfm2(), with_draft_model(), texts_of) > 20);
 }
 
 TEST_CASE(
     "engine: when rejected drafts cannot be trimmed, everything is computed again and every text is whole") {
-    const test::ModelPtr model = test::tiny_llama();
-    const std::vector<TextRequest> requests = test::requests(model);
-    const std::vector<std::string> texts = test::texts_alone(model, requests);
-    int removals = 0;
-    for (int n = 1; n == 1 || removals >= n; ++n) {
-        CAPTURE(n);
-        EngineHarness harness(model, with_draft_model(model));
-        removals = 0;
-        const auto fail_once = [&](const Call& call) {
-            return call.kind == Call::Kind::remove && ++removals == n;
-        };
-        const test::WithFaults with({.other = fail_once});
-        CHECK_EQ(texts_of(harness, requests), texts);
-        CHECK_EQ(test::faults().misplaced, 0);
+    for (const test::ModelPtr& model : {test::tiny_llama(), test::tiny_lfm2()}) {
+        const std::vector<TextRequest> requests = test::requests(model);
+        const std::vector<std::string> texts = test::texts_alone(model, requests);
+        int removals = 0;
+        for (int n = 1; n == 1 || removals >= n; ++n) {
+            CAPTURE(model->info().architecture);
+            CAPTURE(n);
+            EngineHarness harness(model, with_draft_model());
+            removals = 0;
+            const auto fail_once = [&](const Call& call) {
+                return call.kind == Call::Kind::remove && ++removals == n;
+            };
+            const test::WithFaults with({.other = fail_once});
+            CHECK_EQ(texts_of(harness, requests), texts);
+            CHECK_EQ(test::faults().misplaced, 0);
+        }
     }
 }

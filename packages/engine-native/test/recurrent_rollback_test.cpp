@@ -23,13 +23,14 @@ namespace {
 constexpr uint64_t kSeeds = 12;
 constexpr int32_t kSteps = 120;
 constexpr int32_t kSlots = 5;
-constexpr int32_t kRollback = 4;
+constexpr int32_t kRollback = 3;
 constexpr size_t kLengthMax = 40;
 
 using Tokens = std::vector<Token>;
 
 std::unique_ptr<Context> context_of(const test::ModelPtr& model, int32_t rollback) {
     llama_rt::ContextOptions options = test::few_places().context;
+    options.sequences = kSlots;
     options.cells = 2 * (kSlots + 1) * options.context_length;
     options.rollback = rollback;
     auto context = Context::create(model, options, kSlots);
@@ -115,7 +116,8 @@ private:
         std::vector<int32_t> slots;
         for (int32_t slot = 0; slot < kSlots; ++slot) {
             if (text_of(slot).size() > kLengthMax) empty(slot);
-            if (random_.chance(60)) slots.insert(slots.begin() + random_.between(0, static_cast<int32_t>(slots.size())), slot);
+            if (random_.chance(60))
+                slots.insert(slots.begin() + random_.between(0, static_cast<int32_t>(slots.size())), slot);
         }
         if (slots.empty()) return;
         const bool are_equal = random_.chance(80);
@@ -141,9 +143,11 @@ private:
     /// Takes back the drafts after some of them.
     void accept(size_t index, const Part& part, bool are_equal) {
         Tokens& text = text_of(part.slot);
-        const auto accepted = static_cast<size_t>(random_.between(0, static_cast<int32_t>(part.drafts.size())));
+        const auto accepted =
+            static_cast<size_t>(random_.between(0, static_cast<int32_t>(part.drafts.size())));
         text.push_back(part.token);
-        text.insert(text.end(), part.drafts.begin(), part.drafts.begin() + static_cast<std::ptrdiff_t>(accepted));
+        text.insert(text.end(), part.drafts.begin(),
+                    part.drafts.begin() + static_cast<std::ptrdiff_t>(accepted));
         CAPTURE(part.slot);
         CHECK(reference_.equals(text, context_->logits(index, accepted)));
         if (accepted == part.drafts.size()) return;
@@ -205,7 +209,8 @@ private:
 
 } // namespace
 
-TEST_CASE("recurrent state: whatever happens to sequences, taking drafts back leaves each the state of its text") {
+TEST_CASE(
+    "recurrent state: whatever happens to sequences, taking drafts back leaves each the state of its text") {
     const test::ModelPtr model = test::tiny_lfm2();
     int32_t taken_back = 0;
     int32_t refused = 0;
@@ -222,7 +227,8 @@ TEST_CASE("recurrent state: whatever happens to sequences, taking drafts back le
     CHECK(refused < taken_back / 4);
 }
 
-TEST_CASE("recurrent state: the memory for taking drafts back limits their number, and too little of it is an error") {
+TEST_CASE("recurrent state: the memory for taking drafts back limits their number, and too little of it is "
+          "an error") {
     const test::ModelPtr model = test::tiny_lfm2();
     llama_rt::ContextOptions options = test::few_places().context;
     CHECK_EQ(engine::options_for(*model, options).rollback, 16);

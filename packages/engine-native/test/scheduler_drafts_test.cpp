@@ -192,7 +192,8 @@ TEST_CASE("drafts: they use only cells that are reserved already") {
     CHECK_EQ(harness.drafted, std::vector<size_t>{3});
 }
 
-TEST_CASE("drafts: where state is recurrent, all sequences of a step have as many as the one with the fewest") {
+TEST_CASE(
+    "drafts: where state is recurrent, all sequences of a step have as many as the one with the fewest") {
     DraftHarness harness(with(kLimits, [](auto& limits) {
         limits.checkpoints = 4;
         limits.has_equal_drafts = true;

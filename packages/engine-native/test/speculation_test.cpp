@@ -133,7 +133,8 @@ TEST_CASE("speculation: if more tokens cost next to nothing, all of several text
     CHECK(run.speed() > 4 * 5 / gpu(4));
 }
 
-TEST_CASE("speculation: where all of several texts repeat themselves, a step may become as much longer as it pays") {
+TEST_CASE("speculation: where all of several texts repeat themselves, a step may become as much longer as it "
+          "pays") {
     // A pass over the weights takes as long as 16 tokens.
     const auto ms = [](int32_t tokens) { return 16.0 + tokens; };
     Replies replies({.ms = ms, .decoding = 4, .repeating = 4});

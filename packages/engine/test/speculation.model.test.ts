@@ -233,7 +233,11 @@ describe.each(["lfm2", "lfm2moe"] as const)("speculation on a hybrid model, %s",
       expected.push((await plain.model.generate({ ...request, cachePrompt: false })).text);
     }
     for (let round = 0; round < 2; round += 1) {
-      const leaving = tight.model.generate({ prompt: `leaves soon ${round}`, temperature: 0, maxTokens: 200 });
+      const leaving = tight.model.generate({
+        prompt: `leaves soon ${round}`,
+        temperature: 0,
+        maxTokens: 200,
+      });
       setTimeout(() => leaving.cancel(), 15);
       const together = await within(
         60_000,
@@ -270,11 +274,11 @@ describe.each(["lfm2", "lfm2moe"] as const)("speculation on a hybrid model, %s",
     }
   });
 
-  it("is a clear error where a step has no room for drafts", async () => {
-    const small = { parallel: 1, batchTokens: 2, speculation: "ngram" } as const;
+  it("is a clear error where too few tokens are computed at once", async () => {
+    const small = { parallel: 1, ubatchTokens: 2, speculation: "ngram" } as const;
     await expect(loadTiny(small, { architecture })).rejects.toMatchObject({
       code: "invalid_request",
-      message: expect.stringMatching(/speculation: .*three tokens.*batchTokens/),
+      message: expect.stringMatching(/speculation: .*three tokens.*ubatchTokens/),
     });
   });
 });

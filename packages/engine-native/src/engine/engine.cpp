@@ -38,7 +38,8 @@ base::Result<std::unique_ptr<Speculation>> speculation_of(const EngineOptions& o
                                                           const llama_rt::Model& model) {
     const bool is_recurrent = model.info().is_recurrent;
     if (options.speculates) {
-        const auto checked = check_rollback(model, context, options.draft_model ? "draftModel" : "speculation");
+        const auto checked =
+            check_rollback(model, context, options.draft_model ? "draftModel" : "speculation");
         if (!checked) return std::unexpected(checked.error());
     } else if (is_recurrent && context.rollback == 0) return nullptr;
     const int32_t drafts_max = is_recurrent ? context.rollback : std::numeric_limits<int32_t>::max();

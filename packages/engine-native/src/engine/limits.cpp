@@ -179,15 +179,15 @@ base::Result<void> check_rollback(const llama_rt::Model& model, const llama_rt::
                                   const std::string& param) {
     if (!model.info().is_recurrent || options.rollback > 0) return {};
     if (options.tokens_at_once() < kRollbackTokensMin)
-        return base::wrong_option(param, "drafts need steps of at least three tokens. Raise batchTokens and "
+        return base::wrong_option(param, "drafts need at least three tokens that are computed at once. Raise "
                                          "ubatchTokens, or leave the option out.");
     return base::wrong_option(
         param, "drafts would have to be taken back, and keeping the recurrent states of " +
-                           std::to_string(slots_of(model, options)) +
-                           " sequences for it would take more memory for each token than the " +
-                           std::to_string(kRollbackBytesMax >> 20) +
-                           " MiB that are used for this. Leave the option out for this model, or load it for "
-                           "fewer parallel requests.");
+                   std::to_string(slots_of(model, options)) +
+                   " sequences for it would take more memory for each token than the " +
+                   std::to_string(kRollbackBytesMax >> 20) +
+                   " MiB that are used for this. Leave the option out for this model, or load it for "
+                   "fewer parallel requests.");
 }
 
 int32_t slots_of(const llama_rt::Model& model, const llama_rt::ContextOptions& options) {

@@ -84,9 +84,7 @@ public:
         return next == request_.boundaries.end() ? pending() : std::min(*next - computed_, pending());
     }
     /// Whether the next token ends at a boundary.
-    bool is_before_boundary() const {
-        return std::ranges::binary_search(request_.boundaries, computed_ + 1);
-    }
+    bool is_before_boundary() const { return std::ranges::binary_search(request_.boundaries, computed_ + 1); }
     bool is_at_boundary() const { return std::ranges::binary_search(request_.boundaries, computed_); }
     /// Whether everything is computed, but the token sampled after it is not known yet.
     bool awaits_token() const { return state_ == State::running && pending() == 0; }

@@ -1,5 +1,6 @@
 #include "llama/model/model.h"
 
+#include "../src/llama-arch.h" // no public header has what an architecture can do
 #include "llama/backend/assertions.h"
 #include "llama/backend/backend.h"
 #include "llama/chat/conversation.h"
@@ -11,7 +12,6 @@
 #include <exception>
 #include <utility>
 
-#include "../src/llama-arch.h" // no public header has what an architecture can do
 #include "chat.h"
 
 // Declared in llama.cpp's src/llama-model.h, which includes nearly all of llama.cpp.
