@@ -12,7 +12,7 @@ struct kernels {
     size_t input_size; // of `blocks_together` blocks
     size_t (*buffer_size)(int64_t blocks);
     void (*round_input)(const float * values, char * row, int64_t at);
-    void (*multiply)(const char * weights, size_t stride, int64_t first, int used, int64_t blocks, const row * rows, int64_t count, void * buffer);
+    void (*multiply)(const char * weights, size_t stride, int64_t first, int64_t width, int64_t blocks, const row * rows, int64_t count, void * buffer);
 };
 
 template <class T> const kernels * kernels_for() {
@@ -179,9 +179,7 @@ void ggml_panels_mul_mat(const ggml_compute_params * params, ggml_tensor * dst) 
         const char *  weights = (const char *) p.weights->data + expert*p.weights->nb[2];
         const int64_t end     = std::min(groups, (item%items + 1)*share);
         for (int64_t group = item%items*share; group < end; ++group) {
-            const int64_t first = group*lanes;
-            p.type->multiply(weights, p.weights->nb[1], first, (int) std::min<int64_t>(lanes, width - first), p.blocks,
-                             rows + starts[expert], count, buffer);
+            p.type->multiply(weights, p.weights->nb[1], group*lanes, width, p.blocks, rows + starts[expert], count, buffer);
         }
     }
 }

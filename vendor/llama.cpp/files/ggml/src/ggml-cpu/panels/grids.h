@@ -82,7 +82,7 @@ inline ints odd_pairs(ints scales) { return either(shift_left(scales, 1), all_pa
 // From 8 bytes at the end of a block: the lower and the upper nibble of each.
 template <class B> inline ints nibble_scales(const together<B> & blocks, size_t at) {
     const half_ints bytes = load_16(blocks, at - 8); // fewer bytes of the block follow
-    const half_ints high  = shift_fours(bytes, each_16(0, 0, 0, 0), each_16(4, 4, 4, 4));
+    const half_ints high  = shift_fours(bytes, fours{}, fours{4, 4, 4, 4});
     return odd_pairs(both(widen(interleave_high(bytes, high)), all_pairs(15)));
 }
 

@@ -3,6 +3,9 @@
 
 #include "grids.h"
 
+#include <algorithm>
+#include <type_traits>
+
 namespace {
 
 // Products of bytes are added in pairs of 16 bits, at least without VNNI: larger weights must be signed, so that they are small enough.
@@ -14,13 +17,50 @@ template <class T> constexpr bool has_scales          = T::sub_blocks > 1;
 template <class T> constexpr bool has_own_minimums = T::has_minimums && T::sub_blocks == 16;
 template <class T> constexpr int  minimums_at      = T::has_minimums && T::sub_blocks == 8 ? 8 : 0;
 
+// In pairs: the scales of sub-blocks, and their minimums.
+template <class T> inline ints scales_of(const together<typename T::block> & blocks) {
+    if constexpr (T::has_byte_scales) {
+        return widen(T::scale_bytes(blocks));
+    } else {
+        return T::scales(blocks);
+    }
+}
+
 template <class T> inline ints minimums_of(const together<typename T::block> & blocks, ints scales) {
     if constexpr (has_own_minimums<T>) {
-        return T::minimums(blocks);
+        return widen(T::minimum_bytes(blocks));
     } else {
         return scales;
     }
 }
+
+// The scale of a block, with minimums in the lower half of 32 bits, and theirs in the upper half.
+template <class T> using stored_scale =
+    std::conditional_t<T::has_minimums, uint32_t, std::conditional_t<T::has_half_scale, ggml_half, float>>;
+
+template <class T> inline stored_scale<T> scale_of(const typename T::block * block) {
+    if constexpr (T::has_half_scale) {
+        stored_scale<T> scale;
+        memcpy(&scale, (const char *) block + T::scale_at, sizeof(scale));
+        return scale;
+    } else {
+        return T::scale(*block);
+    }
+}
+
+// As floats, of each row; and, with minimums, theirs.
+template <class T> inline floats scales_in(const stored_scale<T> (&scales)[lanes]) {
+    if constexpr (T::has_minimums) {
+        return to_floats(low_words(load(scales)));
+    } else if constexpr (T::has_half_scale) {
+        half_ints halves;
+        memcpy(&halves, scales, sizeof(halves));
+        return to_floats(halves);
+    } else {
+        return load(scales);
+    }
+}
+template <class T> inline floats minimums_in(const stored_scale<T> (&scales)[lanes]) { return to_floats(high_words(load(scales))); }
 
 // Where a row of inputs, rounded to 8 bits, holds the data for a block of weights. It is stored in parts of 32 bytes; where a
 // vector holds two blocks of weights, the parts of two neighbouring blocks alternate, so that one vector holds both.
@@ -43,7 +83,7 @@ template <class T> struct input {
 };
 
 // One block of each row of a panel.
-template <class T> struct panel {
+template <class T> struct alignas(line_size) panel {
     // Whether integers of the weights are multiplied by the sums of the inputs, in pairs.
     static constexpr bool has_products =
         has_scales<T> && (T::has_minimums || (!has_vnni && T::offset != 0 && !is_signed_in_panels<T>));
@@ -113,59 +153,127 @@ template <int half> inline ints pair_bytes() {
     return each_row_32(first, first + eight, first, first + eight);
 }
 
-// Block `at` of each of the panel's rows.
-template <class T> void decode(const char * const (&rows)[lanes], int64_t at, panel<T> & to) {
-    together<typename T::block> blocks[8];
-    ints lines[8];
+// The integers of 16 bits that bytes 0 and 1 of every lane stand for, or 2 and 3.
+template <int half> inline ints widen_bytes(ints bytes) {
+    constexpr int64_t first = half == 0 ? 0x0580048001800080 : 0x0780068003800280;
+    constexpr int64_t eight = 0x0800080008000800;
+    return shift_right_signed(pick_bytes(bytes, each_row_32(first, first + eight, first, first + eight)), 8);
+}
+
+// 16 integers of each row, as pairs.
+inline void widen(const four_columns & bytes, ints (&pairs)[8]) {
+    for (int i = 0; i < 4; ++i) {
+        pairs[2*i]     = widen_bytes<0>(bytes.each[i]);
+        pairs[2*i + 1] = widen_bytes<1>(bytes.each[i]);
+    }
+}
+
+// The weights that a panel needs next, read in the order of memory, a piece at a time. A panel's rows are read side by side, which
+// hardware prefetchers do not follow; and instructions that prefetch are ignored while too many of them are waiting.
+class next_weights {
+public:
+    explicit next_weights(const char * at) : at(at) {}
+
+    // One of `pieces` of so many bytes.
+    template <size_t bytes, int pieces> void read_piece() {
+        constexpr int lines = (bytes + line_size - 1)/line_size;
+        for (++pieces_read; lines_read*pieces < pieces_read*lines; ++lines_read) {
+            const char * line = at + lines_read*line_size;
+            (void) *(const volatile char *) line;
+            asm volatile("" : "+r"(line)); // GCC would otherwise move all of them to the start
+            _mm_prefetch(line + distance, _MM_HINT_T0);
+        }
+    }
+
+private:
+    static constexpr size_t distance = 8192;
+
+    const char * at;
+    int          pieces_read = 0;
+    int          lines_read  = 0;
+};
+
+// Block 0 of each of the panel's rows.
+template <class T> [[gnu::noinline]] void decode(row_blocks rows, const char * ahead, panel<T> & to) {
+    using block = typename T::block;
+    constexpr bool of_columns = T::packed > 0;
+    next_weights next(ahead);
+    together<block> blocks[8];
+    stored_scale<T> scales[lanes];
     for (int r = 0; r < lanes; ++r) {
-        const char * block = rows[r] + at*sizeof(typename T::block);
-        blocks[r%8].each[r/8] = (const typename T::block *) block;
-        if constexpr (T::has_half_scale) {
-            to.scale[r] = to_float(block + T::scale_at);
-        } else {
-            to.scale[r] = T::scale(*blocks[r%8].each[r/8]);
+        blocks[r%8].each[r/8] = (const block *) rows[r];
+        scales[r] = scale_of<T>((const block *) rows[r]);
+    }
+    const auto read_piece = [&] {
+        next.read_piece<lanes*sizeof(block), T::columns/32 + T::packed/32>();
+    };
+    ints lines[8];
+    const auto load_lines = [&](auto of_row) {
+#pragma GCC unroll 8
+        for (int r = 0; r < 8; ++r) {
+            lines[r] = of_row(blocks[r]);
         }
-        if constexpr (T::has_minimums) {
-            to.minimum[r] = to_float(block + T::scale_at + sizeof(ggml_half));
-        }
+        transpose(lines);
+    };
+    ints packed[std::max(1, T::packed/4)];
+#pragma GCC unroll 8
+    for (int i = 0; i < T::packed/32; ++i) {
+        read_piece();
+        load_lines([&](const auto & b) { return load_32(b, T::packed_at + 32*i); });
+        std::copy(lines, lines + 8, packed + 8*i);
+    }
+    if constexpr (T::packed == 16) {
+        const four_columns all = load_16(rows, T::packed_at);
+        std::copy(all.each, all.each + 4, packed);
     }
 #pragma GCC unroll 8
     for (int j = 0; j < T::columns/32; ++j) {
-        for (int r = 0; r < 8; ++r) {
-            lines[r] = T::weights(blocks[r], j);
-            if constexpr (is_signed_in_panels<T>) {
-                lines[r] = subtract_bytes(lines[r], all_bytes((char) T::offset));
-            }
+        read_piece();
+        if constexpr (!of_columns) {
+            load_lines([&](const auto & b) { return T::weights(b, j); });
         }
-        transpose(lines);
+#pragma GCC unroll 8
         for (int i = 0; i < 8; ++i) {
+            if constexpr (of_columns) {
+                lines[i] = T::weights(columns<T::packed_at>{packed, i}, j);
+            }
+            if constexpr (is_signed_in_panels<T>) {
+                lines[i] = subtract_bytes(lines[i], all_bytes((char) T::offset));
+            }
             store(to.weights[8*j + i], lines[i]);
         }
     }
     if constexpr (has_scales<T>) {
-        for (int r = 0; r < 8; ++r) {
-            lines[r] = T::scales(blocks[r]);
+        ints pairs[8]; // of every row
+        if constexpr (T::has_byte_scales) {
+            widen(T::scale_bytes(rows), pairs);
+        } else {
+            for (int r = 0; r < 8; ++r) {
+                pairs[r] = T::scales(blocks[r]);
+            }
+            transpose(pairs);
         }
-        transpose(lines); // each now has a pair of integers of every row
         for (int i = 0; i < T::sub_blocks/2; ++i) {
             // As 32 bits, or, where pairs are multiplied, twice in them.
-            const ints low  = has_vnni ? sums_of_pairs(lines[i], all(1)) : pick_bytes(lines[i], pair_bytes<0>());
-            const ints high = has_vnni ? sums_of_pairs(lines[i], all(1 << 16)) : pick_bytes(lines[i], pair_bytes<1>());
+            const ints low  = has_vnni ? sums_of_pairs(pairs[i], all(1)) : pick_bytes(pairs[i], pair_bytes<0>());
+            const ints high = has_vnni ? sums_of_pairs(pairs[i], all(1 << 16)) : pick_bytes(pairs[i], pair_bytes<1>());
             store(to.scales[2*i], low);
             store(to.scales[2*i + 1], high);
             if constexpr (panel<T>::has_products && !has_own_minimums<T>) {
-                store(to.products[i], lines[i + minimums_at<T>/2]);
+                store(to.products[i], pairs[i + minimums_at<T>/2]);
             }
         }
     }
     if constexpr (has_own_minimums<T>) {
-        for (int r = 0; r < 8; ++r) {
-            lines[r] = T::minimums(blocks[r]);
-        }
-        transpose(lines);
+        ints pairs[8];
+        widen(T::minimum_bytes(rows), pairs);
         for (int i = 0; i < 8; ++i) {
-            store(to.products[i], lines[i]);
+            store(to.products[i], pairs[i]);
         }
+    }
+    store(to.scale, scales_in<T>(scales));
+    if constexpr (T::has_minimums) {
+        store(to.minimum, minimums_in<T>(scales));
     }
 }
 

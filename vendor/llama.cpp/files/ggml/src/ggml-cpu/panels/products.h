@@ -3,9 +3,6 @@
 
 #include "inputs.h"
 
-#include <algorithm>
-#include <type_traits>
-
 namespace {
 
 // A row of inputs, and the destination of its products.
@@ -90,16 +87,17 @@ template <class T, int n> inline void sum_block(const panel<T> & w, const char *
 
 #endif
 
-// The products of a panel with n rows of inputs.
-template <class T, int n> void multiply_tile(const panel<T> * panels, int64_t blocks, const row * rows, floats (&result)[n]) {
+// Adds the products of a panel's blocks, of which the first has the index `first` in its row, and n rows of inputs.
+template <class T, int n> void multiply_tile(const panel<T> * panels, int64_t first, int64_t blocks, const row * rows, floats * results) {
     const char * in[n];
+    floats result[n];
 #pragma GCC unroll 8
     for (int m = 0; m < n; ++m) {
-        in[m]     = rows[m].input;
-        result[m] = all(0.0f);
+        in[m]     = rows[m].input + input<T>::of_block(first);
+        result[m] = results[m];
     }
-    for (int64_t at = 0; at < blocks; ++at) {
-        const panel<T> & w = panels[at];
+    for (int64_t at = first; at < first + blocks; ++at) {
+        const panel<T> & w = panels[at - first];
         ints sums[n];
         sum_block<T, n>(w, in, sums);
         ints products[n];
@@ -114,19 +112,36 @@ template <class T, int n> void multiply_tile(const panel<T> * panels, int64_t bl
                 }
             }
         }
-        const floats scale = load(w.scale);
 #pragma GCC unroll 8
         for (int m = 0; m < n; ++m) {
-            const floats input_scale = all(a_float(in[m] + input<T>::scale));
             if constexpr (panel<T>::has_products && !T::has_minimums) {
                 sums[m] = add(sums[m], multiply(products[m], all(-T::offset)));
             }
-            result[m] = multiply_add(to_floats(sums[m]), multiply(scale, input_scale), result[m]);
+            const floats input_scale = all(a_float(in[m] + input<T>::scale));
+            result[m] = multiply_add(to_floats(sums[m]), multiply(load(w.scale), input_scale), result[m]);
             if constexpr (T::has_minimums) {
                 result[m] = multiply_subtract(to_floats(products[m]), multiply(load(w.minimum), input_scale), result[m]);
             }
             in[m] += input<T>::of_block(at + 1) - input<T>::of_block(at);
         }
+    }
+#pragma GCC unroll 8
+    for (int m = 0; m < n; ++m) {
+        results[m] = result[m];
+    }
+}
+
+constexpr int tile_rows = lanes == 16 ? 8 : 4;
+
+template <class T, int n = tile_rows>
+void multiply_panel(const panel<T> * panels, int64_t first, int64_t blocks, const row * rows, int64_t count, floats * results) {
+    for (; count >= n; count -= n) {
+        multiply_tile<T, n>(panels, first, blocks, rows, results);
+        rows += n;
+        results += n;
+    }
+    if constexpr (n > 1) {
+        multiply_panel<T, n/2>(panels, first, blocks, rows, count, results);
     }
 }
 
@@ -139,24 +154,6 @@ inline void put_result(floats result, float * to, int used) {
     float each[lanes];
     store(each, result);
     memcpy(to, each, used*sizeof(float));
-}
-
-constexpr int tile_rows = lanes == 16 ? 8 : 4;
-
-template <class T, int n = tile_rows>
-void multiply_panel(const panel<T> * panels, int64_t blocks, int64_t first, int used, const row * rows, int64_t count) {
-    while (count >= n) {
-        floats result[n];
-        multiply_tile<T, n>(panels, blocks, rows, result);
-        for (int m = 0; m < n; ++m) {
-            put_result(result[m], rows[m].output + first, used);
-        }
-        rows += n;
-        count -= n;
-    }
-    if constexpr (n > 1) {
-        multiply_panel<T, n/2>(panels, blocks, first, used, rows, count);
-    }
 }
 
 // The prefetch distance ahead of the weights being read, in bytes.
@@ -217,12 +214,9 @@ template <class T> inline ints sum_blocks(const together<typename T::block> & bl
 
 // The results of 8 blocks of `lanes` rows.
 template <class T> struct eight_blocks {
-    // With minimums, their lower halves are the scales and their upper halves are the minimums.
-    using scales = std::conditional_t<T::has_minimums, uint32_t, std::conditional_t<T::has_half_scale, ggml_half, float>>;
-
-    ints   sums[16]; // see `sums_of_blocks`
-    ints   products[T::has_minimums ? 16 : 1];
-    scales scale[8][lanes];
+    ints            sums[16]; // see `sums_of_blocks`
+    ints            products[T::has_minimums ? 16 : 1];
+    stored_scale<T> scale[8][lanes];
 };
 
 // The number of blocks of a row in four vectors.
@@ -252,17 +246,12 @@ template <class T, bool whole> void sum_four(const typename T::block * blocks, c
             // A missing one at the end is computed and discarded.
             const int next = i*blocks_together + (whole || i*blocks_together + k < count ? k : 0);
             each.each[k] = blocks + next;
-            auto & scale = to.scale[at + next][row];
-            if constexpr (T::has_half_scale) {
-                memcpy(&scale, (const char *) each.each[k] + T::scale_at, sizeof(scale));
-            } else {
-                scale = T::scale(*each.each[k]);
-            }
+            to.scale[at + next][row] = scale_of<T>(each.each[k]);
         }
         const char * inputs = in + i*input<T>::size;
         ints scales = all(0);
         if constexpr (has_scales<T>) {
-            scales = T::scales(each);
+            scales = scales_of<T>(each);
         }
         sums[i] = sum_blocks<T>(each, inputs, scales);
         if constexpr (T::has_minimums) {
@@ -304,31 +293,29 @@ template <class T> floats multiply_rows(const char * const (&weights)[lanes], in
                 sums[i] = add(sums[i], all(four_bytes(from + input<T>::excess(0))));
             }
             const floats input_scale = all(a_float(from + input<T>::scale));
+            result = multiply_add(to_floats(sums[i]), multiply(scales_in<T>(eight.scale[i]), input_scale), result);
             if constexpr (T::has_minimums) {
-                const ints scales = load(eight.scale[i]);
-                const floats minimum = multiply(to_floats(high_words(scales)), input_scale);
-                result = multiply_add(to_floats(sums[i]), multiply(to_floats(low_words(scales)), input_scale), result);
-                result = multiply_subtract(to_floats(products[i]), minimum, result);
-            } else if constexpr (!T::has_half_scale) {
-                result = multiply_add(to_floats(sums[i]), multiply(load(eight.scale[i]), input_scale), result);
-            } else {
-                half_ints scales;
-                memcpy(&scales, eight.scale[i], sizeof(scales));
-                result = multiply_add(to_floats(sums[i]), multiply(to_floats(scales), input_scale), result);
+                result = multiply_subtract(to_floats(products[i]), multiply(minimums_in<T>(eight.scale[i]), input_scale), result);
             }
         }
     }
     return result;
 }
 
+// Up to so many rows of inputs, a few blocks at a time are decoded and multiplied by all of them, so that panels stay in the level-1
+// cache and memory is read at an even pace.
+constexpr int few_rows = 16;
+template <class T> constexpr int few_blocks = std::max(1, 256/T::columns);
+
 // The bytes of memory that `multiply` needs for rows of this many blocks.
 template <class T> size_t buffer_size(int64_t blocks) {
     return std::max(blocks*sizeof(panel<T>), (blocks + 7)/8*sizeof(eight_blocks<T>));
 }
 
-// The products of up to `lanes` rows of weights, starting with the first one, with all rows of inputs.
+// The products of up to `lanes` of `width` rows of weights, starting with the first one, with all rows of inputs.
 template <class T>
-void multiply(const char * weights, size_t stride, int64_t first, int used, int64_t blocks, const row * rows, int64_t count, void * buffer) {
+void multiply(const char * weights, size_t stride, int64_t first, int64_t width, int64_t blocks, const row * rows, int64_t count, void * buffer) {
+    const int used = (int) std::min<int64_t>(lanes, width - first);
     const char * each[lanes];
     for (int r = 0; r < lanes; ++r) { // missing rows at the end are computed and discarded
         each[r] = weights + (first + std::min(r, used - 1))*stride;
@@ -337,16 +324,36 @@ void multiply(const char * weights, size_t stride, int64_t first, int used, int6
         put_result(multiply_rows<T>(each, blocks, rows->input, (eight_blocks<T> *) buffer), rows->output + first, used);
         return;
     }
+    constexpr size_t size = sizeof(typename T::block);
     auto * panels = (panel<T> *) buffer;
-    for (int64_t at = 0; at < blocks; ++at) {
-        // Hardware prefetchers do not follow this many rows, so fetch the next ones, in memory order.
-        const char * ahead = each[0] + lanes*(blocks + at)*sizeof(typename T::block);
-        for (size_t line = 0; line < lanes*sizeof(typename T::block); line += line_size) {
-            _mm_prefetch(ahead + line, _MM_HINT_T1);
+    const char * end   = weights + (width - 1)*stride + blocks*size;
+    const char * ahead = each[0] + lanes*blocks*size;
+    const int64_t step = count <= few_rows ? few_blocks<T> : blocks;
+    floats results[few_rows];
+    std::fill_n(results, std::min<int64_t>(few_rows, count), all(0.0f));
+    for (int64_t at = 0; at < blocks; at += step) {
+        const int64_t found = std::min(step, blocks - at);
+        for (int64_t i = 0; i < found; ++i) {
+            const bool has_next = ahead + lanes*size <= end;
+            decode<T>(each, has_next ? ahead : each[0], panels[i]);
+            ahead += lanes*size;
+            for (const char * & row : each) {
+                row += size;
+            }
         }
-        decode<T>(each, at, panels[at]);
+        for (int64_t tile = 0; tile < count; tile += few_rows) {
+            const int64_t n = std::min<int64_t>(few_rows, count - tile);
+            if (count > few_rows) {
+                std::fill_n(results, n, all(0.0f));
+            }
+            multiply_panel<T>(panels, at, found, rows + tile, n, results);
+            if (at + found == blocks) {
+                for (int64_t m = 0; m < n; ++m) {
+                    put_result(results[m], rows[tile + m].output + first, used);
+                }
+            }
+        }
     }
-    multiply_panel<T>(panels, blocks, first, used, rows, count);
 }
 
 } // namespace

@@ -8,13 +8,15 @@ namespace {
 // A type has these for a block of weights:
 // - `weights(blocks, j)`: those from 32*j on as unsigned bytes, greater than their values by `offset` and not above `largest`; with an
 //   `offset` of 0, a type whose `largest` is above 127 has signed bytes;
+// - `packed_at` and `packed`, where `weights` takes 4 of each 32 from the same 4 bytes of those at `packed_at`: their number;
 // - `scale_at`, where a block has a float of 16 bits for all of them, or, without `has_half_scale`, a `scale(block)` of 32 bits;
 // - `scale_factor`, a power of two, by which that float is multiplied;
 // - with several sub-blocks, `scales(blocks)`: 16 integers of 16 bits, which are the scales of 16 sub-blocks, or those of 8 and then,
-//   with `has_minimums`, 8 that are subtracted as often as another float, which follows the scale, says;
-// - with 16 sub-blocks and `has_minimums`, `minimums(blocks)`: as many of them.
+//   with `has_minimums`, 8 that are subtracted as often as another float, which follows the scale, says; or, with `has_byte_scales`,
+//   the same integers as `scale_bytes(blocks)`, of 8 bits;
+// - with 16 sub-blocks and `has_minimums`, `minimum_bytes(blocks)`: as many of them.
 // - `rows_min`: with fewer rows of inputs, upstream's products are faster.
-// `blocks` are those that a vector holds.
+// `blocks` are those that a vector holds, or the columns of a panel.
 
 inline ints low_nibbles(ints bytes) { return both(bytes, all_bytes(15)); }
 inline ints high_nibbles(ints bytes) { return low_nibbles(shift_right(bytes, 4)); }
@@ -22,6 +24,11 @@ inline ints high_nibbles(ints bytes) { return low_nibbles(shift_right(bytes, 4))
 // 16 bytes as the low nibbles of all, then the high ones.
 template <class B> inline ints nibbles_32(const together<B> & blocks, size_t at) {
     return low_nibbles(shift_right_each(each_16_twice(blocks, at), each_row_32(0, 0, 4, 4)));
+}
+
+template <size_t first> inline ints nibbles_32(const columns<first> & from, size_t at) {
+    const ints bytes = from.each[(at - first)/4 + from.of_32%4];
+    return low_nibbles(from.of_32 < 4 ? bytes : shift_right(bytes, 4));
 }
 
 #ifndef PANELS_OF_16
@@ -46,12 +53,11 @@ template <class B> inline ints spread_bits(const together<B> & blocks, size_t fr
 constexpr int low_4 = 0x0f0f0f0f, low_6 = 0x3f3f3f3f, top_2 = 0x30303030;
 
 // The 8 scales and 8 minimums of 6 bits each that Q4_K and Q5_K store in bytes 4 to 15.
-template <class B> inline ints six_bit_scales(const together<B> & blocks) {
-    const half_ints none  = each_16(0, 0, 0, 0);
-    const half_ints bytes = load_16(blocks, 0);
-    const half_ints first = both(shift_fours(pick_fours<0xa5>(bytes), none, each_16(0, 2, 0, 2)), each_16(low_6, top_2, low_6, top_2));
-    const half_ints last  = both(shift_fours(pick_fours<0xff>(bytes), none, each_16(0, 0, 0, 4)), each_16(0, low_4, 0, low_4));
-    return widen(either(first, last));
+template <class S> inline auto six_bit_scales(const S & blocks) {
+    const auto bytes = load_16(blocks, 0);
+    const auto first = both(shift_fours(pick_fours<0xa5>(bytes), fours{}, fours{0, 2, 0, 2}), fours{low_6, top_2, low_6, top_2});
+    const auto last  = both(shift_fours(pick_fours<0xff>(bytes), fours{}, fours{0, 0, 0, 4}), fours{0, low_4, 0, low_4});
+    return either(first, last);
 }
 
 // 8 integers of 32 bits as those of 16 bits, and 8 zeros.
@@ -66,6 +72,8 @@ struct small_block {
     static constexpr bool  has_minimums   = false;
     static constexpr bool  has_half_scale = true;
     static constexpr float scale_factor   = 1;
+    static constexpr bool  has_byte_scales = false;
+    static constexpr int   packed         = 0, packed_at = 0;
     static constexpr int   rows_min       = 1;
 };
 
@@ -75,20 +83,26 @@ template <int count> struct super_block {
     static constexpr bool  has_minimums   = false;
     static constexpr bool  has_half_scale = true;
     static constexpr float scale_factor   = 1;
+    static constexpr bool  has_byte_scales = false;
+    static constexpr int   packed         = 0, packed_at = 0;
     static constexpr int   rows_min       = 1;
 };
 
 struct q8_0 : small_block {
     using block = block_q8_0;
     static constexpr int offset = 128, largest = 255;
-    static ints  weights(const together<block> & b, int) { return subtract_bytes(load_32(b, offsetof(block, qs)), all_bytes((char) 0x80)); }
+    static constexpr size_t packed_at = offsetof(block, qs);
+    static constexpr int    packed = 32;
+    template <class S> static ints weights(const S & b, int) { return subtract_bytes(load_32(b, offsetof(block, qs)), all_bytes((char) 0x80)); }
     static constexpr size_t scale_at = offsetof(block, d);
 };
 
 struct q4_0 : small_block {
     using block = block_q4_0;
     static constexpr int offset = 8, largest = 15;
-    static ints  weights(const together<block> & b, int) { return nibbles_32(b, offsetof(block, qs)); }
+    static constexpr size_t packed_at = offsetof(block, qs);
+    static constexpr int    packed = 16;
+    template <class S> static ints weights(const S & b, int) { return nibbles_32(b, offsetof(block, qs)); }
     static constexpr size_t scale_at = offsetof(block, d);
 };
 
@@ -112,13 +126,17 @@ struct iq4_values {
 
 struct iq4_nl : small_block, iq4_values {
     using block = block_iq4_nl;
-    static ints weights(const together<block> & b, int) { return of(nibbles_32(b, offsetof(block, qs))); }
+    static constexpr size_t packed_at = offsetof(block, qs);
+    static constexpr int    packed = 16;
+    template <class S> static ints weights(const S & b, int) { return of(nibbles_32(b, offsetof(block, qs))); }
     static constexpr size_t scale_at = offsetof(block, d);
 };
 
 struct iq4_xs : super_block<8>, iq4_values {
     using block = block_iq4_xs;
-    static ints weights(const together<block> & b, int j) { return of(nibbles_32(b, offsetof(block, qs) + 16*j)); }
+    static constexpr size_t packed_at = offsetof(block, qs);
+    static constexpr int    packed = 128;
+    template <class S> static ints weights(const S & b, int j) { return of(nibbles_32(b, offsetof(block, qs) + 16*j)); }
     static constexpr size_t scale_at = offsetof(block, d);
     // 4 bits of each, and then, in 16 bits, 2 higher ones of each.
     static ints scales(const together<block> & b) {
@@ -134,7 +152,9 @@ struct mxfp4 : small_block {
     using block = block_mxfp4;
     static constexpr int  offset = 12, largest = 24;
     static constexpr bool has_half_scale = false;
-    static ints weights(const together<block> & b, int) {
+    static constexpr size_t packed_at = offsetof(block, qs);
+    static constexpr int    packed = 16;
+    template <class S> static ints weights(const S & b, int) {
         const __m128i values = _mm_loadu_si128((const __m128i *) kvalues_mxfp4);
         return pick_bytes(each_row_16(_mm_add_epi8(values, _mm_set1_epi8(offset))), nibbles_32(b, offsetof(block, qs)));
     }
@@ -145,34 +165,40 @@ struct q2_K : super_block<16> {
     using block = block_q2_K;
     static constexpr int  offset = 0, largest = 3;
     static constexpr bool has_minimums = true;
-    static ints weights(const together<block> & b, int j) {
+    static constexpr bool has_byte_scales = true;
+    static constexpr size_t packed_at = offsetof(block, qs);
+    static constexpr int    packed = 64;
+    template <class S> static ints weights(const S & b, int j) {
         return both(shift_right(load_32(b, offsetof(block, qs) + j/4*32), j%4*2), all_bytes(3));
     }
     static constexpr size_t scale_at = offsetof(block, qs) + sizeof(block::qs);
-    static ints scales(const together<block> & b) { return both(widen(load_16(b, offsetof(block, scales))), all_pairs(15)); }
-    static ints minimums(const together<block> & b) {
-        return both(shift_right(widen(load_16(b, offsetof(block, scales))), 4), all_pairs(15));
+    template <class S> static auto scale_bytes(const S & b) {
+        return both(load_16(b, offsetof(block, scales)), fours{low_4, low_4, low_4, low_4});
+    }
+    template <class S> static auto minimum_bytes(const S & b) {
+        return both(shift_fours(load_16(b, offsetof(block, scales)), fours{}, fours{4, 4, 4, 4}), fours{low_4, low_4, low_4, low_4});
     }
 };
 
 struct q3_K : super_block<16> {
     using block = block_q3_K;
     static constexpr int offset = 4, largest = 7;
-    static ints weights(const together<block> & b, int j) {
+    static constexpr bool has_byte_scales = true;
+    static constexpr size_t packed_at = offsetof(block, hmask);
+    static constexpr int    packed = 96;
+    template <class S> static ints weights(const S & b, int j) {
         const ints low  = both(shift_right(load_32(b, offsetof(block, qs) + j/4*32), j%4*2), all_bytes(3));
         const ints high = both(shift_right(load_32(b, offsetof(block, hmask)), j), all_bytes(1));
         return either(low, shift_left(high, 2));
     }
     static constexpr size_t scale_at = offsetof(block, d);
-    static ints scales(const together<block> & b) {
+    template <class S> static auto scale_bytes(const S & b) {
         // Loaded with the 4 bytes before them, because fewer bytes of the block follow them.
-        const half_ints bytes = load_16(b, offsetof(block, scales) - 4);
-        const half_ints none  = each_16(0, 0, 0, 0);
-        const half_ints low   = both(shift_fours(pick_fours<0x99>(bytes), none, each_16(0, 0, 4, 4)), each_16(low_4, low_4, low_4, low_4));
-        const half_ints high  = both(shift_fours(pick_fours<0xff>(bytes), each_16(4, 2, 0, 0), each_16(0, 0, 0, 2)),
-                                     each_16(top_2, top_2, top_2, top_2));
+        const auto bytes = load_16(b, offsetof(block, scales) - 4);
+        const auto low   = both(shift_fours(pick_fours<0x99>(bytes), fours{}, fours{0, 0, 4, 4}), fours{low_4, low_4, low_4, low_4});
+        const auto high  = both(shift_fours(pick_fours<0xff>(bytes), fours{4, 2, 0, 0}, fours{0, 0, 0, 2}), fours{top_2, top_2, top_2, top_2});
         constexpr int offsets = 0x20202020; // 32 in each byte
-        return widen(subtract_bytes(either(low, high), each_16(offsets, offsets, offsets, offsets)));
+        return subtract_bytes(either(low, high), fours{offsets, offsets, offsets, offsets});
     }
 };
 
@@ -180,37 +206,46 @@ struct q4_K : super_block<8> {
     using block = block_q4_K;
     static constexpr int  offset = 0, largest = 15;
     static constexpr bool has_minimums = true;
-    static ints weights(const together<block> & b, int j) {
+    static constexpr bool has_byte_scales = true;
+    static constexpr size_t packed_at = offsetof(block, qs);
+    static constexpr int    packed = 128;
+    template <class S> static ints weights(const S & b, int j) {
         const ints bytes = load_32(b, offsetof(block, qs) + j/2*32);
         return j%2 == 0 ? low_nibbles(bytes) : high_nibbles(bytes);
     }
     static constexpr size_t scale_at = 0;
-    static ints scales(const together<block> & b) { return six_bit_scales(b); }
+    template <class S> static auto scale_bytes(const S & b) { return six_bit_scales(b); }
 };
 
 struct q5_K : super_block<8> {
     using block = block_q5_K;
     static constexpr int  offset = 0, largest = 31;
     static constexpr bool has_minimums = true;
-    static ints weights(const together<block> & b, int j) {
+    static constexpr bool has_byte_scales = true;
+    static constexpr size_t packed_at = offsetof(block, qh);
+    static constexpr int    packed = 160;
+    template <class S> static ints weights(const S & b, int j) {
         const ints bytes = load_32(b, offsetof(block, qs) + j/2*32);
         const ints high  = both(shift_right(load_32(b, offsetof(block, qh)), j), all_bytes(1));
         return either(j%2 == 0 ? low_nibbles(bytes) : high_nibbles(bytes), shift_left(high, 4));
     }
     static constexpr size_t scale_at = 0;
-    static ints scales(const together<block> & b) { return six_bit_scales(b); }
+    template <class S> static auto scale_bytes(const S & b) { return six_bit_scales(b); }
 };
 
 struct q6_K : super_block<16> {
     using block = block_q6_K;
     static constexpr int offset = 32, largest = 63;
-    static ints weights(const together<block> & b, int j) {
+    static constexpr bool has_byte_scales = true;
+    static constexpr size_t packed_at = offsetof(block, ql);
+    static constexpr int    packed = 192;
+    template <class S> static ints weights(const S & b, int j) {
         const ints bytes = load_32(b, offsetof(block, ql) + j/4*64 + j%2*32);
         const ints high  = both(shift_right(load_32(b, offsetof(block, qh) + j/4*32), j%4*2), all_bytes(3));
         return either(j%4 < 2 ? low_nibbles(bytes) : high_nibbles(bytes), shift_left(high, 4));
     }
     static constexpr size_t scale_at = offsetof(block, d);
-    static ints scales(const together<block> & b) { return widen(load_16(b, offsetof(block, scales))); }
+    template <class S> static auto scale_bytes(const S & b) { return load_16(b, offsetof(block, scales)); }
 };
 
 } // namespace

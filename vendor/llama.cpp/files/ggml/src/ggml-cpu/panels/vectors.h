@@ -55,9 +55,11 @@ inline ints   all_pairs(int16_t value) { return _mm512_set1_epi16(value); }
 inline ints   both(ints a, ints b) { return _mm512_and_si512(a, b); }
 inline ints   either(ints a, ints b) { return _mm512_or_si512(a, b); }
 inline ints   shift_left(ints pairs, int by) { return _mm512_slli_epi16(pairs, by); }
+inline ints   shift_left_fours(ints words, int by) { return _mm512_slli_epi32(words, by); }
 inline ints   shift_right(ints pairs, int by) { return _mm512_srli_epi16(pairs, by); }
+inline ints   shift_right_signed(ints pairs, int by) { return _mm512_srai_epi16(pairs, by); }
 inline ints   shift_right_each(ints words, ints by) { return _mm512_srlv_epi64(words, by); }
-inline ints   shift_right_fours(ints fours, ints by) { return _mm512_srlv_epi32(fours, by); }
+inline ints   shift_right_fours(ints words, ints by) { return _mm512_srlv_epi32(words, by); }
 inline ints   add_bytes(ints a, ints b) { return _mm512_add_epi8(a, b); }
 inline ints   subtract_bytes(ints a, ints b) { return _mm512_sub_epi8(a, b); }
 inline ints   multiply_pairs(ints a, ints b) { return _mm512_mullo_epi16(a, b); }
@@ -111,9 +113,11 @@ inline ints   all_pairs(int16_t value) { return _mm256_set1_epi16(value); }
 inline ints   both(ints a, ints b) { return _mm256_and_si256(a, b); }
 inline ints   either(ints a, ints b) { return _mm256_or_si256(a, b); }
 inline ints   shift_left(ints pairs, int by) { return _mm256_slli_epi16(pairs, by); }
+inline ints   shift_left_fours(ints words, int by) { return _mm256_slli_epi32(words, by); }
 inline ints   shift_right(ints pairs, int by) { return _mm256_srli_epi16(pairs, by); }
+inline ints   shift_right_signed(ints pairs, int by) { return _mm256_srai_epi16(pairs, by); }
 inline ints   shift_right_each(ints words, ints by) { return _mm256_srlv_epi64(words, by); }
-inline ints   shift_right_fours(ints fours, ints by) { return _mm256_srlv_epi32(fours, by); }
+inline ints   shift_right_fours(ints words, ints by) { return _mm256_srlv_epi32(words, by); }
 inline ints   add_bytes(ints a, ints b) { return _mm256_add_epi8(a, b); }
 inline ints   subtract_bytes(ints a, ints b) { return _mm256_sub_epi8(a, b); }
 inline ints   multiply_pairs(ints a, ints b) { return _mm256_mullo_epi16(a, b); }
@@ -209,28 +213,43 @@ template <class B> inline ints all_4(const together<B> & blocks, size_t at) {
 }
 #endif
 
+// A constant for each 4 of 16 bytes.
+struct fours {
+    int each[4];
+};
+
 // Of vectors with 16 bytes of each row.
 #ifdef PANELS_OF_16
 template <int order> inline half_ints pick_fours(half_ints from) { return _mm256_shuffle_epi32(from, order); }
-inline half_ints each_16(int a, int b, int c, int d) { return _mm256_setr_epi32(a, b, c, d, a, b, c, d); }
-inline half_ints shift_fours(half_ints from, half_ints left, half_ints right) {
-    return _mm256_srlv_epi32(_mm256_sllv_epi32(from, left), right);
+inline half_ints each_16(fours of) { return _mm256_setr_epi32(of.each[0], of.each[1], of.each[2], of.each[3], of.each[0], of.each[1], of.each[2], of.each[3]); }
+inline half_ints shift_fours(half_ints from, fours left, fours right) {
+    return _mm256_srlv_epi32(_mm256_sllv_epi32(from, each_16(left)), each_16(right));
 }
-inline half_ints both(half_ints a, half_ints b) { return _mm256_and_si256(a, b); }
+inline half_ints both(half_ints a, fours b) { return _mm256_and_si256(a, each_16(b)); }
 inline half_ints either(half_ints a, half_ints b) { return _mm256_or_si256(a, b); }
-inline half_ints subtract_bytes(half_ints a, half_ints b) { return _mm256_sub_epi8(a, b); }
+inline half_ints subtract_bytes(half_ints a, fours b) { return _mm256_sub_epi8(a, each_16(b)); }
 inline half_ints interleave_high(half_ints a, half_ints b) { return _mm256_unpackhi_epi8(a, b); } // the last 8 bytes of both
 #else
 template <int order> inline half_ints pick_fours(half_ints from) { return _mm_shuffle_epi32(from, order); }
-inline half_ints each_16(int a, int b, int c, int d) { return _mm_setr_epi32(a, b, c, d); }
-inline half_ints shift_fours(half_ints from, half_ints left, half_ints right) {
-    return _mm_srlv_epi32(_mm_sllv_epi32(from, left), right);
+inline half_ints each_16(fours of) { return _mm_setr_epi32(of.each[0], of.each[1], of.each[2], of.each[3]); }
+inline half_ints shift_fours(half_ints from, fours left, fours right) {
+    return _mm_srlv_epi32(_mm_sllv_epi32(from, each_16(left)), each_16(right));
 }
-inline half_ints both(half_ints a, half_ints b) { return _mm_and_si128(a, b); }
+inline half_ints both(half_ints a, fours b) { return _mm_and_si128(a, each_16(b)); }
 inline half_ints either(half_ints a, half_ints b) { return _mm_or_si128(a, b); }
-inline half_ints subtract_bytes(half_ints a, half_ints b) { return _mm_sub_epi8(a, b); }
+inline half_ints subtract_bytes(half_ints a, fours b) { return _mm_sub_epi8(a, each_16(b)); }
 inline half_ints interleave_high(half_ints a, half_ints b) { return _mm_unpackhi_epi8(a, b); }
 #endif
+
+// 16 bytes of the first of these rows and of every fourth one after it.
+inline ints each_fourth_16(const char * const * rows, size_t at) {
+#ifdef PANELS_OF_16
+    return join(_mm256_set_m128i(load_16(rows[4] + at), load_16(rows[0] + at)),
+                _mm256_set_m128i(load_16(rows[12] + at), load_16(rows[8] + at)));
+#else
+    return _mm256_set_m128i(load_16(rows[4] + at), load_16(rows[0] + at));
+#endif
+}
 
 // The same 16 bytes, or 32, beside each row.
 #ifdef PANELS_OF_16
@@ -268,6 +287,52 @@ inline void transpose(ints (&rows)[8]) {
         rows[i + 4] = upper_halves(fours[i], fours[i + 4]);
     }
 }
+
+// A panel's rows, from the same block on.
+using row_blocks = const char * const (&)[lanes];
+
+// Four vectors of one 4 bytes of each row, for 16 bytes of it.
+struct four_columns {
+    ints each[4];
+};
+
+inline four_columns load_16(row_blocks rows, size_t at) {
+    ints of_rows[4]; // i, i + 4 and so on
+    for (int i = 0; i < 4; ++i) {
+        of_rows[i] = each_fourth_16(rows + i, at);
+    }
+    ints pairs[4];
+    for (int i = 0; i < 2; ++i) {
+        pairs[i]     = unpack_low_4(of_rows[2*i], of_rows[2*i + 1]);
+        pairs[i + 2] = unpack_high_4(of_rows[2*i], of_rows[2*i + 1]);
+    }
+    return {{unpack_low_8(pairs[0], pairs[1]), unpack_high_8(pairs[0], pairs[1]), unpack_low_8(pairs[2], pairs[3]),
+             unpack_high_8(pairs[2], pairs[3])}};
+}
+
+template <class F> inline four_columns of_columns(F of) { return {{of(0), of(1), of(2), of(3)}}; }
+template <int order> inline four_columns pick_fours(const four_columns & from) {
+    return of_columns([&](int k) { return from.each[order >> 2*k & 3]; });
+}
+inline four_columns shift_fours(const four_columns & from, fours left, fours right) {
+    return of_columns([&](int k) { return shift_right_fours(shift_left_fours(from.each[k], left.each[k]), all(right.each[k])); });
+}
+inline four_columns both(const four_columns & a, fours b) {
+    return of_columns([&](int k) { return both(a.each[k], all(b.each[k])); });
+}
+inline four_columns either(const four_columns & a, const four_columns & b) {
+    return of_columns([&](int k) { return either(a.each[k], b.each[k]); });
+}
+inline four_columns subtract_bytes(const four_columns & a, fours b) {
+    return of_columns([&](int k) { return subtract_bytes(a.each[k], all(b.each[k])); });
+}
+
+// 4 of each 32 bytes of weights, for every row of a panel: the bytes of a block from `first` on, transposed.
+template <size_t first> struct columns {
+    const ints * each;
+    int          of_32;
+};
+template <size_t first> inline ints load_32(const columns<first> & from, size_t at) { return from.each[(at - first)/4 + from.of_32]; }
 
 // Lane i of the result is the sum of vector i, where vectors have two blocks in each half; still in four parts.
 inline ints sums_of_lanes(const ints (&from)[4]) {
