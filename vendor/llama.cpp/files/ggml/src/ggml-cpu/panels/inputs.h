@@ -193,6 +193,35 @@ private:
     int          lines_read  = 0;
 };
 
+// The integers of sub-blocks.
+template <class T> inline void decode_scales(row_blocks rows, const together<typename T::block> (&blocks)[8], panel<T> & to) {
+    ints pairs[8]; // of every row
+    if constexpr (T::has_byte_scales) {
+        widen(T::scale_bytes(rows), pairs);
+    } else {
+        for (int r = 0; r < 8; ++r) {
+            pairs[r] = T::scales(blocks[r]);
+        }
+        transpose(pairs);
+    }
+    for (int i = 0; i < T::sub_blocks/2; ++i) {
+        // As 32 bits, or, where pairs are multiplied, twice in them.
+        const ints low  = has_vnni ? sums_of_pairs(pairs[i], all(1)) : pick_bytes(pairs[i], pair_bytes<0>());
+        const ints high = has_vnni ? sums_of_pairs(pairs[i], all(1 << 16)) : pick_bytes(pairs[i], pair_bytes<1>());
+        store(to.scales[2*i], low);
+        store(to.scales[2*i + 1], high);
+        if constexpr (panel<T>::has_products && !has_own_minimums<T>) {
+            store(to.products[i], pairs[i + minimums_at<T>/2]);
+        }
+    }
+    if constexpr (has_own_minimums<T>) {
+        widen(T::minimum_bytes(rows), pairs);
+        for (int i = 0; i < 8; ++i) {
+            store(to.products[i], pairs[i]);
+        }
+    }
+}
+
 // Block 0 of each of the panel's rows.
 template <class T> [[gnu::noinline]] void decode(row_blocks rows, const char * ahead, panel<T> & to) {
     using block = typename T::block;
@@ -244,32 +273,7 @@ template <class T> [[gnu::noinline]] void decode(row_blocks rows, const char * a
         }
     }
     if constexpr (has_scales<T>) {
-        ints pairs[8]; // of every row
-        if constexpr (T::has_byte_scales) {
-            widen(T::scale_bytes(rows), pairs);
-        } else {
-            for (int r = 0; r < 8; ++r) {
-                pairs[r] = T::scales(blocks[r]);
-            }
-            transpose(pairs);
-        }
-        for (int i = 0; i < T::sub_blocks/2; ++i) {
-            // As 32 bits, or, where pairs are multiplied, twice in them.
-            const ints low  = has_vnni ? sums_of_pairs(pairs[i], all(1)) : pick_bytes(pairs[i], pair_bytes<0>());
-            const ints high = has_vnni ? sums_of_pairs(pairs[i], all(1 << 16)) : pick_bytes(pairs[i], pair_bytes<1>());
-            store(to.scales[2*i], low);
-            store(to.scales[2*i + 1], high);
-            if constexpr (panel<T>::has_products && !has_own_minimums<T>) {
-                store(to.products[i], pairs[i + minimums_at<T>/2]);
-            }
-        }
-    }
-    if constexpr (has_own_minimums<T>) {
-        ints pairs[8];
-        widen(T::minimum_bytes(rows), pairs);
-        for (int i = 0; i < 8; ++i) {
-            store(to.products[i], pairs[i]);
-        }
+        decode_scales<T>(rows, blocks, to);
     }
     store(to.scale, scales_in<T>(scales));
     if constexpr (T::has_minimums) {
