@@ -22,6 +22,7 @@ add_executable(
     test/sampler_test.cpp
     test/template_bounds_test.cpp
     test/verify_test.cpp
+    test/weight_floats_test.cpp
     test/weight_panels_test.cpp
     test/weight_products_test.cpp
     $<TARGET_OBJECTS:ingle_llama>

@@ -7,18 +7,20 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <vector>
 
-#include "ggml-backend.h"
-#include "ggml-cpu.h"
 #include "ggml.h"
 
-using test::Owned;
+using test::compute;
+using test::ExpertProduct;
+using test::has_panels;
+using test::product;
 using test::Random;
 using test::random_values;
+using test::same_bits;
 using test::Values;
+using test::Weights;
 
 namespace {
 
@@ -43,22 +45,6 @@ bool has_grid(ggml_type type) {
     }
 }
 
-/// One or several matrices of equal size, one after the other.
-struct Weights {
-    ggml_type type;
-    int64_t columns;
-    int64_t rows; // of each matrix
-    int64_t count;
-    std::vector<uint8_t> bytes;
-
-    Values decoded() const {
-        Values values(static_cast<size_t>(columns * rows * count));
-        ggml_get_type_traits(type)->to_float(bytes.data(), values.data(),
-                                             static_cast<int64_t>(values.size()));
-        return values;
-    }
-};
-
 Weights random_weights(Random& random, ggml_type type, int64_t columns, int64_t rows, int64_t count = 1) {
     Weights weights{type, columns, rows, count, {}};
     weights.bytes.resize(ggml_row_size(type, columns) * static_cast<size_t>(rows * count));
@@ -74,60 +60,6 @@ Weights random_weights(Random& random, ggml_type type, int64_t columns, int64_t 
     const Values values = random_values(random, columns * rows * count);
     ggml_quantize_chunk(type, values.data(), weights.bytes.data(), 0, rows * count, columns, nullptr);
     return weights;
-}
-
-/// Computes one operation on new tensors: `build` creates it from the weights and the inputs.
-template <class Build>
-Values compute(int threads, const Weights& weights, const std::vector<int64_t>& shape, const Values& inputs,
-               Build build) {
-    const Owned<ggml_backend> backend(ggml_backend_cpu_init());
-    ggml_backend_cpu_set_n_threads(backend.get(), threads);
-    const Owned<ggml_context> context(
-        ggml_init({8 * ggml_tensor_overhead() + ggml_graph_overhead(), nullptr, true}));
-    ggml_tensor* const weight =
-        ggml_new_tensor_3d(context.get(), weights.type, weights.columns, weights.rows, weights.count);
-    ggml_tensor* const input =
-        ggml_new_tensor(context.get(), GGML_TYPE_F32, static_cast<int>(shape.size()), shape.data());
-    ggml_tensor* ids = nullptr;
-    ggml_tensor* const output = build(context.get(), weight, input, ids);
-    const Owned<ggml_backend_buffer> held(
-        ggml_backend_alloc_ctx_tensors_from_buft(context.get(), ggml_backend_cpu_buffer_type()));
-    ggml_backend_tensor_set(weight, weights.bytes.data(), 0, weights.bytes.size());
-    ggml_backend_tensor_set(input, inputs.data(), 0, inputs.size() * sizeof(float));
-    build.set(ids);
-    ggml_cgraph* const graph = ggml_new_graph(context.get());
-    ggml_build_forward_expand(graph, output);
-    REQUIRE(ggml_backend_graph_compute(backend.get(), graph) == GGML_STATUS_SUCCESS);
-    Values values(static_cast<size_t>(ggml_nelements(output)));
-    ggml_backend_tensor_get(output, values.data(), 0, values.size() * sizeof(float));
-    return values;
-}
-
-struct Product {
-    ggml_tensor* operator()(ggml_context* context, ggml_tensor* weight, ggml_tensor* input,
-                            ggml_tensor*&) const {
-        return ggml_mul_mat(context, weight, input);
-    }
-    void set(ggml_tensor*) const {}
-};
-
-struct ExpertProduct {
-    const std::vector<int32_t>& experts; // of each token, `used` after one another
-    int64_t used;
-
-    ggml_tensor* operator()(ggml_context* context, ggml_tensor* weight, ggml_tensor* input,
-                            ggml_tensor*& ids) const {
-        ids = ggml_new_tensor_2d(context, GGML_TYPE_I32, used, static_cast<int64_t>(experts.size()) / used);
-        return ggml_mul_mat_id(context, weight, input, ids);
-    }
-    void set(ggml_tensor* ids) const {
-        ggml_backend_tensor_set(ids, experts.data(), 0, experts.size() * sizeof(int32_t));
-    }
-};
-
-Values product(int threads, const Weights& weights, const Values& inputs) {
-    const auto count = static_cast<int64_t>(inputs.size()) / weights.columns;
-    return compute(threads, weights, {weights.columns, count}, inputs, Product{});
 }
 
 /// Inputs as they are rounded for the product: to 1/127 of the largest of those that meet one block of weights.
@@ -166,15 +98,6 @@ double largest_error(const Weights& weights, const Values& inputs, const Values&
         if (!(error <= largest)) largest = error; // a NaN stays
     }
     return largest;
-}
-
-bool same_bits(const float* a, const float* b, int64_t count) {
-    return std::memcmp(a, b, static_cast<size_t>(count) * sizeof(float)) == 0;
-}
-
-/// Panels need AVX2; elsewhere upstream's products are used.
-bool has_panels() {
-    return ggml_cpu_has_avx2() != 0 && ggml_cpu_has_fma() != 0;
 }
 
 } // namespace

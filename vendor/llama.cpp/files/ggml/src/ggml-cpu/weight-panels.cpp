@@ -2,26 +2,42 @@
 
 #if defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
 
-#include "panels/products.h"
+#include "panels/floats.h"
 
 namespace {
 
 struct kernels {
-    int    columns;
+    int    panel_rows;
+    int    columns; // of a block
     int    rows_min;
-    size_t input_size; // of `blocks_together` blocks
-    size_t (*buffer_size)(int64_t blocks);
-    void (*round_input)(const float * values, char * row, int64_t at);
-    void (*multiply)(const char * weights, size_t stride, int64_t first, int64_t width, int64_t blocks, const row * rows, int64_t count, void * buffer);
+    size_t (*input_size)(int64_t columns);
+    size_t (*buffer_size)(int64_t columns);
+    void (*put_input)(const char * values, ggml_type type, int64_t columns, char * row, int64_t at);
+    void (*multiply)(const char * weights, size_t stride, int64_t first, int64_t width, int64_t columns, const row * rows, int64_t count, void * buffer);
 };
 
 template <class T> const kernels * kernels_for() {
-    static constexpr kernels found = {T::columns, T::rows_min, input<T>::size, buffer_size<T>, round_input<T>, multiply<T>};
+    static constexpr kernels found = {
+        lanes, T::columns, T::rows_min,
+        [](int64_t columns) { return (size_t) (columns/T::columns + blocks_together - 1)/blocks_together*input<T>::size; },
+        [](int64_t columns) { return buffer_size<T>(columns/T::columns); },
+        [](const char * values, ggml_type, int64_t, char * row, int64_t at) { round_input<T>((const float *) values + at*T::columns, row, at); },
+        [](const char * weights, size_t stride, int64_t first, int64_t width, int64_t columns, const row * rows, int64_t count, void * buffer) {
+            multiply<T>(weights, stride, first, width, columns/T::columns, rows, count, buffer);
+        }};
+    return &found;
+}
+
+template <class T> const kernels * kernels_for_floats() {
+    static constexpr kernels found = {float_panel_rows, columns_in_block<T>, 1, float_input_size<T>, float_buffer_size<T>, copy_input<T>, multiply_floats<T>};
     return &found;
 }
 
 const kernels * kernels_of(ggml_type type) {
     switch (type) {
+        case GGML_TYPE_F32:    return kernels_for_floats<f32>();
+        case GGML_TYPE_F16:    return kernels_for_floats<f16>();
+        case GGML_TYPE_BF16:   return kernels_for_floats<bf16>();
         case GGML_TYPE_Q4_0:   return kernels_for<q4_0>();
         case GGML_TYPE_Q5_0:   return kernels_for<q5_0>();
         case GGML_TYPE_Q8_0:   return kernels_for<q8_0>();
@@ -47,13 +63,14 @@ const kernels * kernels_of(ggml_type type) {
 // Enough parts that fast threads still find work while slow ones finish.
 constexpr int64_t items_per_thread = 8;
 
-// What is computed, and the layout of the working memory. Without experts, all rows belong to expert 0.
+// What is computed, and the layout of the working memory. Without experts, rows belong to the matrix that meets them.
 struct plan {
     const ggml_tensor * dst;
     const ggml_tensor * weights;
     const ggml_tensor * inputs;
     const ggml_tensor * ids; // of experts, or none
     const kernels *     type;
+    int64_t             columns;
     int64_t             blocks;
     int64_t             input_rows;
     int64_t             experts;
@@ -66,12 +83,12 @@ struct plan {
 
     explicit plan(const ggml_tensor * dst)
         : dst(dst), weights(dst->src[0]), inputs(dst->src[1]), ids(dst->op == GGML_OP_MUL_MAT_ID ? dst->src[2] : nullptr),
-          type(kernels_of(weights->type)), blocks(weights->ne[0]/type->columns), input_rows(ggml_nrows(inputs)),
-          experts(ids ? weights->ne[2] : 1), rows(ids ? ids->ne[0]*ids->ne[1] : input_rows),
-          input_row_size((blocks + blocks_together - 1)/blocks_together*type->input_size), rows_at(GGML_PAD(input_rows*input_row_size, line_size)),
+          type(kernels_of(weights->type)), columns(weights->ne[0]), blocks((columns + type->columns - 1)/type->columns),
+          input_rows(ggml_nrows(inputs)), experts(weights->ne[2]*weights->ne[3]), rows(ids ? ids->ne[0]*ids->ne[1] : input_rows),
+          input_row_size(type->input_size(columns)), rows_at(GGML_PAD(input_rows*input_row_size, line_size)),
           starts_at(rows_at + rows*sizeof(row)),
           buffers_at(GGML_PAD(starts_at + (experts + 1)*sizeof(int64_t), line_size)),
-          buffer_size(GGML_PAD(type->buffer_size(blocks), line_size)) {}
+          buffer_size(GGML_PAD(type->buffer_size(columns), line_size)) {}
 
     size_t size(int n_threads) const { return buffers_at + n_threads*buffer_size + line_size; }
 };
@@ -83,13 +100,22 @@ bool has_enough_rows(const ggml_tensor * dst) {
                                                            : ggml_nrows(dst->src[1]) >= rows_min);
 }
 
+bool is_float(ggml_type type) {
+    return type == GGML_TYPE_F32 || type == GGML_TYPE_F16 || type == GGML_TYPE_BF16;
+}
+
+// Weights and inputs may be views with any strides, but those of a row must be neighbours. There may be several matrices, each for as
+// many neighbouring matrices of inputs. Inputs of a matrix that meets several in both dimensions, which no graph has, are upstream's.
 bool is_supported(const ggml_tensor * dst) {
     const ggml_tensor * weights = dst->src[0];
     const ggml_tensor * inputs  = dst->src[1];
-    return kernels_of(weights->type) != nullptr && weights->nb[0] == ggml_type_size(weights->type) && weights->ne[3] == 1 &&
-           (dst->op == GGML_OP_MUL_MAT_ID || (dst->op == GGML_OP_MUL_MAT && weights->ne[2] == 1)) &&
-           inputs->type == GGML_TYPE_F32 && inputs->nb[0] == sizeof(float) && dst->type == GGML_TYPE_F32 &&
-           dst->nb[0] == sizeof(float) && has_enough_rows(dst);
+    const bool has_matrices = dst->op == GGML_OP_MUL_MAT_ID
+        ? weights->ne[3] == 1
+        : dst->op == GGML_OP_MUL_MAT && (weights->ne[2] == 1 || weights->ne[3] == inputs->ne[3]);
+    return kernels_of(weights->type) != nullptr && has_matrices && weights->nb[0] == ggml_type_size(weights->type) &&
+           (inputs->type == GGML_TYPE_F32 || (is_float(inputs->type) && is_float(weights->type))) &&
+           inputs->nb[0] == ggml_type_size(inputs->type) && dst->type == GGML_TYPE_F32 && dst->nb[0] == sizeof(float) &&
+           has_enough_rows(dst);
 }
 
 const char * row_of(const ggml_tensor * tensor, int64_t i) {
@@ -97,13 +123,12 @@ const char * row_of(const ggml_tensor * tensor, int64_t i) {
     return (const char *) tensor->data + i1*tensor->nb[1] + i2*tensor->nb[2] + i3*tensor->nb[3];
 }
 
-// Rounds this thread's part of the inputs.
-void round_inputs(const plan & p, char * memory, int ith, int nth) {
+// Puts this thread's part of the inputs to the working memory.
+void put_inputs(const plan & p, char * memory, int ith, int nth) {
     const int64_t count = p.input_rows*p.blocks;
     for (int64_t i = count*ith/nth; i < count*(ith + 1)/nth; ++i) {
         const int64_t row = i/p.blocks, at = i%p.blocks;
-        const auto * values = (const float *) row_of(p.inputs, row) + at*p.type->columns;
-        p.type->round_input(values, memory + row*p.input_row_size, at);
+        p.type->put_input(row_of(p.inputs, row), p.inputs->type, p.columns, memory + row*p.input_row_size, at);
     }
 }
 
@@ -115,8 +140,9 @@ void list_rows(const plan & p, char * memory) {
         for (int64_t i = 0; i < p.rows; ++i) {
             rows[i] = {memory + i*p.input_row_size, (float *) row_of(p.dst, i)};
         }
-        starts[0] = 0;
-        starts[1] = p.rows;
+        for (int64_t expert = 0; expert <= p.experts; ++expert) {
+            starts[expert] = expert*(p.rows/p.experts);
+        }
         return;
     }
     const auto expert_of = [&](int64_t i) {
@@ -145,7 +171,7 @@ void list_rows(const plan & p, char * memory) {
 } // namespace
 
 bool ggml_panels_hold(const ggml_tensor * weights) {
-    return kernels_of(weights->type) != nullptr;
+    return ggml_is_quantized(weights->type) && kernels_of(weights->type) != nullptr;
 }
 
 size_t ggml_panels_size(const ggml_tensor * dst, int n_threads) {
@@ -156,7 +182,7 @@ void ggml_panels_mul_mat(const ggml_compute_params * params, ggml_tensor * dst) 
     const plan p(dst);
     GGML_ASSERT(params->wsize >= p.size(params->nth));
     auto * memory = (char *) GGML_PAD((uintptr_t) params->wdata, line_size);
-    round_inputs(p, memory, params->ith, params->nth);
+    put_inputs(p, memory, params->ith, params->nth);
     if (params->ith == 0) {
         list_rows(p, memory);
         ggml_threadpool_chunk_set(params->threadpool, params->nth);
@@ -167,7 +193,8 @@ void ggml_panels_mul_mat(const ggml_compute_params * params, ggml_tensor * dst) 
     const auto *  starts = (const int64_t *) (memory + p.starts_at);
     void *        buffer = memory + p.buffers_at + params->ith*p.buffer_size;
     const int64_t width  = p.weights->ne[1];
-    const int64_t groups = (width + lanes - 1)/lanes;
+    const int64_t height = p.type->panel_rows;
+    const int64_t groups = (width + height - 1)/height;
     const int64_t share  = std::max<int64_t>(1, groups/(params->nth*items_per_thread));
     const int64_t items  = (groups + share - 1)/share; // of each expert
     for (int64_t item = params->ith; item < items*p.experts; item = ggml_threadpool_chunk_add(params->threadpool, 1)) {
@@ -176,10 +203,10 @@ void ggml_panels_mul_mat(const ggml_compute_params * params, ggml_tensor * dst) 
         if (count == 0) {
             continue;
         }
-        const char *  weights = (const char *) p.weights->data + expert*p.weights->nb[2];
+        const char *  weights = row_of(p.weights, expert*width);
         const int64_t end     = std::min(groups, (item%items + 1)*share);
         for (int64_t group = item%items*share; group < end; ++group) {
-            p.type->multiply(weights, p.weights->nb[1], group*lanes, width, p.blocks, rows + starts[expert], count, buffer);
+            p.type->multiply(weights, p.weights->nb[1], group*height, width, p.columns, rows + starts[expert], count, buffer);
         }
     }
 }

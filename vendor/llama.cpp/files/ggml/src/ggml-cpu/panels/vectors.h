@@ -26,6 +26,10 @@ constexpr bool has_vnni = true;
 constexpr bool has_vnni = false;
 #endif
 
+#if defined(PANELS_OF_16) && defined(__AVX512BF16__)
+#define PANELS_HAVE_BF16
+#endif
+
 #ifdef PANELS_OF_16
 
 constexpr int lanes = 16;
@@ -79,6 +83,11 @@ inline ints   widen_low_pairs(ints pairs) { return _mm512_srai_epi32(_mm512_unpa
 inline floats to_floats(half_ints halves) { return _mm512_cvtph_ps(halves); }
 inline half_ints low_words(ints words) { return _mm512_cvtepi32_epi16(words); }
 inline half_ints high_words(ints words) { return low_words(_mm512_srli_epi32(words, 16)); }
+inline ints   as_ints(floats values) { return _mm512_castps_si512(values); }
+inline floats as_floats(ints values) { return _mm512_castsi512_ps(values); }
+inline floats add(floats a, floats b) { return _mm512_add_ps(a, b); }
+inline half_ints load_half(const void * from) { return _mm256_loadu_si256((const __m256i *) from); }
+inline ints   upper_words(half_ints words) { return _mm512_slli_epi32(_mm512_cvtepu16_epi32(words), 16); } // lower ones are 0
 inline ints   unpack_low_4(ints a, ints b) { return _mm512_unpacklo_epi32(a, b); }
 inline ints   unpack_high_4(ints a, ints b) { return _mm512_unpackhi_epi32(a, b); }
 inline ints   unpack_low_8(ints a, ints b) { return _mm512_unpacklo_epi64(a, b); }
@@ -140,6 +149,11 @@ inline half_ints low_words(ints words) {
                               _mm_shuffle_epi8(_mm256_extracti128_si256(words, 1), pick));
 }
 inline half_ints high_words(ints words) { return low_words(_mm256_srli_epi32(words, 16)); }
+inline ints   as_ints(floats values) { return _mm256_castps_si256(values); }
+inline floats as_floats(ints values) { return _mm256_castsi256_ps(values); }
+inline floats add(floats a, floats b) { return _mm256_add_ps(a, b); }
+inline half_ints load_half(const void * from) { return _mm_loadu_si128((const __m128i *) from); }
+inline ints   upper_words(half_ints words) { return _mm256_slli_epi32(_mm256_cvtepu16_epi32(words), 16); }
 inline ints   unpack_low_4(ints a, ints b) { return _mm256_unpacklo_epi32(a, b); }
 inline ints   unpack_high_4(ints a, ints b) { return _mm256_unpackhi_epi32(a, b); }
 inline ints   unpack_low_8(ints a, ints b) { return _mm256_unpacklo_epi64(a, b); }
@@ -333,6 +347,25 @@ template <size_t first> struct columns {
     int          of_32;
 };
 template <size_t first> inline ints load_32(const columns<first> & from, size_t at) { return from.each[(at - first)/4 + from.of_32]; }
+
+// Lane i of vector j of the result is lane j of vector i.
+inline void transpose_lanes(floats (&vectors)[lanes]) {
+    ints parts[lanes/8][8];
+    for (int i = 0; i < 8; ++i) {
+#ifdef PANELS_OF_16
+        parts[0][i] = _mm512_shuffle_i64x2(as_ints(vectors[i]), as_ints(vectors[i + 8]), 0x44);
+        parts[1][i] = _mm512_shuffle_i64x2(as_ints(vectors[i]), as_ints(vectors[i + 8]), 0xee);
+#else
+        parts[0][i] = as_ints(vectors[i]);
+#endif
+    }
+    for (auto & part : parts) {
+        transpose(part);
+    }
+    for (int i = 0; i < lanes; ++i) {
+        vectors[i] = as_floats(parts[i/8][i%8]);
+    }
+}
 
 // Lane i of the result is the sum of vector i, where vectors have two blocks in each half; still in four parts.
 inline ints sums_of_lanes(const ints (&from)[4]) {
