@@ -97,20 +97,23 @@ template <class T> void copy_input(const char * values, ggml_type type, int64_t 
     }
 }
 
-// A column of a panel: the weights of two vectors of rows.
-struct panel_column {
-    floats half[2];
-};
+// Tiles of a panel's vectors and of rows of inputs, as large as the processor has registers for.
+constexpr int panel_vectors   = lanes == 16 ? 4 : 2;
+constexpr int float_tile_rows = 6;
 
-constexpr int float_panel_rows = 2*lanes;
+constexpr int float_panel_rows = panel_vectors*lanes;
+
+struct panel_column {
+    floats rows[panel_vectors];
+};
 
 // In a panel, a block has the columns of its first lane, then those of the second one, and so on. One column between them, which is
 // not used, keeps those that are written together from sharing the same sets of a cache.
 constexpr int     columns_apart    = vectors_in_block + 1;
 constexpr int64_t columns_in_panel = lanes*columns_apart; // of a block
 
-// As many rows of inputs as the processor has registers for are multiplied with a panel at a time.
-constexpr int float_tile_rows = lanes == 16 ? 12 : 6;
+// As many blocks as stay in the level-2 cache while all rows of inputs are multiplied with them.
+constexpr int64_t blocks_in_panel = lanes == 16 ? 4 : 16;
 
 // With fewer rows of inputs, or of weights, filling a panel takes longer than it saves.
 constexpr int panel_inputs_min  = 12;
@@ -134,26 +137,30 @@ template <int n, class F> void in_equal_parts(int64_t count, const F & use) {
     }
 }
 
-// The products of a panel with n rows of inputs. `next` are those that follow. If it were inlined, GCC would keep the totals in
-// registers, and the sums in memory.
+// Adds to the totals the products of a panel's blocks with n rows of inputs, whose part for them begins at `from`. `next` are the
+// rows that follow. If it were inlined, GCC would keep the totals in registers, and the sums in memory.
 template <class T, int n>
-__attribute__((noinline)) void multiply_float_tile(const panel_column * panel, int64_t vectors, const row * rows, const row * next, panel_column (&totals)[n]) {
+__attribute__((noinline)) void
+add_float_tile(const panel_column * panel, int64_t vectors, const row * rows, const row * next, size_t from, panel_column (&totals)[n]) {
     for (int64_t first = 0; first < vectors; first += vectors_in_block, panel += columns_in_panel) {
         const int64_t in_block = std::min<int64_t>(vectors_in_block, vectors - first);
         const char * in[n];
         const char * ahead[n];
-#pragma GCC unroll 16
+#pragma GCC unroll 8
         for (int m = 0; m < n; ++m) {
-            in[m]    = rows[m].input + first*sizeof(floats);
-            ahead[m] = first + vectors_in_block < vectors ? in[m] + vectors_in_block*sizeof(floats) : next[m].input;
+            in[m]    = rows[m].input + from + first*sizeof(floats);
+            ahead[m] = first + vectors_in_block < vectors ? in[m] + vectors_in_block*sizeof(floats) : next[m].input + from;
         }
         for (int lane = 0; lane < lanes; ++lane) {
             // All lines of these inputs are read for each lane. Those of the next block are fetched meanwhile.
             constexpr size_t fetched = vectors_in_block*sizeof(floats)/lanes;
             panel_column sums[n];
-#pragma GCC unroll 16
+#pragma GCC unroll 8
             for (int m = 0; m < n; ++m) {
-                sums[m] = {all(0.0f), all(0.0f)};
+#pragma GCC unroll 8
+                for (floats & sum : sums[m].rows) {
+                    sum = all(0.0f);
+                }
                 for (size_t line = 0; line < fetched; line += line_size) {
                     _mm_prefetch(ahead[m] + lane*fetched + line, _MM_HINT_T0);
                 }
@@ -162,28 +169,22 @@ __attribute__((noinline)) void multiply_float_tile(const panel_column * panel, i
             const panel_column * end     = weights + in_block;
             for (size_t at = lane*sizeof(float); weights < end; ++weights, at += sizeof(floats)) {
                 const panel_column column = *weights;
-#pragma GCC unroll 16
+#pragma GCC unroll 8
                 for (int m = 0; m < n; ++m) {
                     const floats value = all(a_float(in[m] + at));
-                    sums[m].half[0] = T::add_product(sums[m].half[0], column.half[0], value);
-                    sums[m].half[1] = T::add_product(sums[m].half[1], column.half[1], value);
+#pragma GCC unroll 8
+                    for (int v = 0; v < panel_vectors; ++v) {
+                        sums[m].rows[v] = T::add_product(sums[m].rows[v], column.rows[v], value);
+                    }
                 }
             }
-#pragma GCC unroll 16
+#pragma GCC unroll 8
             for (int m = 0; m < n; ++m) {
-                totals[m].half[0] = add(totals[m].half[0], sums[m].half[0]);
-                totals[m].half[1] = add(totals[m].half[1], sums[m].half[1]);
+#pragma GCC unroll 8
+                for (int v = 0; v < panel_vectors; ++v) {
+                    totals[m].rows[v] = add(totals[m].rows[v], sums[m].rows[v]);
+                }
             }
-        }
-    }
-}
-
-// Puts the products of the first `used` rows of a panel with n rows of inputs.
-template <int n> void put_columns(const panel_column (&products)[n], const row * rows, int64_t first, int used) {
-    for (int m = 0; m < n; ++m) {
-        put_result(products[m].half[0], rows[m].output + first, std::min(used, lanes));
-        if (used > lanes) {
-            put_result(products[m].half[1], rows[m].output + first + lanes, used - lanes);
         }
     }
 }
@@ -198,8 +199,8 @@ template <class T> struct last_vector {
     }
 };
 
-// Transposes a vector of each of `lanes` rows to one half of every lane's next column.
-template <class T> void transpose_to_panel(const typename T::weight * const (&rows)[lanes], int64_t first, panel_column * to, int half) {
+// Transposes a vector of each of `lanes` rows to one vector of every lane's next column.
+template <class T> void transpose_to_panel(const typename T::weight * const (&rows)[lanes], int64_t first, panel_column * to, int vector) {
     for (int part = 0; part < lanes; part += 8) {
         ints eight[8];
         for (int r = 0; r < 8; ++r) {
@@ -211,7 +212,7 @@ template <class T> void transpose_to_panel(const typename T::weight * const (&ro
         }
         transpose(eight);
         for (int i = 0; i < 8; ++i) {
-            to[(part + i)*columns_apart].half[half] = as_floats(eight[i]);
+            to[(part + i)*columns_apart].rows[vector] = as_floats(eight[i]);
         }
     }
 }
@@ -220,13 +221,13 @@ template <class T> void fill_panel(const char * weights, size_t stride, int used
     using weight = typename T::weight;
     const int64_t whole = columns/columns_in_vector<T>;
     const auto column_of = [&](int64_t at) { return panel + at/vectors_in_block*columns_in_panel + at%vectors_in_block; };
-    for (int half = 0; half*lanes < used; ++half) {
+    for (int vector = 0; vector*lanes < used; ++vector) {
         const weight * rows[lanes];
         for (int r = 0; r < lanes; ++r) { // missing rows at the end are computed and discarded
-            rows[r] = (const weight *) (weights + std::min(half*lanes + r, used - 1)*stride);
+            rows[r] = (const weight *) (weights + std::min(vector*lanes + r, used - 1)*stride);
         }
         for (int64_t at = 0; at < whole; ++at) {
-            transpose_to_panel<T>(rows, at*columns_in_vector<T>, column_of(at), half);
+            transpose_to_panel<T>(rows, at*columns_in_vector<T>, column_of(at), vector);
         }
         if (whole < vectors_of<T>(columns)) {
             weight last[lanes][columns_in_vector<T>];
@@ -234,8 +235,30 @@ template <class T> void fill_panel(const char * weights, size_t stride, int used
                 memcpy(last[r], last_vector<T>(rows[r], columns).weights, sizeof(last[r]));
                 rows[r] = last[r];
             }
-            transpose_to_panel<T>(rows, 0, column_of(whole), half);
+            transpose_to_panel<T>(rows, 0, column_of(whole), vector);
         }
+    }
+}
+
+// The products of up to a panel's number of rows of weights with all rows of inputs.
+template <class T>
+void multiply_with_panels(const char * weights, size_t stride, int64_t first, int used, int64_t columns, const row * rows, int64_t count, panel_column * panel) {
+    constexpr int64_t columns_at_once = blocks_in_panel*columns_in_block<T>;
+    for (int64_t at = 0; at < columns; at += columns_at_once) {
+        const int64_t some = std::min(columns_at_once, columns - at);
+        fill_panel<T>(weights + at*sizeof(typename T::weight), stride, used, some, panel);
+        in_equal_parts<float_tile_rows>(count, [&](int64_t part, auto size) {
+            const row * tile = rows + part;
+            panel_column totals[size] = {};
+            for (int m = 0; at > 0 && m < size; ++m) {
+                memcpy(totals + m, tile[m].output + first, used*sizeof(float));
+            }
+            const row * next = part + 2*size <= count ? tile + size : tile;
+            add_float_tile<T, size>(panel, vectors_of<T>(some), tile, next, at/T::in_lane*sizeof(float), totals);
+            for (int m = 0; m < size; ++m) {
+                memcpy(tile[m].output + first, totals + m, used*sizeof(float));
+            }
+        });
     }
 }
 
@@ -289,22 +312,20 @@ void sum_stored_block(const stored_rows<T> & stored, int64_t block, int64_t r, c
     for (int b = 0; b < blocks; ++b) {
 #pragma GCC unroll 16
         for (int m = 0; m < n; ++m) {
-            to[(b*n + m)*float_panel_rows] = sums[b][m];
+            to[(b*n + m)*lanes] = sums[b][m];
         }
     }
 }
 
 // Adds, in their order, the lanes of the sums of a block for each row of weights.
-inline void add_lanes(const floats * sums, int used, panel_column & totals) {
-    for (int half = 0; half*lanes < used; ++half) {
-        floats each[lanes];
-        for (int r = 0; r < lanes; ++r) {
-            each[r] = sums[std::min(half*lanes + r, used - 1)];
-        }
-        transpose_lanes(each);
-        for (const floats & lane : each) {
-            totals.half[half] = add(totals.half[half], lane);
-        }
+inline void add_lanes(const floats * sums, int used, floats & totals) {
+    floats each[lanes];
+    for (int r = 0; r < lanes; ++r) {
+        each[r] = sums[std::min(r, used - 1)];
+    }
+    transpose_lanes(each);
+    for (const floats & lane : each) {
+        totals = add(totals, lane);
     }
 }
 
@@ -312,11 +333,11 @@ inline void add_lanes(const floats * sums, int used, panel_column & totals) {
 // longer than memory.
 template <class T> constexpr int blocks_at_once = lanes == 8 && sizeof(typename T::weight) == 2 ? 4 : 1;
 
-// The products of up to a panel's number of rows of weights with one row of inputs, as the weights are stored. From memory, weights
-// are read fastest when each row is read to its end before the next.
-template <class T> void multiply_stored(const stored_rows<T> & stored, const row * rows, floats * sums, panel_column (&totals)[1]) {
+// The products of up to `lanes` rows of weights with one row of inputs, as the weights are stored. From memory, weights are read
+// fastest when each row is read to its end before the next.
+template <class T> void multiply_stored(const stored_rows<T> & stored, const row * rows, floats * sums, floats (&totals)[1]) {
     const auto sum_blocks = [&](int64_t block, int r, auto count) {
-        sum_stored_block<T, 1, count>(stored, block, r, stored.part(block, r) + prefetch_distance, rows, sums + block*float_panel_rows + r);
+        sum_stored_block<T, 1, count>(stored, block, r, stored.part(block, r) + prefetch_distance, rows, sums + block*lanes + r);
     };
     for (int r = 0; r < stored.used; ++r) {
         int64_t block = 0;
@@ -328,12 +349,12 @@ template <class T> void multiply_stored(const stored_rows<T> & stored, const row
         }
     }
     for (int64_t block = 0; block < stored.blocks; ++block) {
-        add_lanes(sums + block*float_panel_rows, stored.used, *totals);
+        add_lanes(sums + block*lanes, stored.used, *totals);
     }
 }
 
 // The same with n rows of inputs, of which a block should stay in the level-1 cache.
-template <class T, int n> void multiply_stored(const stored_rows<T> & stored, const row * rows, floats * sums, panel_column (&totals)[n]) {
+template <class T, int n> void multiply_stored(const stored_rows<T> & stored, const row * rows, floats * sums, floats (&totals)[n]) {
     for (int64_t block = 0; block < stored.blocks; ++block) {
         for (int r = 0; r < stored.used; ++r) {
             const int64_t next = r + prefetch_distance/stored.bytes_in_block;
@@ -343,15 +364,16 @@ template <class T, int n> void multiply_stored(const stored_rows<T> & stored, co
             sum_stored_block<T, n>(stored, block, r, ahead, rows, sums + r);
         }
         for (int m = 0; m < n; ++m) {
-            add_lanes(sums + m*float_panel_rows, stored.used, totals[m]);
+            add_lanes(sums + m*lanes, stored.used, totals[m]);
         }
     }
 }
 
 // The bytes of memory that `multiply_floats` needs.
 template <class T> size_t float_buffer_size(int64_t columns) {
-    const size_t for_few = std::max<size_t>(blocks_of<T>(columns), panel_inputs_min - 1)*float_panel_rows*sizeof(floats);
-    return std::max<size_t>(blocks_of<T>(columns)*columns_in_panel*sizeof(panel_column), for_few);
+    const int64_t blocks = blocks_of<T>(columns);
+    return std::max<size_t>(std::min(blocks, blocks_in_panel)*columns_in_panel*sizeof(panel_column),
+                            std::max<int64_t>(blocks, panel_inputs_min - 1)*lanes*sizeof(floats));
 }
 
 // The products of up to a panel's number of rows of weights, starting with the first one, with all rows of inputs.
@@ -359,22 +381,19 @@ template <class T>
 void multiply_floats(const char * weights, size_t stride, int64_t first, int used, int64_t columns, const row * rows, int64_t count, void * buffer) {
     weights += first*stride;
     if (count >= panel_inputs_min && used >= panel_weights_min) {
-        auto * panel = (panel_column *) buffer;
-        fill_panel<T>(weights, stride, used, columns, panel);
-        in_equal_parts<float_tile_rows>(count, [&](int64_t at, auto size) {
-            const row * tile = rows + at;
-            panel_column totals[size] = {};
-            multiply_float_tile<T, size>(panel, vectors_of<T>(columns), tile, at + 2*size <= count ? tile + size : tile, totals);
-            put_columns(totals, tile, first, used);
-        });
+        multiply_with_panels<T>(weights, stride, first, used, columns, rows, count, (panel_column *) buffer);
         return;
     }
-    const stored_rows<T> stored = {weights, stride, used, columns};
-    in_equal_parts<panel_inputs_min - 1>(count, [&](int64_t at, auto size) {
-        panel_column totals[size] = {};
-        multiply_stored(stored, rows + at, (floats *) buffer, totals);
-        put_columns(totals, rows + at, first, used);
-    });
+    for (int done = 0; done < used; done += lanes) {
+        const stored_rows<T> stored = {weights + done*stride, stride, std::min(lanes, used - done), columns};
+        in_equal_parts<panel_inputs_min - 1>(count, [&](int64_t part, auto size) {
+            floats totals[size] = {};
+            multiply_stored(stored, rows + part, (floats *) buffer, totals);
+            for (int m = 0; m < size; ++m) {
+                put_result(totals[m], rows[part + m].output + first + done, stored.used);
+            }
+        });
+    }
 }
 
 } // namespace
