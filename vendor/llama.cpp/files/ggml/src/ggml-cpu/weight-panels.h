@@ -1,8 +1,10 @@
-// Products with quantized weights: panels of rows are decoded into a cache-sized buffer, in which one instruction serves as many rows
-// as a vector has lanes, and the inputs are rounded to 8 bits once per product. No second copy of the weights is kept.
+// Products with weights that are quantized or floats: panels of rows are decoded into a cache-sized buffer, in which one instruction
+// serves as many rows as a vector has lanes. Inputs that meet quantized weights are rounded to 8 bits once per product. No second copy
+// of the weights is kept.
 //
 // Each product depends, bit for bit, only on its row of weights and its row of inputs: not on the other rows of inputs, their
-// number, or the number of threads. Sums within a block of weights are integers; blocks are added in their order.
+// number, or the number of threads. Sums within a block of quantized weights are integers; blocks, and floats, are added in a fixed
+// order.
 #pragma once
 
 #include "ggml-cpu-impl.h"
@@ -12,7 +14,7 @@
 extern "C" {
 #endif
 
-/// Whether products with these weights are computed here: repacking such weights would only slow them down.
+/// Whether products with these quantized weights are computed here: repacking them would only slow them down.
 bool ggml_panels_hold(const struct ggml_tensor * weights);
 
 /// The working memory of this GGML_OP_MUL_MAT or GGML_OP_MUL_MAT_ID, in bytes; 0 if it is not computed here.
