@@ -87,9 +87,8 @@ struct ProductOf {
 struct ProductOfViews {
     ggml_tensor* operator()(ggml_context* context, ggml_tensor* weight, ggml_tensor* input,
                             ggml_tensor*&) const {
-        ggml_tensor* const every_other =
-            ggml_view_3d(context, weight, weight->ne[0], weight->ne[1] / 2, weight->ne[2], 2 * weight->nb[1],
-                         weight->nb[2], 0);
+        ggml_tensor* const every_other = ggml_view_3d(context, weight, weight->ne[0], weight->ne[1] / 2,
+                                                      weight->ne[2], 2 * weight->nb[1], weight->nb[2], 0);
         return ggml_mul_mat(context, every_other, ggml_permute(context, input, 0, 2, 1, 3));
     }
     void set(ggml_tensor*) const {}
@@ -204,8 +203,8 @@ TEST_CASE("floats: several matrices, and views of weights and inputs, are multip
             const Weights weights = random_weights(random, type, 72, 34, kMatrices);
             const int64_t rows_of_inputs = count * kMatrices * kShared;
             const Values inputs = random_inputs(random, type, rows_of_inputs * weights.columns);
-            const Values products = compute(3, weights, {weights.columns, count, kMatrices * kShared}, inputs,
-                                            test::Product{});
+            const Values products =
+                compute(3, weights, {weights.columns, count, kMatrices * kShared}, inputs, test::Product{});
             CHECK(largest_error(weights, inputs, products) < kErrorMax);
 
             // The same values where the views find them.
@@ -223,8 +222,8 @@ TEST_CASE("floats: several matrices, and views of weights and inputs, are multip
                     permuted.insert(permuted.end(), from, from + weights.columns);
                 }
             }
-            const Values of_views = compute(2, spread, {weights.columns, kMatrices * kShared, count},
-                                            permuted, ProductOfViews{});
+            const Values of_views =
+                compute(2, spread, {weights.columns, kMatrices * kShared, count}, permuted, ProductOfViews{});
             CHECK(same_bits(of_views.data(), products.data(), static_cast<int64_t>(products.size())));
         }
     }
@@ -242,8 +241,7 @@ TEST_CASE("floats: inputs of 16 bits give what the same inputs of 32 bits give")
             Values inputs = random_values(random, count * weights.columns);
             for (float& value : inputs) value = std::round(value * 64) / 64; // any type holds it
             const Values expected = product(1, weights, inputs);
-            const Values products =
-                compute(2, weights, {weights.columns, count}, inputs, ProductOf{type});
+            const Values products = compute(2, weights, {weights.columns, count}, inputs, ProductOf{type});
             CHECK(same_bits(products.data(), expected.data(), static_cast<int64_t>(expected.size())));
         }
     }
