@@ -121,14 +121,14 @@ TEST_CASE(
     "floats: a row's products are the same bits alone, in every batch and with every number of threads") {
     if (!has_panels()) return;
     Random random(2);
-    constexpr int64_t kRows = 83;
     constexpr int64_t kCount = 40;
     for (const ggml_type type : kTypes) {
         const std::string type_name = ggml_type_name(type);
         CAPTURE(type_name);
         for (const int64_t columns : {100, 2048, 2500}) {
             CAPTURE(columns);
-            const Weights weights = random_weights(random, type, columns, kRows);
+            const int64_t rows = columns == 2048 ? 96 : 83; // whole panels, and not
+            const Weights weights = random_weights(random, type, columns, rows);
             const Values inputs = random_values(random, kCount * columns);
             const Values expected = product(1, weights, inputs);
             const auto check_batch = [&](int64_t first, int64_t count, int threads) {
@@ -137,7 +137,7 @@ TEST_CASE(
                 CAPTURE(threads);
                 const auto* const begin = inputs.data() + first * columns;
                 const Values products = product(threads, weights, Values(begin, begin + count * columns));
-                CHECK(same_bits(products.data(), expected.data() + first * kRows, count * kRows));
+                CHECK(same_bits(products.data(), expected.data() + first * rows, count * rows));
             };
             for (int64_t first = 0; first < kCount; ++first) check_batch(first, 1, 1);
             for (int64_t count = 2; count <= 33; ++count)

@@ -214,6 +214,32 @@ TEST_CASE("panels: an expert's products are the same bits as those of its matrix
     }
 }
 
+TEST_CASE("panels: several matrices at once give the same bits as each alone") {
+    if (!has_panels()) return;
+    Random random(5);
+    constexpr int64_t kMatrices = 3;
+    constexpr int64_t kCount = 4; // rows of inputs of each
+    for (const ggml_type type : kTypes) {
+        const std::string type_name = ggml_type_name(type);
+        CAPTURE(type_name);
+        const Weights weights = random_weights(random, type, 512, 20, kMatrices);
+        const Values inputs = random_values(random, kMatrices * kCount * weights.columns);
+        const Values products =
+            compute(2, weights, {weights.columns, kCount, kMatrices}, inputs, test::Product{});
+        for (int64_t matrix = 0; matrix < kMatrices; ++matrix) {
+            Weights one = weights;
+            const size_t size = weights.bytes.size() / kMatrices;
+            const auto* const from = weights.bytes.data() + static_cast<size_t>(matrix) * size;
+            one.bytes.assign(from, from + size);
+            one.count = 1;
+            const auto* const begin = inputs.data() + matrix * kCount * weights.columns;
+            const Values expected = product(1, one, Values(begin, begin + kCount * weights.columns));
+            CHECK(same_bits(products.data() + matrix * kCount * weights.rows, expected.data(),
+                            kCount * weights.rows));
+        }
+    }
+}
+
 TEST_CASE("panels: inputs of zero give zero, and the largest weights and inputs do not overflow") {
     if (!has_panels()) return;
     Random random(4);
