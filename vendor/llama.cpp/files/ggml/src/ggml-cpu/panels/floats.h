@@ -376,9 +376,10 @@ template <class T> size_t float_buffer_size(int64_t columns) {
                             std::max<int64_t>(blocks, panel_inputs_min - 1)*lanes*sizeof(floats));
 }
 
-// The products of up to a panel's number of rows of weights, starting with the first one, with all rows of inputs.
+// The products of up to a panel's number of the `width` rows of weights, starting with the first one, with all rows of inputs.
 template <class T>
-void multiply_floats(const char * weights, size_t stride, int64_t first, int used, int64_t columns, const row * rows, int64_t count, void * buffer) {
+void multiply_floats(const char * weights, size_t stride, int64_t first, int64_t width, int64_t columns, const row * rows, int64_t count, void * buffer) {
+    const int used = (int) std::min<int64_t>(float_panel_rows, width - first);
     weights += first*stride;
     if (count >= panel_inputs_min && used >= panel_weights_min) {
         multiply_with_panels<T>(weights, stride, first, used, columns, rows, count, (panel_column *) buffer);
