@@ -15,6 +15,7 @@ add_executable(
     test/grammar_test.cpp
     test/kv_rows_test.cpp
     test/lfm2_vl_tokens_test.cpp
+    test/ordered_attention_test.cpp
     test/q3_kv_test.cpp
     test/sampler_bench_test.cpp
     test/sampler_order_test.cpp
