@@ -1,6 +1,6 @@
 // On the processor, a request has the same probabilities bit for bit, whatever else is computed with it, however its prompt is cut,
-// whether its prefix is cached or was swapped out, wherever its cells lie, and with every number of threads. The models have
-// quantized weights and are loaded with the defaults.
+// whether its prefix is cached or was swapped out, wherever its cells lie, and with every number of threads. The models are
+// loaded with the defaults.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -26,6 +26,12 @@ const models: readonly { name: string; fixture: Fixture; level: string; options?
   { name: "a llama in Q4_K_M", fixture: wide, level: "Q4_K_M" },
   { name: "a llama with a cache of 8 bits", fixture: wide, level: "Q6_K", options: { kvBits: 8 } },
   { name: "an lfm2", fixture: { ...wide, architecture: "lfm2" }, level: "Q8_0" },
+  {
+    name: "an lfm2moe, whose router has floats",
+    fixture: { ...wide, architecture: "lfm2moe" },
+    level: "Q8_0",
+  },
+  { name: "a llama in F16", fixture: wide, level: "F16" },
   { name: "a qwen3", fixture: { ...wide, architecture: "qwen3" }, level: "Q5_K_M" },
   {
     name: "a gemma3 with a sliding window",
