@@ -77,7 +77,7 @@ template <class T> int64_t columns_of_block(int64_t columns, int64_t at) {
 
 // Rows of inputs are filled up with zeros to whole vectors. An odd number of lines keeps them from sharing the same sets of a cache.
 template <class T> size_t float_input_size(int64_t columns) {
-    return (vectors_of<T>(columns)*sizeof(floats)/line_size | 1)*line_size;
+    return ((vectors_of<T>(columns)*sizeof(floats) + line_size - 1)/line_size | 1)*line_size;
 }
 
 // Block `at` of a row of inputs.
