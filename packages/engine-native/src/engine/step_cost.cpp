@@ -21,9 +21,8 @@ constexpr double kWeightLonger = 0.15;
 /// once where much is to be gained.
 constexpr double kUnseenShare = 0.25;
 
-/// A step with prefill, and what comes between it and the next, should take this many times as long as one without. Single steps
-/// take longer than expected: the longest of a prompt should stay below four times. A stream that slows to that for a while is
-/// still readable, and prefill in chunks that large loses little.
+/// A step with prefill, and what comes between it and the next, should take this many times as long as one without: less than the
+/// four times at which a stream is still readable, because single steps take longer than expected. Chunks that large lose little.
 constexpr double kStretch = 3.4;
 
 /// The budget while nothing is known.
