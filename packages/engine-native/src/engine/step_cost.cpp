@@ -1,7 +1,6 @@
 #include "engine/step_cost.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstdlib>
 #include <limits>
 #include <utility>
@@ -21,9 +20,9 @@ constexpr double kWeightLonger = 0.15;
 /// once where much is to be gained.
 constexpr double kUnseenShare = 0.25;
 
-/// A step with prefill, and what comes between it and the next, should take this many times as long as one without: less than the
-/// four times at which a stream is still readable, because single steps take longer than expected. Chunks that large lose little.
-constexpr double kStretch = 3.4;
+/// A step with prefill, and what comes between it and the next, may take this many times as long as one without: a stream that
+/// slows to a fifth for a while is still readable, and prefill in chunks that large loses little.
+constexpr double kStretch = 5;
 
 /// The budget while nothing is known.
 constexpr int32_t kTokensUnknown = 64;
@@ -80,30 +79,6 @@ std::optional<UnfinishedSteps::Computed> UnfinishedSteps::add(int32_t prompt, do
     return std::exchange(unfinished_, {.prompt = 0, .ms = 0});
 }
 
-void ChunkCost::observe(int32_t tokens, double ms) {
-    Seen& seen = seen_[static_cast<size_t>(std::bit_width(static_cast<uint32_t>(tokens)))];
-    average(seen.tokens, tokens);
-    average(seen.ms, ms);
-}
-
-bool ChunkCost::is_known() const {
-    return std::ranges::any_of(seen_, [](const Seen& seen) { return seen.tokens > 0; });
-}
-
-double ChunkCost::tokens_in(double ms, double fixed_ms) const {
-    Seen smaller{.tokens = 0, .ms = fixed_ms};
-    for (const Seen& seen : seen_) {
-        if (seen.tokens == 0) continue;
-        // At most half of the smallest chunk's time, because its tokens take time too.
-        if (smaller.tokens == 0) smaller.ms = std::min(fixed_ms, seen.ms / 2);
-        if (seen.ms > ms && seen.ms > smaller.ms)
-            return smaller.tokens +
-                   (seen.tokens - smaller.tokens) * (ms - smaller.ms) / (seen.ms - smaller.ms);
-        smaller = seen;
-    }
-    return smaller.tokens * ms / smaller.ms;
-}
-
 void PrefillBudget::observe(int32_t decoding, int32_t prompt, double ms) {
     if (ms <= 0) return;
     if (prompt == 0) {
@@ -113,15 +88,15 @@ void PrefillBudget::observe(int32_t decoding, int32_t prompt, double ms) {
     // A few tokens say little: most of such a step's time is not spent on them.
     if (prompt < kTokensMin) return;
     const double rest = decoding > 0 ? std::min(decoding_step_ms_, ms / 2) : 0;
-    chunks_.observe(prompt, ms - rest);
+    average(prompt_token_ms_, (ms - rest) / prompt);
 }
 
 int32_t PrefillBudget::tokens(int32_t decoding, int32_t waiting, double between_ms) {
     // Waiting requests count as much as decoding ones: if many wait for a few, the few slow down more.
     const double crowd = std::max(1.0, static_cast<double>(waiting) / std::max(decoding, 1));
-    const bool is_known = decoding_step_ms_ > 0 && chunks_.is_known();
-    const double chunk_ms = (kStretch * crowd - 1) * decoding_step_ms_ - between_ms;
-    const double count = is_known ? chunks_.tokens_in(chunk_ms, decoding_step_ms_) : kTokensUnknown * crowd;
+    const bool is_known = decoding_step_ms_ > 0 && prompt_token_ms_ > 0;
+    const double prompt_ms = (kStretch * crowd - 1) * decoding_step_ms_ - between_ms;
+    const double count = is_known ? prompt_ms / prompt_token_ms_ : kTokensUnknown * crowd;
     const int32_t least = std::min(kTokensMin, tokens_max_);
     const auto wanted = static_cast<int32_t>(std::clamp<double>(count, least, tokens_max_));
     if (kSteadyShare * std::abs(wanted - tokens_) > tokens_) tokens_ = wanted;

@@ -1,5 +1,5 @@
-// Learns from how long steps take on this machine with this model: what a step costs (StepCost), what a chunk of a prompt adds to
-// it (ChunkCost), and how much prefill fits beside decoding sequences (PrefillBudget). Pure arithmetic; the engine's thread measures.
+// Learns from how long steps take on this machine with this model: what a step costs (StepCost), and how much prefill fits beside
+// decoding sequences (PrefillBudget). Pure arithmetic; the engine's thread measures.
 #pragma once
 
 #include <array>
@@ -54,29 +54,6 @@ private:
     Computed unfinished_{.prompt = 0, .ms = 0};
 };
 
-/// How long chunks of a prompt take by their size. A small one costs more for each of its tokens than a large one, because it reads
-/// the same weights, so sizes are learned apart: of one to the next power of two each.
-class ChunkCost {
-public:
-    /// A chunk of `tokens` tokens, at least 1, took `ms`.
-    void observe(int32_t tokens, double ms);
-
-    bool is_known() const;
-
-    /// The number of tokens of a chunk that takes `ms`, if any size is known: between the sizes seen by a straight line. Chunks
-    /// smaller than all of these are taken to cost `fixed_ms` however few tokens they have, larger ones as much for each token.
-    double tokens_in(double ms, double fixed_ms) const;
-
-private:
-    /// Moving averages; 0 if no chunk of these sizes was seen.
-    struct Seen {
-        double tokens = 0;
-        double ms = 0;
-    };
-
-    std::array<Seen, 32> seen_;
-};
-
 /// The step budget of chunked prefill: how many prompt tokens a step may compute beside decoding sequences without slowing them
 /// down too much.
 class PrefillBudget {
@@ -97,9 +74,9 @@ public:
 
 private:
     const int32_t tokens_max_;
-    /// Moving average; 0 while nothing is known.
+    /// Moving averages; 0 while nothing is known.
     double decoding_step_ms_ = 0;
-    ChunkCost chunks_;
+    double prompt_token_ms_ = 0;
     /// The last result of tokens().
     int32_t tokens_ = 0;
 };
