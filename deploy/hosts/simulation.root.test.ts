@@ -37,7 +37,7 @@ const scriptMs = 30_000;
 const load = 0.75;
 /**
  * The tolerance of a simulated mean, median or 90th percentile: a fraction of the measured one, or milliseconds. Means and medians are
- * mostly within a twentieth; the 90th percentile depends on 16 of 160 requests, so a short disturbance by other processes shows.
+ * mostly within a twentieth; the 90th percentile depends on a tenth of the requests, so a short disturbance by other processes shows.
  */
 const bound = { part: 1 / 3, ms: 30 };
 /** The number of attempts: if other processes slow down the cluster after its measurement, everything is repeated. */
@@ -152,7 +152,7 @@ function figuresOf(times: readonly Times[], key: keyof Times): Record<string, nu
 }
 
 async function startCluster(network: Network, home: string): Promise<{ client: HostClient; urls: string[] }> {
-  const model = await tinyModel({ embedding: 256, feedForward: 1024, layers: 8, weights: "f16" });
+  const model = await tinyModel({ embedding: 256, feedForward: 1024, layers: 48, weights: "f16" });
   const flags = "--parallel 2 --ctx 1024 --cache-ram 0 --allow-host".split(" ");
   const replicas = replicaAddresses.map(
     (address, index) =>
