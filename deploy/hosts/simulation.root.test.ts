@@ -10,6 +10,7 @@ import {
   type ServiceTimes,
 } from "@ingle/bench/service-times";
 import { ClusterRules, simulate } from "@ingle/bench/simulation";
+import { withWorkAfter, type CrowdSample } from "@ingle/bench/work-after";
 import { Script, type ScriptedRequest } from "@ingle/bench/workload";
 import { seededRandom, tinyModel } from "@ingle/fixtures";
 import { expect, it } from "vitest";
@@ -78,6 +79,7 @@ async function ask(client: HostClient, asked: Asked): Promise<Times & { computed
 interface Samples {
   prompts: PromptSample[];
   replies: ReplySample[];
+  crowds: CrowdSample[];
   /** The intended and the actual numbers of prompt tokens. */
   wanted: number;
   real: number;
@@ -101,6 +103,20 @@ async function measure(client: HostClient, baseUrl: string, name: string, sample
     for (const times of await Promise.all(asked))
       samples.replies.push({ ...times, replies: crowd, tokens: 32 });
   }
+  const startedAt = performance.now();
+  const queued = Array.from({ length: 12 }, (_, index) => {
+    const seed = `${name} queued ${samples.crowds.length} ${index}`;
+    return ask(client, { seed, promptTokens: 40, replyTokens: 8, baseUrl });
+  });
+  const requests = (await Promise.all(queued)).map(({ computedTokens }) => ({
+    promptTokens: computedTokens,
+    replyTokens: 8,
+  }));
+  samples.crowds.push({ requests, totalMs: performance.now() - startedAt });
+}
+
+function serviceTimes(samples: Samples): ServiceTimes {
+  return withWorkAfter(serviceTimesOf(size, samples), samples.crowds);
 }
 
 /** Random requests at random times, as many as the load requires. */
@@ -113,7 +129,8 @@ function script(
   const requests: (ScriptedRequest & { wanted: number })[] = [];
   const stepMs = service.decodeSteps.at(-1)?.ms ?? Number.NaN;
   // A prompt of 60 tokens and a reply of 32, two at a time.
-  const workMs = (32 * stepMs) / size.parallel + tokensOf(60) * service.promptTokenMs;
+  const overheadMs = service.requestMs + service.afterMs;
+  const workMs = (32 * stepMs) / size.parallel + tokensOf(60) * service.promptTokenMs + overheadMs;
   const meanGapMs = workMs / (replicaAddresses.length * load);
   let at = 0;
   for (let session = 0; ; session += 1) {
@@ -188,15 +205,15 @@ interface Compared {
 
 /** Measures the replicas before and after the requests, and simulates the requests with the measured times. */
 async function compare(client: HostClient, urls: readonly string[], name: string): Promise<Compared[]> {
-  const samples: Samples = { prompts: [], replies: [], wanted: 0, real: 0 };
+  const samples: Samples = { prompts: [], replies: [], crowds: [], wanted: 0, real: 0 };
   const measureAll = (when: string) =>
     Promise.all(urls.map((url) => measure(client, url, `${name} ${when} ${url}`, samples)));
   await measureAll("before");
   const tokensOf = (wanted: number): number => Math.round((wanted * samples.real) / samples.wanted);
-  const requests = script(serviceTimesOf(size, samples), tokensOf);
+  const requests = script(serviceTimes(samples), tokensOf);
   const real = await replay(client, requests, name);
   await measureAll("after");
-  const service = serviceTimesOf(size, samples);
+  const service = serviceTimes(samples);
   const autoscaling = {
     minReplicas: urls.length,
     maxReplicas: urls.length,
@@ -207,8 +224,14 @@ async function compare(client: HostClient, urls: readonly string[], name: string
   const simulated: Times[] = [];
   simulate({ service, rules, source: new Script(requests), onEnd: (request) => simulated.push(request) });
   expect(simulated).toHaveLength(real.length);
-  const { decodeSteps, promptTokenMs, requestMs } = service;
-  const measured = JSON.stringify({ requests: requests.length, decodeSteps, promptTokenMs, requestMs });
+  const { decodeSteps, promptTokenMs, requestMs, afterMs } = service;
+  const measured = JSON.stringify({
+    requests: requests.length,
+    decodeSteps,
+    promptTokenMs,
+    requestMs,
+    afterMs,
+  });
   process.stdout.write(`${name}: ${measured}\n`);
   return (["firstMs", "totalMs"] as const).flatMap((key) => {
     const [ofCluster, ofSimulation] = [figuresOf(real, key), figuresOf(simulated, key)];

@@ -7,13 +7,18 @@ import type { PeerOptions } from "../peers.ts";
 import { makePrompts, seedOf, type Prompts, measureTokensPerWord } from "../prompts.ts";
 import { timeToFirstToken, userRequest } from "../stream-record.ts";
 import { contextLength, streamAll, type Subject } from "../subject.ts";
-import { serviceTimesOf, type PromptSample, type ReplySample, type ServiceTimes } from "./service-times.ts";
+import { serviceTimesOf, type PromptSample, type ReplySample } from "./service-times.ts";
+import { withWorkAfter, type CrowdSample } from "./work-after.ts";
 
 /** Lengths of the prompts measured alone, in tokens. */
 const promptLengths = [64, 128, 256, 512];
 /** A short prompt makes concurrent replies start nearly together; the reply is long. */
 const crowdPromptTokens = 8;
 const replyTokens = 96;
+/** Requests for each slot, sent at the same time to measure what a replica with a queue takes longer. */
+const queuedPerSlot = 6;
+const queuedPromptTokens = 64;
+const queuedReplyTokens = 16;
 
 export interface ServiceTimesRun extends Omit<BenchOptions, "model">, PeerOptions {
   model: string;
@@ -29,6 +34,7 @@ export async function measureServiceTimes(run: ServiceTimesRun): Promise<string>
   await using subject = await startHttpSubject("ingle", { model, threads, slots, signal });
   const prompts: PromptSample[] = [];
   const replies: ReplySample[] = [];
+  const crowds: CrowdSample[] = [];
   const warmUp = makePrompts(seedOf(seed, "warm-up"), tokensPerWord);
   await subject.stream(userRequest(warmUp.text(16), 4));
   for (let round = 0; round < rounds; round += 1) {
@@ -38,10 +44,12 @@ export async function measureServiceTimes(run: ServiceTimesRun): Promise<string>
       replies.push(...(await measureCrowd(subject, texts, crowd)));
       say(`Round ${round + 1} of ${rounds}: ${crowd} ${crowd === 1 ? "reply" : "replies"} at a time.`);
     }
+    crowds.push(await measureQueue(subject, texts, queuedPerSlot * slots));
+    say(`Round ${round + 1} of ${rounds}: ${queuedPerSlot * slots} requests in a queue.`);
   }
   const size = { parallel: slots, kvTokens: slots * contextLength };
   const about = { startedAt, machine, model: modelFile, threads, rounds, seed, wasForced: force };
-  const times: ServiceTimes = { ...serviceTimesOf(size, { prompts, replies }), about };
+  const times = withWorkAfter({ ...serviceTimesOf(size, { prompts, replies }), about }, crowds);
   const [file = ""] = await writeResults(run.out, { name: "service-times", startedAt }, { json: times });
   return file;
 }
@@ -73,4 +81,19 @@ async function measureCrowd(subject: Subject, texts: Prompts, crowd: number): Pr
     firstMs: timeToFirstToken(record),
     totalMs: record.endedAtMs - record.sentAtMs,
   }));
+}
+
+async function measureQueue(subject: Subject, texts: Prompts, requests: number): Promise<CrowdSample> {
+  const asked = Array.from({ length: requests }, () =>
+    userRequest(texts.text(queuedPromptTokens), queuedReplyTokens),
+  );
+  const startedAt = performance.now();
+  const records = await streamAll(subject, asked);
+  return {
+    requests: records.map(({ computedTokens, completionTokens }) => ({
+      promptTokens: computedTokens,
+      replyTokens: completionTokens,
+    })),
+    totalMs: performance.now() - startedAt,
+  };
 }

@@ -20,6 +20,8 @@ export const ServiceTimes = z.object({
   promptTokenMs: Positive,
   /** Overhead of a request: network, template, tokenizer. Replies wait meanwhile, as on shared cores. */
   requestMs: z.number().nonnegative(),
+  /** Work of a request after its last token: usage records, metrics, prefix cache. Other requests wait meanwhile. Default 0. */
+  afterMs: z.number().nonnegative().default(0),
 });
 export type ServiceTimes = z.infer<typeof ServiceTimes>;
 
@@ -65,7 +67,7 @@ export interface ReplySample {
   totalMs: number;
 }
 
-/** Fits the samples: prompts by linear regression, steps by the median per number of replies. */
+/** Fits the samples, except `afterMs` (work-after.ts): prompts by linear regression, steps by the median per number of replies. */
 export function serviceTimesOf(
   size: Pick<ServiceTimes, "parallel" | "kvTokens">,
   samples: { prompts: readonly PromptSample[]; replies: readonly ReplySample[] },

@@ -73,6 +73,8 @@ export class SimulatedReplica {
   #stepCount = 0;
   #stepMs = Infinity;
   #prefillTokensPerMs = 0;
+  /** Work left after replies that ended. It comes before everything else. */
+  #afterLeftMs = 0;
 
   constructor(id: number, rules: ReplicaRules) {
     this.id = id;
@@ -104,7 +106,8 @@ export class SimulatedReplica {
     const [prompt] = this.#prefilling;
     const firstToken = prompt === undefined ? Infinity : prompt.prefillLeft / this.#prefillTokensPerMs;
     const lastToken = (this.#decoding.time - this.#stepCount) * this.#stepMs;
-    return this.#at + Math.max(0, Math.min(firstToken, this.#decoding.length === 0 ? Infinity : lastToken));
+    const nextMs = Math.min(firstToken, this.#decoding.length === 0 ? Infinity : lastToken);
+    return this.#at + this.#afterLeftMs + Math.max(0, nextMs);
   }
 
   arrive(request: Request): void {
@@ -128,6 +131,7 @@ export class SimulatedReplica {
       const ended = this.#decoding.take();
       if (ended === undefined) break;
       this.#keep(ended);
+      this.#afterLeftMs += this.#rules.service.afterMs;
       onEnd(ended);
     }
     this.#admit();
@@ -140,7 +144,9 @@ export class SimulatedReplica {
   }
 
   #advance(now: number): void {
-    const passed = now - this.#at;
+    const after = Math.min(this.#afterLeftMs, now - this.#at);
+    const passed = now - this.#at - after;
+    this.#afterLeftMs -= after;
     this.#at = now;
     if (passed <= 0) return;
     const [prompt] = this.#prefilling;

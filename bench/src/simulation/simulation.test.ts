@@ -15,6 +15,7 @@ const service: ServiceTimes = {
   ],
   promptTokenMs: 1,
   requestMs: 5,
+  afterMs: 0,
 };
 
 /** A fixed number of replicas. */
@@ -69,6 +70,11 @@ function stepByStep(
     isIn: false,
   }));
   let now = 0;
+  let afterMs = 0;
+  const end = (one: (typeof state)[number]): void => {
+    one.endAt = now;
+    afterMs += times.afterMs;
+  };
   while (state.some(({ endAt }) => endAt === 0)) {
     const isRunning = ({ isIn, endAt }: (typeof state)[number]): boolean => isIn && endAt === 0;
     for (const one of state)
@@ -76,6 +82,11 @@ function stepByStep(
     const running = state.filter(isRunning);
     const decoding = running.filter(({ prefill }) => prefill === 0);
     const prompt = running.find(({ prefill }) => prefill > 0);
+    if (afterMs > 0) {
+      now += afterMs;
+      afterMs = 0;
+      continue;
+    }
     if (running.length === 0) {
       now = Math.min(...state.filter(({ isIn }) => !isIn).map(({ at }) => at));
       continue;
@@ -93,14 +104,14 @@ function stepByStep(
     now += decodeMs + tokens * times.promptTokenMs;
     for (const one of decoding) {
       one.replied += 1;
-      if (one.replied === one.replyTokens) one.endAt = now;
+      if (one.replied === one.replyTokens) end(one);
     }
     if (prompt === undefined) continue;
     prompt.prefill -= tokens;
     if (prompt.prefill > 0) continue;
     prompt.firstAt = now;
     prompt.replied = 1;
-    if (prompt.replyTokens === 1) prompt.endAt = now;
+    if (prompt.replyTokens === 1) end(prompt);
   }
   return state.map(({ at, firstAt, endAt }) => ({
     firstMs: firstAt - at,
@@ -145,6 +156,14 @@ describe("a replica", () => {
     );
   });
 
+  it("delays the others by the work after a reply, whose own client does not notice it", () => {
+    const times = { ...service, afterMs: 30 };
+    const { ended } = play([request(0, 1, 100, 1), request(110, 2, 100, 1), request(500, 3, 100, 1)], {
+      times,
+    });
+    expect(ended.map(({ totalMs }) => totalMs)).toEqual([105, 105 + 25, 105]);
+  });
+
   it("lets a request wait whose tokens do not fit beside the others", () => {
     const { ended } = play([request(0, 1, 100, 11), request(0, 2, 100, 11)], {
       times: { ...service, kvTokens: 200 },
@@ -177,8 +196,9 @@ describe("a replica", () => {
         at += random.uint32() % 400;
         return request(at, session, 1 + (random.uint32() % 200), 1 + (random.uint32() % 40));
       });
-      const { ended } = play(asked);
-      const exact = stepByStep(asked, service);
+      const times = { ...service, afterMs: seed };
+      const { ended } = play(asked, { times });
+      const exact = stepByStep(asked, times);
       const mean = (
         key: "firstMs" | "totalMs",
         list: readonly { firstMs: number; totalMs: number }[],
