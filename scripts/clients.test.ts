@@ -6,6 +6,7 @@ import { z } from "zod";
 
 const root = path.join(import.meta.dirname, "..");
 const Manifest = z.object({ devDependencies: z.record(z.string(), z.string()) });
+const Installed = z.object({ dependencies: z.record(z.string(), z.string()) });
 const clients = [
   "openai",
   "@anthropic-ai/sdk",
@@ -26,5 +27,15 @@ describe("docs/clients.md", () => {
     const version = manifest.devDependencies[client] ?? "not installed";
     const row = page.split("\n").find((line) => line.includes(`[${client}](`));
     expect(row).toContain(version);
+  });
+
+  it("has the version of Mastra that its test installs", async () => {
+    const folder = path.join(root, "packages/server/test/foreign/mastra");
+    const { dependencies } = Installed.parse(
+      JSON.parse(await readFile(path.join(folder, "package.json"), "utf8")),
+    );
+    const page = await readFile(path.join(root, "docs/clients.md"), "utf8");
+    const row = page.split("\n").find((line) => line.includes("[@mastra/core]("));
+    expect(row).toContain(`| ${dependencies["@mastra/core"]} |`);
   });
 });

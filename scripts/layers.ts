@@ -75,7 +75,8 @@ function parseManifest(file: TextFile): Manifest {
 }
 
 function dependencyProblems(manifest: Manifest): string[] {
-  if (!/^(packages|vendor)\//.test(manifest.path)) return [];
+  // Not a folder inside of one, which a test installs elsewhere.
+  if (!/^(packages|vendor)\/[^/]+\/package\.json$/.test(manifest.path)) return [];
   const layer = layers[manifest.name];
   if (layer === undefined) {
     return [
