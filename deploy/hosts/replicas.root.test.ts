@@ -51,7 +51,8 @@ beforeAll(async () => {
     [`guesser-${name}`, { address: `${clientAddresses[name]}0`, etc: hostsFile(name) }] as const,
   ]);
   network = await createNetwork(Object.fromEntries([...replicaHosts, ...proxyHosts, ...clientHosts]));
-  const model = await tinyModel({ contextLength: 4096 });
+  // Replies must last while a test looks at them: with fewer layers, a queue would be empty before its length was asked for.
+  const model = await tinyModel({ contextLength: 4096, layers: 16 });
   const sizes = "--parallel 8 --ctx 2048 --cache-ram 64".split(" ");
   const trust = ["--allow-host", publicName, "--trust-proxy", ...Object.values(proxyAddresses)];
   const flags = [...sizes, ...trust];

@@ -3,6 +3,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { withPromptsBeside, type BesideSample } from "@ingle/bench/prompts-beside-replies";
 import {
   serviceTimesOf,
   type PromptSample,
@@ -10,7 +11,6 @@ import {
   type ServiceTimes,
 } from "@ingle/bench/service-times";
 import { ClusterRules, simulate } from "@ingle/bench/simulation";
-import { withWorkAfter, type CrowdSample } from "@ingle/bench/work-after";
 import { Script, type ScriptedRequest } from "@ingle/bench/workload";
 import { seededRandom, tinyModel } from "@ingle/fixtures";
 import { expect, it } from "vitest";
@@ -68,18 +68,32 @@ interface Asked {
   baseUrl?: string;
 }
 
-async function ask(client: HostClient, asked: Asked): Promise<Times & { computedTokens: number }> {
+interface AskedTimes extends Times {
+  computedTokens: number;
+}
+
+function startAsking(
+  client: HostClient,
+  asked: Asked,
+): { begun: Promise<boolean>; times: Promise<AskedTimes> } {
   const { seed, promptTokens, replyTokens, baseUrl } = asked;
-  const chat = { content: textOf(seed, promptTokens), maxTokens: replyTokens, isStream: true, apiKey };
-  const outcome = await client.chat(baseUrl === undefined ? chat : { ...chat, baseUrl }).outcome;
-  expect(outcome).toMatchObject({ isWhole: true, error: null });
-  return { ...outcome, computedTokens: outcome.promptTokens - outcome.cachedTokens };
+  const order = { content: textOf(seed, promptTokens), maxTokens: replyTokens, isStream: true, apiKey };
+  const { begun, outcome } = client.chat(baseUrl === undefined ? order : { ...order, baseUrl });
+  const times = outcome.then((ended) => {
+    expect(ended).toMatchObject({ isWhole: true, error: null });
+    return { ...ended, computedTokens: ended.promptTokens - ended.cachedTokens };
+  });
+  return { begun, times };
+}
+
+function ask(client: HostClient, asked: Asked): Promise<AskedTimes> {
+  return startAsking(client, asked).times;
 }
 
 interface Samples {
   prompts: PromptSample[];
   replies: ReplySample[];
-  crowds: CrowdSample[];
+  beside: BesideSample[];
   /** The intended and the actual numbers of prompt tokens. */
   wanted: number;
   real: number;
@@ -103,20 +117,28 @@ async function measure(client: HostClient, baseUrl: string, name: string, sample
     for (const times of await Promise.all(asked))
       samples.replies.push({ ...times, replies: crowd, tokens: 32 });
   }
-  const startedAt = performance.now();
-  const queued = Array.from({ length: 12 }, (_, index) => {
-    const seed = `${name} queued ${samples.crowds.length} ${index}`;
-    return ask(client, { seed, promptTokens: 40, replyTokens: 8, baseUrl });
-  });
-  const requests = (await Promise.all(queued)).map(({ computedTokens }) => ({
-    promptTokens: computedTokens,
-    replyTokens: 8,
-  }));
-  samples.crowds.push({ requests, totalMs: performance.now() - startedAt });
+  samples.beside.push(await measureBeside(client, baseUrl, `${name} beside ${samples.beside.length}`));
+}
+
+/** A prompt that arrives while a reply is running. */
+async function measureBeside(client: HostClient, baseUrl: string, name: string): Promise<BesideSample> {
+  const [promptTokens, replyTokens] = [8, 64];
+  const sentAt = performance.now();
+  const reply = startAsking(client, { seed: `${name} reply`, promptTokens, replyTokens, baseUrl });
+  expect(await reply.begun).toBe(true);
+  const at = performance.now() - sentAt;
+  const prompt = await ask(client, { seed: `${name} prompt`, promptTokens: 60, replyTokens: 1, baseUrl });
+  const { computedTokens, totalMs } = await reply.times;
+  expect(totalMs).toBeGreaterThan(at + prompt.firstMs);
+  return {
+    running: { at: 0, session: 0, promptTokens: computedTokens, replyTokens },
+    arriving: { at, session: 1, promptTokens: prompt.computedTokens, replyTokens: 1 },
+    firstMs: prompt.firstMs,
+  };
 }
 
 function serviceTimes(samples: Samples): ServiceTimes {
-  return withWorkAfter(serviceTimesOf(size, samples), samples.crowds);
+  return withPromptsBeside(serviceTimesOf(size, samples), samples.beside);
 }
 
 /** Random requests at random times, as many as the load requires. */
@@ -129,8 +151,7 @@ function script(
   const requests: (ScriptedRequest & { wanted: number })[] = [];
   const stepMs = service.decodeSteps.at(-1)?.ms ?? Number.NaN;
   // A prompt of 60 tokens and a reply of 32, two at a time.
-  const overheadMs = service.requestMs + service.afterMs;
-  const workMs = (32 * stepMs) / size.parallel + tokensOf(60) * service.promptTokenMs + overheadMs;
+  const workMs = (32 * stepMs) / size.parallel + tokensOf(60) * service.promptTokenMs + service.requestMs;
   const meanGapMs = workMs / (replicaAddresses.length * load);
   let at = 0;
   for (let session = 0; ; session += 1) {
@@ -205,7 +226,7 @@ interface Compared {
 
 /** Measures the replicas before and after the requests, and simulates the requests with the measured times. */
 async function compare(client: HostClient, urls: readonly string[], name: string): Promise<Compared[]> {
-  const samples: Samples = { prompts: [], replies: [], crowds: [], wanted: 0, real: 0 };
+  const samples: Samples = { prompts: [], replies: [], beside: [], wanted: 0, real: 0 };
   const measureAll = (when: string) =>
     Promise.all(urls.map((url) => measure(client, url, `${name} ${when} ${url}`, samples)));
   await measureAll("before");
@@ -224,13 +245,13 @@ async function compare(client: HostClient, urls: readonly string[], name: string
   const simulated: Times[] = [];
   simulate({ service, rules, source: new Script(requests), onEnd: (request) => simulated.push(request) });
   expect(simulated).toHaveLength(real.length);
-  const { decodeSteps, promptTokenMs, requestMs, afterMs } = service;
+  const { decodeSteps, promptTokenMs, requestMs, besideTokenMs } = service;
   const measured = JSON.stringify({
     requests: requests.length,
     decodeSteps,
     promptTokenMs,
     requestMs,
-    afterMs,
+    besideTokenMs,
   });
   process.stdout.write(`${name}: ${measured}\n`);
   return (["firstMs", "totalMs"] as const).flatMap((key) => {

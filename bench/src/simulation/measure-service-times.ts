@@ -3,22 +3,22 @@ import { startHttpSubject } from "../http-subject.ts";
 import { assertIdle, describeMachine, describeModel } from "../machine.ts";
 import type { BenchOptions } from "../options.ts";
 import { writeResults } from "../results.ts";
+import { besideStreams } from "../scenarios/running-streams.ts";
 import type { PeerOptions } from "../peers.ts";
 import { makePrompts, seedOf, type Prompts, measureTokensPerWord } from "../prompts.ts";
 import { timeToFirstToken, userRequest } from "../stream-record.ts";
 import { contextLength, streamAll, type Subject } from "../subject.ts";
+import { withPromptsBeside, type BesideSample } from "./prompts-beside-replies.ts";
 import { serviceTimesOf, type PromptSample, type ReplySample } from "./service-times.ts";
-import { withWorkAfter, type CrowdSample } from "./work-after.ts";
 
 /** Lengths of the prompts measured alone, in tokens. */
 const promptLengths = [64, 128, 256, 512];
 /** A short prompt makes concurrent replies start nearly together; the reply is long. */
 const crowdPromptTokens = 8;
 const replyTokens = 96;
-/** Requests for each slot, sent at the same time to measure what a replica with a queue takes longer. */
-const queuedPerSlot = 6;
-const queuedPromptTokens = 64;
-const queuedReplyTokens = 16;
+/** A prompt arrives beside a reply after this many of its tokens; it has more than can be generated meanwhile. */
+const besideAfterTokens = 8;
+const besideReplyTokens = 1_200;
 
 export interface ServiceTimesRun extends Omit<BenchOptions, "model">, PeerOptions {
   model: string;
@@ -34,7 +34,7 @@ export async function measureServiceTimes(run: ServiceTimesRun): Promise<string>
   await using subject = await startHttpSubject("ingle", { model, threads, slots, signal });
   const prompts: PromptSample[] = [];
   const replies: ReplySample[] = [];
-  const crowds: CrowdSample[] = [];
+  const beside: BesideSample[] = [];
   const warmUp = makePrompts(seedOf(seed, "warm-up"), tokensPerWord);
   await subject.stream(userRequest(warmUp.text(16), 4));
   for (let round = 0; round < rounds; round += 1) {
@@ -44,12 +44,12 @@ export async function measureServiceTimes(run: ServiceTimesRun): Promise<string>
       replies.push(...(await measureCrowd(subject, texts, crowd)));
       say(`Round ${round + 1} of ${rounds}: ${crowd} ${crowd === 1 ? "reply" : "replies"} at a time.`);
     }
-    crowds.push(await measureQueue(subject, texts, queuedPerSlot * slots));
-    say(`Round ${round + 1} of ${rounds}: ${queuedPerSlot * slots} requests in a queue.`);
+    if (slots > 1) beside.push(...(await measureBeside({ subject, signal }, texts)));
   }
   const size = { parallel: slots, kvTokens: slots * contextLength };
   const about = { startedAt, machine, model: modelFile, threads, rounds, seed, wasForced: force };
-  const times = withWorkAfter({ ...serviceTimesOf(size, { prompts, replies }), about }, crowds);
+  const alone = { ...serviceTimesOf(size, { prompts, replies }), about };
+  const times = slots === 1 ? alone : withPromptsBeside(alone, beside);
   const [file = ""] = await writeResults(run.out, { name: "service-times", startedAt }, { json: times });
   return file;
 }
@@ -83,17 +83,33 @@ async function measureCrowd(subject: Subject, texts: Prompts, crowd: number): Pr
   }));
 }
 
-async function measureQueue(subject: Subject, texts: Prompts, requests: number): Promise<CrowdSample> {
-  const asked = Array.from({ length: requests }, () =>
-    userRequest(texts.text(queuedPromptTokens), queuedReplyTokens),
-  );
-  const startedAt = performance.now();
-  const records = await streamAll(subject, asked);
-  return {
-    requests: records.map(({ computedTokens, completionTokens }) => ({
-      promptTokens: computedTokens,
-      replyTokens: completionTokens,
-    })),
-    totalMs: performance.now() - startedAt,
-  };
+/** Prompts that arrive while a reply is running, each beside a reply of its own. */
+async function measureBeside(
+  { subject, signal }: { subject: Subject; signal: AbortSignal },
+  texts: Prompts,
+): Promise<BesideSample[]> {
+  const samples: BesideSample[] = [];
+  for (const length of promptLengths) {
+    const running = {
+      texts: [texts.text(crowdPromptTokens)],
+      maxTokens: besideReplyTokens,
+      warmPieces: besideAfterTokens,
+    };
+    const request = userRequest(texts.text(length), 1);
+    const { result, streams } = await besideStreams({ subject, signal }, running, () =>
+      subject.stream(request),
+    );
+    const sentAtMs = streams[0]?.sentAtMs ?? Number.NaN;
+    samples.push({
+      running: { at: 0, session: 0, promptTokens: crowdPromptTokens, replyTokens: besideReplyTokens },
+      arriving: {
+        at: result.sentAtMs - sentAtMs,
+        session: 1,
+        promptTokens: result.computedTokens,
+        replyTokens: 1,
+      },
+      firstMs: timeToFirstToken(result),
+    });
+  }
+  return samples;
 }

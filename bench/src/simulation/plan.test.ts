@@ -11,7 +11,6 @@ const service = {
   decodeSteps: [{ replies: 1, ms: 9 }],
   promptTokenMs: 1,
   requestMs: 2,
-  afterMs: 0,
 };
 const autoscaling = { minReplicas: 1, maxReplicas: 4, waitingPerReplica: 4, kvUsagePercent: 80 };
 const plan = {

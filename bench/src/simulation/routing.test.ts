@@ -10,7 +10,6 @@ const service = {
   decodeSteps: [{ replies: 1, ms: 1 }],
   promptTokenMs: 1,
   requestMs: 0,
-  afterMs: 0,
 };
 
 function cluster(count: number) {

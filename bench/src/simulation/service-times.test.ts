@@ -13,7 +13,6 @@ const service: ServiceTimes = {
   ],
   promptTokenMs: 1,
   requestMs: 0,
-  afterMs: 0,
 };
 
 describe("service times", () => {

@@ -18,10 +18,13 @@ export const ServiceTimes = z.object({
   decodeSteps: z.array(z.object({ replies: z.int().positive(), ms: Positive })).min(1),
   /** One token of a prompt. */
   promptTokenMs: Positive,
+  /**
+   * One token of a prompt in a step that also decodes replies: chunks are short there, and each has a cost of its own. Default:
+   * `promptTokenMs`.
+   */
+  besideTokenMs: Positive.optional(),
   /** Overhead of a request: network, template, tokenizer. Replies wait meanwhile, as on shared cores. */
   requestMs: z.number().nonnegative(),
-  /** Work of a request after its last token: usage records, metrics, prefix cache. Other requests wait meanwhile. Default 0. */
-  afterMs: z.number().nonnegative().default(0),
 });
 export type ServiceTimes = z.infer<typeof ServiceTimes>;
 
@@ -67,7 +70,7 @@ export interface ReplySample {
   totalMs: number;
 }
 
-/** Fits the samples, except `afterMs` (work-after.ts): prompts by linear regression, steps by the median per number of replies. */
+/** Fits the samples, except `besideTokenMs` (prompts-beside-replies.ts): prompts by linear regression, steps by the median per number of replies. */
 export function serviceTimesOf(
   size: Pick<ServiceTimes, "parallel" | "kvTokens">,
   samples: { prompts: readonly PromptSample[]; replies: readonly ReplySample[] },

@@ -73,8 +73,6 @@ export class SimulatedReplica {
   #stepCount = 0;
   #stepMs = Infinity;
   #prefillTokensPerMs = 0;
-  /** Work left after replies that ended. It comes before everything else. */
-  #afterLeftMs = 0;
 
   constructor(id: number, rules: ReplicaRules) {
     this.id = id;
@@ -106,8 +104,7 @@ export class SimulatedReplica {
     const [prompt] = this.#prefilling;
     const firstToken = prompt === undefined ? Infinity : prompt.prefillLeft / this.#prefillTokensPerMs;
     const lastToken = (this.#decoding.time - this.#stepCount) * this.#stepMs;
-    const nextMs = Math.min(firstToken, this.#decoding.length === 0 ? Infinity : lastToken);
-    return this.#at + this.#afterLeftMs + Math.max(0, nextMs);
+    return this.#at + Math.max(0, Math.min(firstToken, this.#decoding.length === 0 ? Infinity : lastToken));
   }
 
   arrive(request: Request): void {
@@ -131,7 +128,6 @@ export class SimulatedReplica {
       const ended = this.#decoding.take();
       if (ended === undefined) break;
       this.#keep(ended);
-      this.#afterLeftMs += this.#rules.service.afterMs;
       onEnd(ended);
     }
     this.#admit();
@@ -144,9 +140,7 @@ export class SimulatedReplica {
   }
 
   #advance(now: number): void {
-    const after = Math.min(this.#afterLeftMs, now - this.#at);
-    const passed = now - this.#at - after;
-    this.#afterLeftMs -= after;
+    const passed = now - this.#at;
     this.#at = now;
     if (passed <= 0) return;
     const [prompt] = this.#prefilling;
@@ -186,7 +180,7 @@ export class SimulatedReplica {
 
   /** Updates the rates of steps and prompts until the next change. */
   #setRates(): void {
-    const { promptTokenMs, parallel } = this.#rules.service;
+    const { promptTokenMs, besideTokenMs = promptTokenMs, parallel } = this.#rules.service;
     const replies = this.#decoding.length;
     const prompts = this.#prefilling.length;
     if (replies === 0) {
@@ -201,9 +195,9 @@ export class SimulatedReplica {
     }
     const comingSoon = Math.min(this.waiting, parallel - this.running);
     const crowd = Math.max(1, (prompts + comingSoon) / replies);
-    const fitting = ((stretch * crowd - 1) * decodeMs) / promptTokenMs;
+    const fitting = ((stretch * crowd - 1) * decodeMs) / besideTokenMs;
     const tokens = Math.min(Math.max(fitting, prefillTokensMin), prefillTokensMax);
-    this.#stepMs = decodeMs + tokens * promptTokenMs;
+    this.#stepMs = decodeMs + tokens * besideTokenMs;
     this.#prefillTokensPerMs = tokens / this.#stepMs;
   }
 

@@ -15,7 +15,6 @@ const service: ServiceTimes = {
   ],
   promptTokenMs: 1,
   requestMs: 5,
-  afterMs: 0,
 };
 
 /** A fixed number of replicas. */
@@ -70,11 +69,6 @@ function stepByStep(
     isIn: false,
   }));
   let now = 0;
-  let afterMs = 0;
-  const end = (one: (typeof state)[number]): void => {
-    one.endAt = now;
-    afterMs += times.afterMs;
-  };
   while (state.some(({ endAt }) => endAt === 0)) {
     const isRunning = ({ isIn, endAt }: (typeof state)[number]): boolean => isIn && endAt === 0;
     for (const one of state)
@@ -82,11 +76,6 @@ function stepByStep(
     const running = state.filter(isRunning);
     const decoding = running.filter(({ prefill }) => prefill === 0);
     const prompt = running.find(({ prefill }) => prefill > 0);
-    if (afterMs > 0) {
-      now += afterMs;
-      afterMs = 0;
-      continue;
-    }
     if (running.length === 0) {
       now = Math.min(...state.filter(({ isIn }) => !isIn).map(({ at }) => at));
       continue;
@@ -98,20 +87,22 @@ function stepByStep(
       1,
       (running.length - decoding.length + Math.min(coming, places)) / decoding.length,
     );
-    const budget =
-      decoding.length === 0 ? 1 : Math.min(Math.max(Math.floor((5 * crowd - 1) * decodeMs), 16), 512);
+    const { besideTokenMs = times.promptTokenMs } = times;
+    const tokenMs = decoding.length === 0 ? times.promptTokenMs : besideTokenMs;
+    const fitting = Math.floor(((5 * crowd - 1) * decodeMs) / tokenMs);
+    const budget = decoding.length === 0 ? 1 : Math.min(Math.max(fitting, 16), 512);
     const tokens = prompt === undefined ? 0 : Math.min(prompt.prefill, budget);
-    now += decodeMs + tokens * times.promptTokenMs;
+    now += decodeMs + tokens * tokenMs;
     for (const one of decoding) {
       one.replied += 1;
-      if (one.replied === one.replyTokens) end(one);
+      if (one.replied === one.replyTokens) one.endAt = now;
     }
     if (prompt === undefined) continue;
     prompt.prefill -= tokens;
     if (prompt.prefill > 0) continue;
     prompt.firstAt = now;
     prompt.replied = 1;
-    if (prompt.replyTokens === 1) end(prompt);
+    if (prompt.replyTokens === 1) prompt.endAt = now;
   }
   return state.map(({ at, firstAt, endAt }) => ({
     firstMs: firstAt - at,
@@ -156,14 +147,6 @@ describe("a replica", () => {
     );
   });
 
-  it("delays the others by the work after a reply, whose own client does not notice it", () => {
-    const times = { ...service, afterMs: 30 };
-    const { ended } = play([request(0, 1, 100, 1), request(110, 2, 100, 1), request(500, 3, 100, 1)], {
-      times,
-    });
-    expect(ended.map(({ totalMs }) => totalMs)).toEqual([105, 105 + 25, 105]);
-  });
-
   it("lets a request wait whose tokens do not fit beside the others", () => {
     const { ended } = play([request(0, 1, 100, 11), request(0, 2, 100, 11)], {
       times: { ...service, kvTokens: 200 },
@@ -196,7 +179,7 @@ describe("a replica", () => {
         at += random.uint32() % 400;
         return request(at, session, 1 + (random.uint32() % 200), 1 + (random.uint32() % 40));
       });
-      const times = { ...service, afterMs: seed };
+      const times = { ...service, besideTokenMs: 1 + seed / 20 };
       const { ended } = play(asked, { times });
       const exact = stepByStep(asked, times);
       const mean = (
