@@ -31,6 +31,9 @@ add_executable(
 if(UNIX)
     target_sources(ingle_llama_tests PRIVATE test/lost_device_test.cpp) # it forks
 endif()
+if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|aarch64)$")
+    target_sources(ingle_llama_tests PRIVATE test/confinement_test.cpp) # where system calls are filtered
+endif()
 target_compile_features(ingle_llama_tests PRIVATE cxx_std_23)
 target_compile_options(ingle_llama_tests PRIVATE ${INGLE_WARNINGS})
 target_compile_definitions(

@@ -40,9 +40,9 @@ constexpr uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
 /// System calls with this bit belong to another ABI of x86-64, under other numbers.
 constexpr uint32_t kOtherAbi = 0x40000000;
 
-/// Calls that start programs, reach other processes, the network, mounts, namespaces or the kernel, or change the owner and the rights of
-/// files. From 424 on, a call has the
-/// same number on every architecture; these are given as numbers because older headers lack their names.
+/// Calls that start programs, reach other processes, the network, mounts, namespaces or the kernel, or change the owner and the
+/// rights of files. From 424 on, a call has the same number on every architecture; these are given as numbers because older headers
+/// lack their names.
 constexpr std::array kDenied = {
     SYS_execve,
     SYS_execveat,
@@ -106,8 +106,11 @@ constexpr std::array kDenied = {
 /// Signals may only be sent to this process: both calls have the process as their first argument.
 constexpr std::array kSignals = {SYS_kill, SYS_tgkill};
 
-/// The only kinds of sockets that may be created: GPU drivers use them to talk to their services and to the kernel.
-constexpr std::array kLocalSockets = {AF_UNIX, AF_NETLINK};
+/// Both have the family and the type as their first arguments.
+constexpr std::array kSockets = {SYS_socket, SYS_socketpair};
+
+/// The kind in the type of a socket, which may also contain flags.
+constexpr uint32_t kSocketKind = 0xf;
 
 class SystemCallFilter {
 public:
@@ -122,9 +125,8 @@ public:
             deny();
         }
         const auto self = static_cast<uint32_t>(getpid());
-        for (const auto call : kSignals) only_with_first_argument(call, std::array{self});
-        only_with_first_argument(SYS_socket, kLocalSockets);
-        only_with_first_argument(SYS_socketpair, kLocalSockets);
+        for (const auto call : kSignals) only_with_first_argument(call, self);
+        for (const auto call : kSockets) only_connected_sockets(call);
         add(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
     }
 
@@ -147,14 +149,28 @@ private:
     }
 
     /// The number of the call is loaded before and after. An argument has 64 bits, of which these calls use the lower ones.
-    void only_with_first_argument(long call, const auto& allowed) {
-        const auto count = static_cast<uint8_t>(allowed.size());
-        add(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(call), 0, static_cast<uint8_t>(count + 3));
-        load(offsetof(seccomp_data, args));
-        for (uint8_t i = 0; i < count; ++i) {
-            const auto to_reload = static_cast<uint8_t>(count - i);
-            add(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(allowed.at(i)), to_reload, 0);
-        }
+    void load_argument(size_t index) {
+        load(offsetof(seccomp_data, args) + index * sizeof(seccomp_data::args[0]));
+    }
+
+    void only_with_first_argument(long call, uint32_t value) {
+        add(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(call), 0, 4);
+        load_argument(0);
+        allow_only(value);
+        load(offsetof(seccomp_data, nr));
+    }
+
+    /// GPU drivers talk to the kernel, and over connections to their services. Other local sockets could send to any path of the file
+    /// system without being connected.
+    void only_connected_sockets(long call) {
+        add(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(call), 0, 9);
+        load_argument(0);
+        add(BPF_JMP | BPF_JEQ | BPF_K, AF_NETLINK, 6, 0);
+        add(BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 0, 4);
+        load_argument(1);
+        add(BPF_ALU | BPF_AND | BPF_K, kSocketKind);
+        add(BPF_JMP | BPF_JEQ | BPF_K, SOCK_STREAM, 2, 0);
+        add(BPF_JMP | BPF_JEQ | BPF_K, SOCK_SEQPACKET, 1, 0);
         deny();
         load(offsetof(seccomp_data, nr));
     }
