@@ -13,8 +13,8 @@
 
 #include "ggml.h"
 
+using test::check_experts;
 using test::compute;
-using test::ExpertProduct;
 using test::has_panels;
 using test::product;
 using test::Random;
@@ -159,33 +159,13 @@ TEST_CASE(
 TEST_CASE("floats: an expert's products are the same bits as those of its matrix alone") {
     if (!has_panels()) return;
     Random random(3);
-    constexpr int64_t kExperts = 5;
-    constexpr int64_t kUsed = 2;
-    constexpr int64_t kRows = 35;
     for (const ggml_type type : kTypes) {
         const std::string type_name = ggml_type_name(type);
         CAPTURE(type_name);
-        const Weights weights = random_weights(random, type, 520, kRows, kExperts);
+        const Weights weights = random_weights(random, type, 520, 35, 5);
         for (const int64_t tokens : {1, 3, 60}) {
             CAPTURE(tokens);
-            std::vector<int32_t> experts;
-            for (int64_t token = 0; token < tokens; ++token) { // the last expert is never chosen
-                const int32_t first = random.between(0, kExperts - 2);
-                experts.insert(experts.end(), {first, static_cast<int32_t>((first + 1) % (kExperts - 1))});
-            }
-            const Values inputs = random_values(random, tokens * kUsed * weights.columns);
-            const Values products = compute(random.between(1, 4), weights, {weights.columns, kUsed, tokens},
-                                            inputs, ExpertProduct{experts, kUsed});
-            for (size_t at = 0; at < experts.size(); ++at) {
-                Weights one = weights;
-                const size_t size = weights.bytes.size() / kExperts;
-                const auto* const from = weights.bytes.data() + static_cast<size_t>(experts[at]) * size;
-                one.bytes.assign(from, from + size);
-                one.count = 1;
-                const auto* const input = inputs.data() + static_cast<int64_t>(at) * weights.columns;
-                const Values expected = product(1, one, Values(input, input + weights.columns));
-                CHECK(same_bits(products.data() + static_cast<int64_t>(at) * kRows, expected.data(), kRows));
-            }
+            check_experts(random, weights, tokens);
         }
     }
 }

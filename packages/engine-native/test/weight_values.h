@@ -42,6 +42,13 @@ struct Weights {
     int64_t count;
     std::vector<uint8_t> bytes;
 
+    /// One of them, as weights of its own.
+    Weights matrix(int32_t index) const {
+        const size_t size = bytes.size() / static_cast<size_t>(count);
+        const auto* const from = bytes.data() + static_cast<size_t>(index) * size;
+        return {type, columns, rows, 1, {from, from + size}};
+    }
+
     Values decoded() const {
         Values values(static_cast<size_t>(columns * rows * count));
         if (type == GGML_TYPE_F32) std::memcpy(values.data(), bytes.data(), bytes.size());
@@ -106,6 +113,37 @@ inline Values product(int threads, const Weights& weights, const Values& inputs)
 
 inline bool same_bits(const float* a, const float* b, int64_t count) {
     return std::memcmp(a, b, static_cast<size_t>(count) * sizeof(float)) == 0;
+}
+
+/// Checks that the products of `tokens` tokens with two matrices each are the same bits as those of each matrix alone. The matrices of a
+/// token read the same inputs, as in a layer's first product, or each its own, as in the second one. The last matrix is never chosen.
+inline void check_experts(Random& random, const Weights& weights, int64_t tokens) {
+    constexpr int64_t kUsed = 2;
+    const auto choices = static_cast<int32_t>(weights.count - 1);
+    std::vector<int32_t> experts;
+    for (int64_t token = 0; token < tokens; ++token) {
+        const int32_t first = random.between(0, choices - 1);
+        experts.insert(experts.end(), {first, (first + 1) % choices});
+    }
+    for (const int64_t inputs_of_token : {int64_t{1}, kUsed}) {
+        CAPTURE(inputs_of_token);
+        const Values inputs = random_values(random, tokens * inputs_of_token * weights.columns);
+        const Values products =
+            compute(random.between(1, 4), weights, {weights.columns, inputs_of_token, tokens}, inputs,
+                    ExpertProduct{experts, kUsed});
+        for (size_t at = 0; at < experts.size(); ++at) {
+            const auto token = static_cast<int64_t>(at) / kUsed;
+            const auto use = static_cast<int64_t>(at) % kUsed;
+            const auto* const input =
+                inputs.data() + (token * inputs_of_token + use % inputs_of_token) * weights.columns;
+            // Two rows: a single one may be computed in another way.
+            Values inputs_twice(input, input + weights.columns);
+            inputs_twice.insert(inputs_twice.end(), input, input + weights.columns);
+            const Values expected = product(1, weights.matrix(experts[at]), inputs_twice);
+            CHECK(same_bits(products.data() + static_cast<int64_t>(at) * weights.rows, expected.data(),
+                            weights.rows));
+        }
+    }
 }
 
 /// Panels need AVX2; elsewhere upstream's products are used.

@@ -12,7 +12,7 @@ import {
   type TinyAdapterOptions,
   type TinyModelOptions,
 } from "@ingle/fixtures";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { prompts } from "./tiny.ts";
 
 const options: LoadOptions = { threads: 1, contextLength: 512, parallel: 8, ...exactArithmetic };
@@ -86,22 +86,34 @@ const uses = [
   [{ id: "first" }, { id: "second", scale: 0.5 }],
 ];
 
-describe.each<{ name: string; model: TinyModelOptions; extra: LoadOptions }>([
-  { name: "a llama", model: {}, extra: {} },
-  { name: "an lfm2", model: { architecture: "lfm2" }, extra: {} },
-  { name: "a llama with few cells", model: {}, extra: { cells: 600, cacheRamMiB: 64 } },
-  { name: "a llama in a process of its own", model: {}, extra: { engine: "process" } },
-])("requests with different adapters, $name", ({ model, extra }) => {
-  it("get the texts that they get alone, all at once", async () => {
-    await using loaded = await withAdapters(model, extra);
-    // The same prompts for all: state that is shared between sets of adapters would show.
-    const asked = [prompt, second, third].flatMap((each) => uses.map((adapters) => ({ each, adapters })));
-    const alone: string[] = [];
+describe.each<{ name: string; model: TinyModelOptions; places: [string, LoadOptions][] }>([
+  {
+    name: "a llama",
+    model: {},
+    places: [
+      ["in this process", {}],
+      ["with few cells", { cells: 600, cacheRamMiB: 64 }],
+      ["in a process of its own", { engine: "process" }],
+    ],
+  },
+  { name: "an lfm2", model: { architecture: "lfm2" }, places: [["in this process", {}]] },
+])("requests with different adapters, $name", ({ model, places }) => {
+  // The same prompts for all: state that is shared between sets of adapters would show.
+  const asked = [prompt, second, third].flatMap((each) => uses.map((adapters) => ({ each, adapters })));
+  const alone: string[] = [];
+  beforeAll(async () => {
     for (const { each, adapters } of asked) {
       await using fresh = await withAdapters(model);
       alone.push((await ask(fresh, each, { adapters, maxTokens: 60 })).text);
     }
+  });
+
+  it("get a text each", () => {
     expect(new Set(alone).size).toBe(asked.length);
+  });
+
+  it.each(places)("get the texts that they get alone, all at once, %s", async (_, place) => {
+    await using loaded = await withAdapters(model, place);
     for (let round = 0; round < 3; round += 1) {
       const together = await Promise.all(
         asked.map(async ({ each, adapters }) => (await ask(loaded, each, { adapters, maxTokens: 60 })).text),

@@ -1,35 +1,12 @@
 // Adapters with damaged headers, loaded in a child process beside their model: each is an EngineError or an adapter that runs, and none
 // crashes the process.
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
+import { readFile } from "node:fs/promises";
 import { tinyAdapter, tinyControlVector, tinyModel } from "@ingle/fixtures";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { extremeFields, flippedBytes, oddShapes, truncations } from "./damage.ts";
-import { limitMs, outcomes } from "./damaged-loads.ts";
+import { limitMs, outcomes, smallestLlama } from "./damaged-loads.ts";
 
-/** As small as possible: it is loaded thousands of times. */
-const model = {
-  tokens: 280,
-  embedding: 32,
-  feedForward: 32,
-  heads: 2,
-  kvHeads: 1,
-  headSize: 16,
-  layers: 2,
-  chatTemplate: null,
-};
-
-let folder: string;
-
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "ingle-damage-"));
-});
-
-afterAll(async () => {
-  await rm(folder, { recursive: true });
-});
-
+const model = { ...smallestLlama, layers: 2 };
 const codes = new Set(["ok", "model_invalid", "model_unsupported", "adapter_mismatch", "model_not_found"]);
 
 describe.each([
@@ -46,8 +23,7 @@ describe.each([
     async ({ damage, refusedMin }) => {
       const whole = await make({ model });
       const damages = damage(await readFile(whole));
-      const corpus = { whole, model: await tinyModel(model), damages, name: make.name, folder };
-      const results = await outcomes({ ...corpus, kind: "adapter" });
+      const results = await outcomes({ whole, model: await tinyModel(model), kind: "adapter", damages });
       expect(results).toHaveLength(damages.length);
       expect([...new Set(results)].filter((result) => !codes.has(result))).toEqual([]);
       const refused = results.filter((result) => result !== "ok").length;

@@ -1,34 +1,10 @@
 // Model files with damaged headers, loaded natively in a child process: each is an EngineError or a model that runs, and none crashes
 // the process. packages/gguf tests our own reader with such headers.
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
+import { readFile } from "node:fs/promises";
 import { tinyModel } from "@ingle/fixtures";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { extremeFields, flippedBytes, truncations } from "./damage.ts";
-import { limitMs, outcomes } from "./damaged-loads.ts";
-
-/** As small as possible: the model is loaded thousands of times. */
-const smallest = {
-  tokens: 280,
-  embedding: 32,
-  feedForward: 32,
-  heads: 2,
-  kvHeads: 1,
-  headSize: 16,
-  layers: 1,
-  chatTemplate: null,
-};
-
-let folder: string;
-
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "ingle-damage-"));
-});
-
-afterAll(async () => {
-  await rm(folder, { recursive: true });
-});
+import { limitMs, outcomes, smallestLlama } from "./damaged-loads.ts";
 
 const codes = new Set(["ok", "model_invalid", "model_unsupported", "out_of_memory", "invalid_request"]);
 
@@ -39,9 +15,9 @@ test.each([
 ])(
   "$name",
   async ({ make, refusedMin }) => {
-    const model = await tinyModel(smallest);
+    const model = await tinyModel(smallestLlama);
     const damages = make(await readFile(model));
-    const results = await outcomes({ whole: model, damages, name: make.name, folder });
+    const results = await outcomes({ whole: model, damages });
     expect(results).toHaveLength(damages.length);
     expect([...new Set(results)].filter((result) => !codes.has(result))).toEqual([]);
     const refused = results.filter((result) => result !== "ok").length;

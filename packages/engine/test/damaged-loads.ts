@@ -1,7 +1,8 @@
 // Loads damaged files in a child process (load-damaged.js), which must not crash: for the tests of damaged models, projectors
 // and adapters.
 import { spawn } from "node:child_process";
-import { copyFile, writeFile } from "node:fs/promises";
+import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
@@ -11,6 +12,18 @@ const script = fileURLToPath(new URL("load-damaged.js", import.meta.url));
 /** The time limit of one process. */
 export const limitMs = 240_000;
 
+/** As small as possible: it is loaded thousands of times. */
+export const smallestLlama = {
+  tokens: 280,
+  embedding: 32,
+  feedForward: 32,
+  heads: 2,
+  kvHeads: 1,
+  headSize: 16,
+  layers: 1,
+  chatTemplate: null,
+};
+
 export interface Corpus {
   /** The file to damage. */
   whole: string;
@@ -19,22 +32,24 @@ export interface Corpus {
   /** What the file is for the model. Default: a projector. */
   kind?: "adapter" | "projector";
   damages: readonly Damage[];
-  /** The name of the files that are written to `folder`. */
-  name: string;
-  folder: string;
 }
 
 /** The outcome of each damage: "ok" or the error's code. Fails if the process ended early. */
-export async function outcomes({
-  whole,
-  model,
-  kind = "projector",
-  damages,
-  name,
-  folder,
-}: Corpus): Promise<string[]> {
-  const scratch = path.join(folder, `${name}.gguf`);
-  const list = path.join(folder, `${name}.json`);
+export async function outcomes(corpus: Corpus): Promise<string[]> {
+  const folder = await mkdtemp(path.join(tmpdir(), "ingle-damage-"));
+  try {
+    return await outcomesIn(folder, corpus);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function outcomesIn(
+  folder: string,
+  { whole, model, kind = "projector", damages }: Corpus,
+): Promise<string[]> {
+  const scratch = path.join(folder, "damaged.gguf");
+  const list = path.join(folder, "damages.json");
   await copyFile(whole, scratch);
   await writeFile(list, JSON.stringify(damages));
   const args = [script, whole, scratch, list, ...(model === undefined ? [] : [model, kind])];

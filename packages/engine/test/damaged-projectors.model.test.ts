@@ -28,7 +28,7 @@ const every = Number(process.env["INGLE_TEST_EVERY"] ?? 7);
 let folder: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "ingle-damage-"));
+  folder = await mkdtemp(path.join(tmpdir(), "ingle-projectors-"));
 });
 
 afterAll(async () => {
@@ -76,13 +76,7 @@ describe.each(cases)("a projector for $architecture ($type $audio)", ({ architec
       const whole = path.join(folder, `${type ?? audio}.gguf`);
       await makeTinyProjector(whole, { ...encoders, ...smallestProjector });
       const damages = make(await readFile(whole)).filter((_, index) => index % every === 0);
-      const results = await outcomes({
-        whole,
-        model,
-        damages,
-        name: `${type ?? audio}-${make.name}`,
-        folder,
-      });
+      const results = await outcomes({ whole, model, damages });
       expect(results).toHaveLength(damages.length);
       expect([...new Set(results)].filter((result) => !codes.has(result))).toEqual([]);
       const refused = results.filter((result) => result !== "ok").length;
