@@ -1,5 +1,5 @@
 // Compiles the CUDA files that are ours or patched, for one architecture and with warnings as errors. It needs the CUDA toolkit
-// but no GPU: it checks that they compile, not what they compute.
+// with cuBLAS but no GPU: it checks that they compile, not what they compute.
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 
@@ -38,7 +38,7 @@ function configure(): void {
   const values = Object.entries(options).map(([name, value]) => `--CD${name}=${value}`);
   const folders = ["--directory", native, "--out", buildDir];
   step(
-    "configure",
+    "configure, with a CUDA toolkit that has cuBLAS (CUDACXX and CUDAToolkit_ROOT choose one of several)",
     [process.execPath, cmakeJs, "configure", "--generator", "Ninja", ...folders, ...values],
     {},
   );
