@@ -52,7 +52,9 @@ async function completeAll(body: object): Promise<LlamaServerCompletion[]> {
   return z.array(LlamaServerCompletion).parse(await ok("/completion", { ...greedy, ...body }));
 }
 
-async function stream(body: object): Promise<{ chunks: LlamaServerChunk[]; ends: LlamaServerCompletion[] }> {
+async function stream(
+  body: object = {},
+): Promise<{ chunks: LlamaServerChunk[]; ends: LlamaServerCompletion[] }> {
   const response = await post("/completion", { ...greedy, ...body, stream: true });
   expect(response.headers.get("content-type")).toBe("text/event-stream");
   const events = await expectDocumented(address, "POST /completion", response);
@@ -137,14 +139,15 @@ describe("POST /completion", () => {
     expect(inOrder.map((end) => end.prompt)).toEqual(["A", "B"]);
   });
 
-  it("returns the ids of the tokens, whole and streamed", async () => {
+  it("returns the ids of the tokens, whole if it should, and always streamed", async () => {
     const { tokens, content } = await complete({ return_tokens: true });
     expect(tokens).toHaveLength(12);
     const { content: text } = z
       .looseObject({ content: z.string() })
       .parse(await ok("/detokenize", { tokens }));
     expect(text).toBe(content);
-    const { chunks, ends } = await stream({ return_tokens: true });
+    expect((await complete()).tokens).toEqual([]);
+    const { chunks, ends } = await stream();
     expect(chunks.flatMap((chunk) => chunk.tokens)).toEqual(tokens);
     expect(ends[0]?.tokens).toEqual([]);
   });
@@ -213,7 +216,10 @@ describe("POST /completion", () => {
       ...greedy,
       response_fields: ["content", "generation_settings/n_predict", "timings/no_such"],
     });
-    expect(await response.json()).toEqual({ content: (await complete()).content, n_predict: 12 });
+    expect(await response.json()).toEqual({
+      content: (await complete()).content,
+      "generation_settings/n_predict": 12,
+    });
   });
 
   it("follows the samplers in their order, and reports them", async () => {

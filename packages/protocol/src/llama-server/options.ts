@@ -66,7 +66,11 @@ export const llamaServerOptions = {
   n: choicesField.describe("Another name for n_cmpl."),
   ...engineFields,
   return_progress: returnProgressField,
-  return_tokens: flag("return_tokens", "Returns the ids of the reply's tokens.", false),
+  return_tokens: flag(
+    "return_tokens",
+    "Returns the ids of the reply's tokens; streams always have them.",
+    false,
+  ),
   response_fields: optionalField(
     z
       .array(

@@ -80,7 +80,9 @@ export type LlamaServerSettings = z.infer<typeof LlamaServerSettings>;
 const common = {
   index: z.int().describe("Numbers the replies to the first prompt, then those to the next."),
   content: z.string(),
-  tokens: z.array(z.int()).describe("Ids of these tokens; empty unless return_tokens is true."),
+  tokens: z
+    .array(z.int())
+    .describe("Ids of these tokens; empty in whole replies unless return_tokens is true."),
   id_slot: z.literal(-1).describe("Requests have no slots."),
   tokens_predicted: z.int(),
   tokens_evaluated: z.int().describe("Tokens of the prompt."),

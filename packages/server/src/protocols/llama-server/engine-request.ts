@@ -27,7 +27,10 @@ export function toTextRequest(
     ignoreEos,
     cachePrompt,
     adapters: body.lora,
-    ...toReports(body, probabilities > 0 ? probabilities : undefined),
+    ...toReports(
+      { ...body, return_tokens: returnsTokens(body) },
+      probabilities > 0 ? probabilities : undefined,
+    ),
     responseFormat: toResponseFormat(body),
   };
   return async (model) => ({ ...common, prompt: await promptOf(model) });
@@ -56,8 +59,12 @@ export function probabilitiesOf({ n_probs: own, logprobs: other = 0 }: LlamaServ
   return own ?? other;
 }
 
-/** The generation settings, as responses report them. */
-/** `request` is that of the engine. */
+/** Whether the ids of the reply's tokens are returned. In streams, they always are. */
+export function returnsTokens(body: LlamaServerGeneration): boolean {
+  return body.return_tokens === true || body.stream === true;
+}
+
+/** The generation settings, as responses report them. `request` is that of the engine. */
 export function settingsOf(
   body: LlamaServerGeneration,
   request: Partial<GenerationRequest>,

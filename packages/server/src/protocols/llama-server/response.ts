@@ -12,7 +12,7 @@ import { mergeStreams, speedometer } from "../choice-chunks.ts";
 import type { ProtocolResponse, RunningRequest } from "../protocol.ts";
 import { toPromptProgress, toTimings, toTokenLogprobs } from "../usage.ts";
 import { llamaServerErrorEvent } from "./conventions.ts";
-import { probabilitiesOf, settingsOf } from "./engine-request.ts";
+import { probabilitiesOf, returnsTokens, settingsOf } from "./engine-request.ts";
 
 type Running = Omit<RunningRequest<LlamaServerGeneration>, "generation">;
 /** The text of the prompt that a generation replies to. */
@@ -120,7 +120,7 @@ function tokensAndProbabilities(
   logprobs: readonly TokenLogprobs[] = [],
 ): Pick<LlamaServerCompletion, "tokens" | "completion_probabilities"> {
   return {
-    tokens: body.return_tokens === true ? logprobs.map(({ id }) => id) : [],
+    tokens: returnsTokens(body) ? logprobs.map(({ id }) => id) : [],
     ...(probabilitiesOf(body) === 0 ? {} : { completion_probabilities: toProbabilities(logprobs) }),
   };
 }
@@ -151,14 +151,16 @@ function perToken(ms: number, tokens: number): number {
   return tokens > 0 ? ms / tokens : 0;
 }
 
-/** Selects the fields of a reply that `response_fields` names. Without names, returns all fields. A slash selects a field inside an object; unknown names are ignored. */
+/**
+ * Selects the fields of a reply that `response_fields` names. Without names, returns all fields. A slash selects a field inside an
+ * object, which gets the whole name; unknown names are ignored.
+ */
 function selected(reply: object, names: readonly string[] | undefined): object {
   if (names === undefined || names.length === 0) return reply;
   return Object.fromEntries(
     names.flatMap((name) => {
-      const path = name.split("/");
-      const value = path.reduce<unknown>(fieldOf, reply);
-      return value === undefined ? [] : [[path.at(-1) ?? name, value]];
+      const value = name.split("/").reduce<unknown>(fieldOf, reply);
+      return value === undefined ? [] : [[name, value]];
     }),
   );
 }
