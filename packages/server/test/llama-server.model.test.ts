@@ -102,7 +102,8 @@ describe("POST /completion", () => {
     });
     expect(reply.tokens_evaluated).toBe((await tokenize({ content: prompt, add_special: true })).length);
     expect(reply.content).not.toBe("");
-    expect(reply.timings.predicted_per_token_ms).toBeCloseTo(reply.timings.predicted_ms / 12, 9);
+    expect(reply.timings.predicted_per_token_ms).toBeCloseTo(reply.timings.predicted_ms / 11, 9);
+    expect((await complete({ n_predict: 1 })).timings.predicted_per_token_ms).toBe(0);
   });
 
   it("streams the same text, and ends with a whole reply without text and without [DONE]", async () => {

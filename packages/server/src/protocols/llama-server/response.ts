@@ -143,7 +143,8 @@ function timingsOf(result: GenerationResult): LlamaServerTimings {
   return {
     ...timings,
     prompt_per_token_ms: perToken(timings.prompt_ms, timings.prompt_n),
-    predicted_per_token_ms: perToken(timings.predicted_ms, timings.predicted_n),
+    // As in the rate: the time begins with the first token.
+    predicted_per_token_ms: perToken(timings.predicted_ms, timings.predicted_n - 1),
   };
 }
 
