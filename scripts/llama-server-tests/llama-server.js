@@ -116,5 +116,5 @@ if (own.has("--parallel")) serve.push("--parallel", own.get("--parallel"));
 if (own.has("--lora")) serve.push("--lora-modules", `lora=${own.get("--lora")}`);
 const always = ["--llama-server-api", "--variant", "developer", "--insecure-short-key"];
 process.argv = [process.argv[0], "ingle", "serve", ...always, ...serve];
-const { start } = await import("../../packages/server/bin/start.js");
+const { start } = await import("@ingle/server/bin/start.js");
 await start("ingle");
