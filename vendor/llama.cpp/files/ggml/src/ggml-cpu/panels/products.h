@@ -326,6 +326,9 @@ void multiply(const char * weights, size_t stride, int64_t first, int64_t width,
     }
     constexpr size_t size = sizeof(typename T::block);
     auto * panels = (panel<T> *) buffer;
+    // Read instead of the next weights where there are none: behind the last rows, memory may end.
+    static_assert(lanes*size <= sizeof(panel<T>));
+    const auto * nothing = (const char *) panels;
     const char * end   = weights + (width - 1)*stride + blocks*size;
     const char * ahead = each[0] + lanes*blocks*size;
     const int64_t step = count <= few_rows ? few_blocks<T> : blocks;
@@ -335,7 +338,7 @@ void multiply(const char * weights, size_t stride, int64_t first, int64_t width,
         const int64_t found = std::min(step, blocks - at);
         for (int64_t i = 0; i < found; ++i) {
             const bool has_next = ahead + lanes*size <= end;
-            decode<T>(each, has_next ? ahead : each[0], panels[i]);
+            decode<T>(each, has_next ? ahead : nothing, panels[i]);
             ahead += lanes*size;
             for (const char * & row : each) {
                 row += size;
