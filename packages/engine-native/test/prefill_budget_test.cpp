@@ -49,6 +49,16 @@ TEST_CASE("prefill budget: lets a few slow down more when many wait") {
     CHECK_EQ(budget.tokens(7, 1), 32);
 }
 
+TEST_CASE("prefill budget: a disturbed step before a prompt does not make its chunks larger") {
+    PrefillBudget budget(512);
+    for (int step = 0; step < 20; ++step) budget.observe(3, 0, step_ms(0));
+    budget.observe(3, 0, 1.5 * step_ms(0));
+    budget.observe(3, 100, step_ms(100));
+    CHECK(budget.tokens(3, 1) <= 32 * 1.1);
+    for (int step = 0; step < 30; ++step) budget.observe(3, 0, 2 * step_ms(0));
+    CHECK(budget.decoding_step_ms() > 1.9 * step_ms(0));
+}
+
 TEST_CASE("prefill budget: follows a machine that becomes slower within a few steps") {
     PrefillBudget budget(512);
     for (int step = 0; step < 20; ++step) budget.observe(2, 0, step_ms(0));

@@ -40,6 +40,11 @@ void average(double& mean, double value) {
     mean = mean == 0 ? value : mean + kNewest * (value - mean);
 }
 
+/// An average that a single disturbed step changes little.
+void calm_average(double& mean, double value) {
+    mean = mean == 0 ? value : mean + (value < mean ? kWeightShorter : kWeightLonger) * (value - mean);
+}
+
 } // namespace
 
 void StepCost::observe(int32_t tokens, double ms) {
@@ -47,8 +52,8 @@ void StepCost::observe(int32_t tokens, double ms) {
     steps_ += 1;
     const bool was_known = is_known(tokens);
     Seen& seen = seen_[static_cast<size_t>(tokens)];
-    if (!was_known) seen.ms = ms;
-    else seen.ms += (ms < seen.ms ? kWeightShorter : kWeightLonger) * (ms - seen.ms);
+    if (!was_known) seen.ms = 0;
+    calm_average(seen.ms, ms);
     seen.step = steps_;
 }
 
@@ -82,7 +87,8 @@ std::optional<UnfinishedSteps::Computed> UnfinishedSteps::add(int32_t prompt, do
 void PrefillBudget::observe(int32_t decoding, int32_t prompt, double ms) {
     if (ms <= 0) return;
     if (prompt == 0) {
-        if (decoding > 0) average(decoding_step_ms_, ms);
+        // The last step before a prompt is often a disturbed one: the prompt is turned into tokens meanwhile.
+        if (decoding > 0) calm_average(decoding_step_ms_, ms);
         return;
     }
     // A few tokens say little: most of such a step's time is not spent on them.

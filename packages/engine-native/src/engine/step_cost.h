@@ -28,7 +28,7 @@ public:
 
 private:
     struct Seen {
-        /// Moving average; 0 if never seen.
+        /// Moving average in which longer steps count less than shorter ones; 0 if never seen.
         double ms = 0;
         uint64_t step = 0;
     };
@@ -74,7 +74,7 @@ public:
 
 private:
     const int32_t tokens_max_;
-    /// Moving averages; 0 while nothing is known.
+    /// Moving averages; 0 while nothing is known. Longer decoding steps count less than shorter ones.
     double decoding_step_ms_ = 0;
     double prompt_token_ms_ = 0;
     /// The last result of tokens().
