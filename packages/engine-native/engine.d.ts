@@ -23,6 +23,11 @@ export interface NativeContextOptions {
    * where possible if GPUs compute all layers.
    */
   kvUnified: "auto" | "on" | "off";
+  /**
+   * Whether the model's layers for multi-token prediction draft tokens. "on": `invalid_argument` for a model without `mtpLayers` and over
+   * workers. "auto" uses them where they are, and where a recurrent state can be rolled back within little memory.
+   */
+  mtp: "auto" | "on" | "off";
   /** Maximum number of tokens computed at once; 0 means the batch size. */
   ubatchTokens: number;
   /** Whether the KV cache is on the devices of its layers. `invalid_argument` for false without such a device. */
@@ -120,7 +125,7 @@ export interface NativeRequest {
   logprobs: number;
   /** A scale for each of the model's adapters, in their order; empty for none. */
   adapterScales: number[];
-  /** What the reply will probably repeat, for drafts; empty for none. Ignored with a draft model or a recurrent model. */
+  /** What the reply will probably repeat, for drafts; empty for none. Ignored without `rollsBack`. */
   prediction: Int32Array;
   /** Whether to report how much of the prompt is computed. */
   reportsPrompt: boolean;

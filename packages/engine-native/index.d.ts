@@ -105,6 +105,8 @@ export interface NativeLoadOptions {
   gpuLayers: number;
   mmap: boolean;
   mlock: boolean;
+  /** Whether to load layers for multi-token prediction, if the file has any. */
+  mtp: boolean;
   /** The projector for image and audio input, whose header was checked; null for none. */
   projector: NativeProjector | null;
   /** Machines that hold layers; they come before this machine's GPUs, and stay connected until the model is disposed. */
@@ -201,6 +203,8 @@ export interface NativeModelInfo {
   isRecurrent: boolean;
   /** Whether a sequence's last tokens can be taken back, as drafts need it; not with every recurrent state. */
   rollsBack: boolean;
+  /** Layers for multi-token prediction that were loaded and can be computed. */
+  mtpLayers: number;
   /** Ids of special tokens; -1 if the vocabulary has none. The `infill` ones are for fill-in-the-middle. */
   tokens: {
     bos: number;

@@ -83,6 +83,8 @@ test.each(programs)("the C++ tests $what pass", { timeout: buildMsMax + runMsMax
     INGLE_TINY_ADAPTER: await tinyAdapter({ model: {} }),
     INGLE_TINY_ADAPTER_RANK_8: await tinyAdapter({ model: {}, seed: 2, rank: 8 }),
     INGLE_TINY_LFM2: await tinyModel({ architecture: "lfm2" }),
+    INGLE_TINY_GLM4MOE: await tinyModel({ architecture: "glm4moe", drafts: "right" }),
+    INGLE_TINY_QWEN35: await tinyModel({ architecture: "qwen35", drafts: "right" }),
     INGLE_TINY_BERT: await tinyModel({ architecture: "bert" }),
     INGLE_TINY_BERT_FIRST: await tinyModel({ architecture: "bert", pooling: "first" }),
     INGLE_TINY_LLAMA_NARROW: await tinyModel({ headSize: 32 }),

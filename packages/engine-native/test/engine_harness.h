@@ -40,7 +40,7 @@ inline ModelPtr tiny_model(const std::string& variable, bool sees = false) {
     if (model != nullptr) return model;
     const std::atomic<bool> is_aborted = false;
     llama_rt::ModelOptions options{
-        .path = tiny_file(variable), .gpu_layers = 0, .mmap = true, .mlock = false};
+        .path = tiny_file(variable), .gpu_layers = 0, .mmap = true, .mlock = false, .loads_mtp = true};
     if (sees)
         options.vision = llama_rt::VisionOptions{.path = tiny_file(variable + "_MMPROJ"), .uses_gpu = false};
     auto loaded = llama_rt::Model::load(options, [](float) {}, is_aborted);
@@ -53,6 +53,13 @@ inline ModelPtr tiny_llama() {
 }
 inline ModelPtr tiny_lfm2() {
     return tiny_model("INGLE_TINY_LFM2");
+}
+/// With a layer for multi-token prediction that is nearly always right.
+inline ModelPtr tiny_glm4moe() {
+    return tiny_model("INGLE_TINY_GLM4MOE");
+}
+inline ModelPtr tiny_qwen35() {
+    return tiny_model("INGLE_TINY_QWEN35");
 }
 
 inline ModelPtr tiny_bert() {

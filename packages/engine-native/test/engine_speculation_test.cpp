@@ -1,5 +1,5 @@
-// The engine with a draft model, here the model itself, while llama.cpp fails: drafts change no text. For a hybrid model, whose recurrent
-// state is rolled back, another model drafts. The listener asserts after each step that scheduler and context agree
+// The engine with a draft model, here the model itself, or with layers that draft, while llama.cpp fails: drafts change no text. For a
+// hybrid model, whose recurrent state is rolled back, another model drafts. The listener asserts after each step that scheduler and context agree
 // (Engine::check_integrity).
 #include "check.h"
 #include "engine_harness.h"
@@ -22,6 +22,12 @@ engine::EngineOptions with_draft_model() {
     options.speculates = true;
     options.draft_model = test::tiny_llama();
     options.draft_tokens = 4;
+    return options;
+}
+
+engine::EngineOptions with_mtp() {
+    engine::EngineOptions options = test::few_places();
+    options.context.mtp = "on";
     return options;
 }
 
@@ -51,6 +57,26 @@ TEST_CASE(
     "engine: whatever way the n-th decode fails once, a model's or its draft model's, every text is whole") {
     CHECK(test::check_failed_decodes(test::tiny_llama(), with_draft_model(), texts_of) > 20);
     CHECK(test::check_failed_decodes(test::tiny_lfm2(), with_draft_model(), texts_of) > 20);
+}
+
+TEST_CASE("engine: layers for multi-token prediction draft for all sequences together, and change no text") {
+    for (const test::ModelPtr& model : {test::tiny_glm4moe(), test::tiny_qwen35()}) {
+        CAPTURE(model->info().architecture);
+        CHECK_EQ(model->info().mtp_layers, 1);
+        const std::vector<TextRequest> requests = test::requests(model);
+        const std::vector<std::string> texts = test::texts_alone(model, requests);
+        EngineHarness harness(model, with_mtp());
+        CHECK_EQ(texts_of(harness, requests), texts);
+        CHECK(harness.engine->stats().accepted_tokens > 0);
+        const std::vector<Reply> together = harness.generate_all(requests);
+        for (size_t i = 0; i < together.size(); ++i) CHECK_EQ(together[i].text, texts[i]);
+    }
+}
+
+TEST_CASE("engine: whatever way the n-th decode fails once, a model's or its drafting layers', every text is "
+          "whole") {
+    CHECK(test::check_failed_decodes(test::tiny_glm4moe(), with_mtp(), texts_of) > 20);
+    CHECK(test::check_failed_decodes(test::tiny_qwen35(), with_mtp(), texts_of) > 20);
 }
 
 TEST_CASE(

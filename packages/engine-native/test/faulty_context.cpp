@@ -1,4 +1,4 @@
-// src/llama/context/context.cpp with the calls of llama_faults.h put between it and llama.cpp. Linked instead of it.
+// src/llama/context/context.cpp and mtp_context.cpp with the calls of llama_faults.h put between it and llama.cpp. Linked instead of it.
 #include "llama_faults.h"
 
 #include <algorithm>
@@ -69,6 +69,9 @@ void count_misplaced(llama_context* context, const llama_batch& batch) {
         const llama_seq_id slot = batch.seq_id[i][0];
         const auto [place, is_first] = next.emplace(slot, 0);
         if (is_first) place->second = llama_memory_seq_pos_max(llama_get_memory(context), slot) + 1;
+        // For layers for multi-token prediction, whose tokens have a state each, a text begins anywhere.
+        if (is_first && place->second == 0 && batch.token != nullptr && batch.embd != nullptr)
+            place->second = batch.pos[i];
         if (batch.pos[i] != place->second++) faults().misplaced += 1;
     }
 }
@@ -147,4 +150,5 @@ size_t restore(llama_context* context, const uint8_t* data, size_t size, llama_s
 #define llama_state_seq_set_data_ext test::restore
 #define llama_set_abort_callback test::set_abort_callback
 
-#include "llama/context/context.cpp" // NOLINT: the point of this file
+#include "llama/context/context.cpp"
+#include "llama/context/mtp_context.cpp" // NOLINT: the point of this file

@@ -245,3 +245,24 @@ TEST_CASE("recurrent state: the memory for taking drafts back limits their numbe
     CHECK(!engine::check_rollback(*model, large, "speculation"));
     CHECK(engine::check_rollback(*test::tiny_llama(), large, "speculation").has_value());
 }
+
+TEST_CASE("limits: drafts of layers for multi-token prediction may take more memory to take back if they are "
+          "requested by name") {
+    const test::ModelPtr model = test::tiny_qwen35();
+    llama_rt::ContextOptions options = test::few_places().context;
+    options.mtp = "auto";
+    CHECK(engine::options_for(*model, options).has_mtp);
+    options.sequences = 1'000'000;
+    CHECK(!engine::options_for(*model, options).has_mtp);
+    options.mtp = "on";
+    CHECK(engine::options_for(*model, options).has_mtp);
+    CHECK_EQ(engine::options_for(*model, options).rollback, 3);
+    options.mtp = "off";
+    CHECK(!engine::options_for(*model, options).has_mtp);
+    CHECK_EQ(engine::options_for(*model, options).rollback, 0);
+    // Without such layers, it is an error.
+    options = test::few_places().context;
+    options.mtp = "on";
+    CHECK(!engine::check_context(*test::tiny_llama(), options).has_value());
+    CHECK(engine::check_context(*model, options).has_value());
+}

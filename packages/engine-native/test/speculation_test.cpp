@@ -18,6 +18,10 @@ using engine::Speculation;
 
 namespace {
 
+std::unique_ptr<NgramDrafter> ngrams() {
+    return std::make_unique<NgramDrafter>(NgramDrafter::Scope::every_request);
+}
+
 /// Replies on a machine with these costs: the first `repeating` of them repeat themselves, the others never do.
 struct Machine {
     std::function<double(int32_t tokens)> ms;
@@ -81,7 +85,7 @@ private:
     }
 
     Machine machine_;
-    Speculation speculation_{std::make_unique<NgramDrafter>(NgramDrafter::Scope::every_request), 8};
+    Speculation speculation_{ngrams(), nullptr, 8};
     std::vector<std::vector<Token>> texts_;
 };
 
@@ -150,7 +154,7 @@ TEST_CASE("speculation: where all of several texts repeat themselves, a step may
 
 TEST_CASE("speculation: a reply that repeats an earlier one is twice as fast on two cores, also where its "
           "own text does not") {
-    Speculation speculation(std::make_unique<NgramDrafter>(NgramDrafter::Scope::every_request), 16);
+    Speculation speculation(ngrams(), nullptr, 16);
     const auto ms_of_reply = [&](base::RequestId id) {
         double ms = 0;
         speculation.begin(id, {}, true);
@@ -178,7 +182,7 @@ TEST_CASE("speculation: a reply that repeats an earlier one is twice as fast on 
 }
 
 TEST_CASE("speculation: a request that has ended is forgotten, and a new one begins without its past") {
-    Speculation speculation(std::make_unique<NgramDrafter>(NgramDrafter::Scope::every_request), 8);
+    Speculation speculation(ngrams(), nullptr, 8);
     std::vector<Token> text;
     for (Token i = 0; i < 60; ++i) text.push_back(i % 20);
     speculation.observe(1, 1, 10);
@@ -197,19 +201,26 @@ TEST_CASE("speculation: a request that has ended is forgotten, and a new one beg
 
 namespace {
 
-/// A draft model for a text that counts up to twenty again and again. Every `wrong_every`th of its drafts is rejected.
+/// A draft model, or layers that draft, for texts that count up to twenty again and again. Every `wrong_every`th of its drafts is
+/// rejected.
 struct CountingModel {
     /// It reads for so many calls before it drafts.
     int reads = 0;
     double read_ms = 40;
     Token wrong_every = 1000;
+    /// How sure it is of its drafts.
+    double chance = 0.9;
+    /// How long it takes, for each draft of all texts and beside them.
     double took_ms = 10;
+    double each_ms = 0;
+    int32_t texts_max = 1;
     int asked = 0;
+    int32_t most = 0;
     bool is_reading = false;
 
     Drafter::Cost cost() const {
         return is_reading ? Drafter::Cost{.drafting_ms = 0, .reading_ms = read_ms}
-                          : Drafter::Cost{.drafting_ms = took_ms};
+                          : Drafter::Cost{.drafting_ms = took_ms + each_ms * most, .drafts = most};
     }
 };
 
@@ -217,14 +228,18 @@ class CountingDrafter final : public Drafter {
 public:
     explicit CountingDrafter(CountingModel& model) : model_(model) {}
 
-    bool takes_time() const override { return true; }
-    std::span<const Draft> draft(base::RequestId, std::span<const Token> text, int32_t most) override {
+    int32_t texts_max() const override { return model_.texts_max; }
+    void prepare(std::span<const sched::DecodingText>, int32_t most) override {
         model_.asked += 1;
-        drafts_.clear();
+        model_.most = most;
         model_.is_reading = model_.asked <= model_.reads;
-        for (int32_t i = 0; i < most && !model_.is_reading; ++i) {
+    }
+    std::span<const Draft> draft(base::RequestId, std::span<const Token> text, int32_t most) override {
+        drafts_.clear();
+        for (int32_t i = 0; i < std::min(most, model_.most) && !model_.is_reading; ++i) {
             const Token next = static_cast<Token>(text.size()) + i;
-            drafts_.push_back({.token = next % model_.wrong_every == 0 ? -1 : next % 20, .chance = 0.9});
+            const bool is_wrong = next % model_.wrong_every == 0;
+            drafts_.push_back({.token = is_wrong ? -1 : next % 20, .chance = model_.chance});
         }
         return drafts_;
     }
@@ -235,28 +250,36 @@ private:
     std::vector<Draft> drafts_;
 };
 
-/// Steps of one text, and the milliseconds that they took, with the drafter's.
-Run steps_with(CountingModel& model, int steps, const std::function<double(int32_t)>& ms) {
-    Speculation speculation(std::make_unique<CountingDrafter>(model), 4);
-    std::vector<Token> text{0, 1, 2};
+/// Steps of so many texts, and the milliseconds that they took, with the drafter's.
+Run steps_with(CountingModel& model, int steps, const std::function<double(int32_t)>& ms, int32_t count = 1) {
+    Speculation speculation(ngrams(), std::make_unique<CountingDrafter>(model), 4);
+    std::vector<std::vector<Token>> texts(static_cast<size_t>(count), {0, 1, 2});
     Run run;
     for (int step = 0; step < steps; ++step) {
-        speculation.begin_step(1, 64);
+        speculation.begin_step(count, 64);
         const int asked = model.asked;
-        const auto drafts = speculation.draft(1, text, 8);
-        CHECK(drafts.size() <= 4);
+        std::vector<sched::DecodingText> decoding;
+        for (size_t i = 0; i < texts.size(); ++i) decoding.push_back({.id = i + 1, .tokens = texts[i]});
+        speculation.prepare(decoding);
+        int32_t computed = count;
         int32_t given = 0;
-        for (bool is_right = true; is_right; ++given) {
-            const Token token = static_cast<Token>(text.size()) % 20;
-            is_right = given < std::ssize(drafts) && drafts[static_cast<size_t>(given)] == token;
-            text.push_back(token);
+        for (size_t i = 0; i < texts.size(); ++i) {
+            const auto drafts = speculation.draft(i + 1, texts[i], 8);
+            CHECK(drafts.size() <= 4);
+            computed += static_cast<int32_t>(drafts.size());
+            int32_t own = 0;
+            for (bool is_right = true; is_right; ++own) {
+                const Token token = static_cast<Token>(texts[i].size()) % 20;
+                is_right = own < std::ssize(drafts) && drafts[static_cast<size_t>(own)] == token;
+                texts[i].push_back(token);
+            }
+            given += own;
         }
-        const auto computed = static_cast<int32_t>(drafts.size()) + 1;
         speculation.observe(computed, given, ms(computed));
         run.ms +=
             ms(computed) + (model.asked > asked ? model.cost().drafting_ms + model.cost().reading_ms : 0);
         run.tokens += given;
-        run.drafted += static_cast<int32_t>(drafts.size());
+        run.drafted += computed - count;
     }
     return run;
 }
@@ -302,11 +325,36 @@ TEST_CASE("speculation: a draft model whose drafts do not pay rests longer if it
 
 TEST_CASE("speculation: a draft model is not asked beside other replies") {
     CountingModel model;
-    Speculation speculation(std::make_unique<CountingDrafter>(model), 4);
+    Speculation speculation(ngrams(), std::make_unique<CountingDrafter>(model), 4);
     const std::vector<Token> text{0, 1, 2};
     speculation.observe(2, 2, 10);
     speculation.begin_step(2, 64);
+    speculation.prepare(
+        std::vector<sched::DecodingText>{{.id = 1, .tokens = text}, {.id = 2, .tokens = text}});
     CHECK(speculation.draft(1, text, 8).empty());
     CHECK(speculation.draft(2, text, 8).empty());
     CHECK_EQ(model.asked, 0);
+}
+
+TEST_CASE("speculation: layers that draft for all texts together make all of them faster") {
+    CountingModel layers{.took_ms = 1, .each_ms = 1, .texts_max = 8};
+    CHECK(steps_with(layers, 400, gpu, 8).speed() > 2.5 * 8 / gpu(8));
+}
+
+TEST_CASE("speculation: where each draft costs much, fewer are made") {
+    const auto ms = [](int32_t tokens) { return 16.0 + 4 * tokens; };
+    CountingModel cheap{.took_ms = 0, .each_ms = 1};
+    static_cast<void>(steps_with(cheap, 200, ms));
+    CHECK_EQ(cheap.most, 4);
+    CountingModel dear{.chance = 0.7, .took_ms = 0, .each_ms = 8};
+    static_cast<void>(steps_with(dear, 200, ms));
+    CHECK_EQ(dear.most, 1);
+}
+
+TEST_CASE("speculation: layers whose drafts are rejected cost less than two percent, with one text and with "
+          "eight") {
+    for (const int32_t texts : {1, 8}) {
+        CountingModel layers{.wrong_every = 1, .took_ms = 0, .each_ms = 4, .texts_max = 8};
+        CHECK(steps_with(layers, 6000, two_cores, texts).speed() > 0.975 * texts / two_cores(texts));
+    }
 }

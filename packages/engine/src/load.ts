@@ -38,7 +38,13 @@ import {
 import type { RecommendedSampling } from "./library/recommended-sampling.ts";
 import { ThreadCount, threadsDefault } from "./memory.ts";
 import { Model } from "./model.ts";
-import { computeOptions, draftWeightsOptions, stretched, weightsOptions } from "./native-device-options.ts";
+import {
+  computeOptions,
+  draftWeightsOptions,
+  mtpOf,
+  stretched,
+  weightsOptions,
+} from "./native-device-options.ts";
 import type { Processor } from "./processor.ts";
 import { projectorOf } from "./projector.ts";
 import type { Tokenizer } from "./tokenizer.ts";
@@ -100,11 +106,13 @@ export const LoadOptions = z
      */
     contextOverflow: z.enum(["length", "shift"]).default("length"),
     /**
-     * `ngram` drafts several tokens from the preceding text and from earlier replies, and verifies them in one step, if that is faster.
-     * The distribution of generated texts stays the same. Requests with `cachePrompt: false` neither draft from earlier replies nor are
-     * drafted from. Some recurrent models do not support it (`info.rollsBack`). Default `off`.
+     * Drafts several tokens and verifies them in one step, where that is faster. The distribution of generated texts stays the same.
+     * `ngram` drafts from the preceding text and from earlier replies. Requests with `cachePrompt: false` neither draft from earlier
+     * replies nor are drafted from. Some recurrent models do not support it (`info.rollsBack`). `mtp` drafts with the layers for
+     * multi-token prediction that some files have (`info.mtpLayers`). Default: `mtp` for a file with such layers, otherwise `off`;
+     * recurrent models use them by default only if rolling back their state takes little memory.
      */
-    speculation: z.enum(["off", "ngram"]).default("off"),
+    speculation: z.enum(["off", "ngram", "mtp"]).optional(),
     /**
      * The size in MiB of the host KV tier, which holds the state of conversations that were evicted from the context: when they
      * continue, the state is copied back instead of being computed again. 0 disables it. Default: an eighth of the machine's memory,
@@ -118,7 +126,7 @@ export const LoadOptions = z
     cacheDir: z.string().min(1).optional(),
     /**
      * The GGUF file of a smaller model with the same vocabulary, which drafts tokens while a single reply is running. It pays if the
-     * model needs far longer per token than the draft model. Cannot be combined with `speculation`.
+     * model needs far longer per token than the draft model. Cannot be combined with `ngram` or `mtp`.
      */
     draftModel: z.string().min(1).optional(),
     /** The maximum number of tokens that the draft model drafts in one step. Default 4. */
@@ -341,6 +349,7 @@ export async function contextOptions(
     ...(await kvTypes(options)),
     flashAttention: options.flashAttention,
     kvUnified: kvUnifiedOf(options),
+    mtp: mtpOf(options),
     ...computeOptions({ ...options, batchTokens }),
   };
 }
@@ -380,7 +389,7 @@ function speculationOf(
   { info }: NativeModel,
   options: CheckedLoadOptions,
 ): Pick<NativeEngineOptions, "speculation" | "draftTokens"> {
-  const { speculation, draftModel, draftTokens } = options;
+  const { speculation = "off", draftModel, draftTokens } = options;
   const param = draftModel === undefined ? "speculation" : "draftModel";
   if (draftModel !== undefined && speculation !== "off") {
     throw new EngineError("invalid_request", `${param}: choose a draft model or speculation, not both.`, {
@@ -395,5 +404,6 @@ function speculationOf(
       { details: { param } },
     );
   }
-  return { speculation: draftModel === undefined ? speculation : "draft-model", draftTokens };
+  if (draftModel !== undefined) return { speculation: "draft-model", draftTokens };
+  return { speculation: speculation === "ngram" ? "ngram" : "off", draftTokens };
 }

@@ -125,7 +125,7 @@ export class Model implements AsyncDisposable {
     this.#receivers = receivers;
     this.#workers = workers;
     this.#supervisor = supervisor;
-    this.#usesPredictions = native.info.rollsBack && options.speculation !== "draft-model";
+    this.#usesPredictions = native.info.rollsBack;
     this.tokenizer = new Tokenizer(native);
     const { readsImages, imageMarker } = native.info;
     this.processor = readsImages ? new Processor(this.tokenizer, imageMarker) : null;

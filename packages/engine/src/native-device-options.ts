@@ -15,6 +15,7 @@ export function weightsOptions(
     gpuLayers: typeof gpuLayers === "number" ? gpuLayers : -1,
     mmap,
     mlock,
+    mtp: mtpOf(options) !== "off",
     chatTemplate: "",
     placement: {
       devices: options.devices ?? [],
@@ -42,6 +43,12 @@ export function draftWeightsOptions(
     overrideTensor: undefined,
     overrideKv: undefined,
   });
+}
+
+/** Whether the model's layers for multi-token prediction draft. Not over a network. */
+export function mtpOf({ speculation, draftModel, rpc }: CheckedLoadOptions): NativeContextOptions["mtp"] {
+  if (speculation === "mtp") return "on";
+  return speculation === undefined && draftModel === undefined && rpc === undefined ? "auto" : "off";
 }
 
 /** The part of a context's options that concerns devices, processors and positions. */

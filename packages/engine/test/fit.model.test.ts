@@ -38,6 +38,18 @@ describe("fitting a model into memory", () => {
     expect(drafted.computeBytes).toBeGreaterThan(alone.computeBytes);
   });
 
+  it("counts layers for multi-token prediction with their own context, where they draft", async () => {
+    for (const architecture of ["glm4moe", "qwen35"] as const) {
+      const file = await tinyModel({ architecture });
+      const footprintWith = async (options: Parameters<typeof fitModel>[1]) =>
+        (await fitModel(file, { threads: 1, ...options }, { budget: plenty })).footprint;
+      const [drafts, off] = [await footprintWith({}), await footprintWith({ speculation: "off" })];
+      expect(drafts.weightsBytes).toBeGreaterThan(off.weightsBytes);
+      expect(drafts.contextBytes).toBeGreaterThan(off.contextBytes);
+      expect(drafts.computeBytes).toBeGreaterThan(off.computeBytes);
+    }
+  });
+
   it("counts a projector, which takes more the more tokens an image may have", async () => {
     const { model, projector } = await tinyVisionModel({ architecture: "lfm2" });
     const weightsWith = async (options: Parameters<typeof fitModel>[1]) =>

@@ -111,11 +111,28 @@ Outcome BatchExecutor::sample(const BatchEntry& entry, size_t part, ExecutedStep
     try {
         const Outcome outcome = sampler_.sample(entry, context_, part);
         if (entry.is_image()) images_.computed(entry);
+        if (outcome.kind == Outcome::Kind::advanced) follow(entry, part, outcome);
         return outcome;
     } catch (const std::exception& error) {
         // A trigger's regular expression may be too complex for the text: that is only this request's fault.
         return fail(entry, not_computed(error), step);
     }
+}
+
+/// Hands the hidden states of what was generated to a drafter that reads them.
+void BatchExecutor::follow(const BatchEntry& entry, size_t part, const Outcome& outcome) {
+    if (speculation_ == nullptr || !speculation_->reads_states()) return;
+    const auto accepted = entry.drafts.first(static_cast<size_t>(outcome.accepted));
+    generated_.assign(accepted.begin(), accepted.end());
+    generated_.push_back(outcome.token);
+    states_.clear();
+    for (size_t i = 0; i < generated_.size(); ++i) {
+        const float* state = context_.state(part, entry.outputs_before_last() + i);
+        if (state == nullptr) return; // without it, the text begins again
+        states_.push_back(state);
+    }
+    const auto first = entry.first + static_cast<int32_t>(entry.tokens.size());
+    speculation_->follow(entry.id, first, generated_, states_);
 }
 
 Outcome BatchExecutor::fail(const BatchEntry& entry, base::Error error, ExecutedStep& step) {

@@ -9,6 +9,7 @@
 #include "engine/events.h"
 #include "engine/generation.h"
 #include "engine/images.h"
+#include "engine/speculation.h"
 #include "engine/token_sampler.h"
 #include "llama/context/context.h"
 #include "sched/step.h"
@@ -23,9 +24,9 @@ namespace engine {
 
 class BatchExecutor {
 public:
-    /// All must outlive this.
-    BatchExecutor(llama_rt::Context& context, Images& images, TokenSampler& sampler)
-        : context_(context), images_(images), sampler_(sampler) {}
+    /// All must outlive this. `speculation` is null if there are never drafts.
+    BatchExecutor(llama_rt::Context& context, Images& images, TokenSampler& sampler, Speculation* speculation)
+        : context_(context), images_(images), sampler_(sampler), speculation_(speculation) {}
 
     /// Adds an outcome for each entry to `step`, and failures for those that failed. Computes nothing if the cache is already
     /// lost.
@@ -50,12 +51,17 @@ private:
     void fill(Entries entries);
     bool has_suspect(Entries entries) const;
     sched::Outcome sample(const sched::BatchEntry& entry, size_t part, ExecutedStep& step);
+    void follow(const sched::BatchEntry& entry, size_t part, const sched::Outcome& outcome);
     sched::Outcome fail(const sched::BatchEntry& entry, base::Error error, ExecutedStep& step);
 
     llama_rt::Context& context_;
     Images& images_;
     TokenSampler& sampler_;
+    Speculation* const speculation_;
     std::vector<llama_rt::BatchPart> parts_;
+    /// What an entry generated, and the hidden state before each of these tokens.
+    std::vector<base::Token> generated_;
+    std::vector<const float*> states_;
     std::unordered_set<base::RequestId> suspects_;
     uint64_t prompt_tokens_ = 0;
 };

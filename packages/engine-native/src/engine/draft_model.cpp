@@ -2,11 +2,8 @@
 
 #include "base/types.h"
 #include "engine/events.h"
-#include "llama/sampling/candidates.h"
-#include "llama/sampling/softmax.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace engine {
@@ -23,14 +20,12 @@ constexpr int32_t kReadMax = 128;
 /// follow.
 constexpr size_t kFollowedMax = 16;
 
-/// A draft that is accepted less often is not worth computing, and those after it even less.
-constexpr double kChanceMin = 0.4;
-
 } // namespace
 
 base::Result<std::unique_ptr<DraftModel>> DraftModel::create(std::shared_ptr<const llama_rt::Model> model,
                                                              const llama_rt::Model& target,
-                                                             llama_rt::ContextOptions options) {
+                                                             llama_rt::ContextOptions options,
+                                                             int32_t drafts_max) {
     if (model->info().is_recurrent) {
         return base::fail(Code::invalid_argument, "A " + model->info().architecture +
                                                       " model cannot draft for another model: its recurrent "
@@ -47,42 +42,46 @@ base::Result<std::unique_ptr<DraftModel>> DraftModel::create(std::shared_ptr<con
     options.rope = {}; // the given ones are for the other model
     auto context = llama_rt::Context::create(model, options, 1);
     if (!context) return std::unexpected(context.error());
-    return std::unique_ptr<DraftModel>(new DraftModel(std::move(*context), *common, options.context_length));
+    return std::unique_ptr<DraftModel>(
+        new DraftModel(std::move(*context), *common, options.context_length, drafts_max));
 }
 
-std::span<const Draft> DraftModel::draft(base::RequestId, std::span<const Token> text, int32_t most) {
+void DraftModel::prepare(std::span<const sched::DecodingText> texts, int32_t most) {
+    const auto& [id, text] = texts.front();
     const Clock::time_point begin = Clock::now();
     learn_acceptance(text);
+    guesses_.clear();
     drafts_.clear();
-    tenths_.clear();
     cost_ = {};
+    id_ = id;
     draft_all(text, static_cast<size_t>(most));
+    cost_.drafts = std::max(static_cast<int32_t>(guesses_.size()), 1);
     const bool has_only_read = drafts_.empty() && cost_.reading_ms > 0;
     cost_.drafting_ms = has_only_read ? 0 : milliseconds(begin) - cost_.reading_ms;
-    return drafts_;
 }
 
-/// If the last drafts were for the same text, learns which of them were accepted.
+std::span<const Draft> DraftModel::draft(base::RequestId id, std::span<const Token> text, int32_t most) {
+    if (id != id_ || text.size() != length_) return {};
+    return std::span(drafts_).first(std::min(drafts_.size(), static_cast<size_t>(most)));
+}
+
+/// If the last guesses were for the same text, learns which of them were right.
 void DraftModel::learn_acceptance(std::span<const Token> text) {
-    if (drafts_.empty() || text.size() <= length_ || length_ > held_.size() ||
+    if (text.size() <= length_ || length_ > held_.size() ||
         !std::ranges::equal(text.first(length_), std::span(held_).first(length_)))
         return;
-    for (size_t i = 0; i < drafts_.size() && length_ + i < text.size(); ++i) {
-        const bool is_accepted = drafts_[i].token == text[length_ + i];
-        rates_[tenths_[i]].observe(is_accepted);
-        if (!is_accepted) return;
-    }
+    likeliest_.observe(guesses_, text.subspan(length_));
 }
 
 void DraftModel::draft_all(std::span<const Token> text, size_t most) {
     length_ = text.size();
     if (std::ssize(text) + static_cast<int32_t>(most) > length_max_ || !read(text)) return;
     for (;;) {
-        const Token token = likeliest_next();
-        const double chance = rates_[tenths_.back()].mean();
-        if (chance < kChanceMin) return;
-        drafts_.push_back({.token = token, .chance = chance});
-        if (drafts_.size() == most || !compute(std::span(&token, 1), true)) return;
+        const Guess guess = likeliest_.find({context_->logits(0), static_cast<size_t>(vocabulary_size_)});
+        guesses_.push_back(guess);
+        if (!guess.is_likely()) return;
+        drafts_.push_back(guess.draft);
+        if (drafts_.size() == most || !compute(std::span(&guess.draft.token, 1), true)) return;
     }
 }
 
@@ -124,17 +123,6 @@ bool DraftModel::give_up() {
     context_->clear();
     held_.clear();
     return false;
-}
-
-/// The model's next token. Adds its probability to tenths_.
-Token DraftModel::likeliest_next() {
-    const std::span<const float> logits(context_->logits(0), static_cast<size_t>(vocabulary_size_));
-    const Token token = llama_rt::likeliest(logits);
-    const float highest = logits[static_cast<size_t>(token)];
-    const double probability =
-        std::isfinite(highest) ? 1.0 / llama_rt::exp_sum(logits, highest, 1.0F, sums_) : 0.0;
-    tenths_.push_back(static_cast<size_t>(probability * 10));
-    return token;
 }
 
 } // namespace engine

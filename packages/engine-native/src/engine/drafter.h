@@ -3,10 +3,12 @@
 #pragma once
 
 #include "base/types.h"
+#include "sched/step.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 
 namespace engine {
@@ -17,13 +19,11 @@ struct Draft {
     double chance;
 };
 
+/// A drafter either takes no noticeable time: then draft() does all of its work. Or it computes, in prepare(), the drafts of all
+/// texts of a step together.
 class Drafter {
 public:
     virtual ~Drafter() = default;
-
-    /// Whether draft() takes a noticeable time. Such a drafter is asked only while one sequence decodes and its drafts pay off;
-    /// any other is asked for every decoding sequence of every step, even for 0 drafts, so that it can follow the texts.
-    virtual bool takes_time() const = 0;
 
     /// At most `most` drafts of the tokens that follow a request's text; none if nothing is likely. Valid until the next call.
     virtual std::span<const Draft> draft(base::RequestId id, std::span<const base::Token> text,
@@ -36,20 +36,40 @@ public:
     /// Whether draft() would draft nothing for any request.
     virtual bool is_idle() const { return false; }
 
-    /// How long the last draft() took, in milliseconds.
+    /// A request has ended.
+    virtual void forget(base::RequestId) {}
+
+    // ---- drafters that take a noticeable time ----
+
+    /// The number of texts that prepare() takes.
+    virtual int32_t texts_max() const { return std::numeric_limits<int32_t>::max(); }
+
+    /// The number of drafts of a text in one step.
+    virtual int32_t drafts_max() const { return std::numeric_limits<int32_t>::max(); }
+
+    /// Computes at most `most` drafts of each text, at least 1. Until the next call, draft() has these.
+    virtual void prepare(std::span<const sched::DecodingText> /*texts*/, int32_t /*most*/) {}
+
+    /// How long the last prepare() took, in milliseconds.
     struct Cost {
         /// Time for drafting; 0 if it only read.
         double drafting_ms = 0;
         /// Time for reading text that the drafter had not followed: a prompt, or text generated while it was not asked. This cost
         /// arises once, whatever the drafts turn out to be worth.
         double reading_ms = 0;
+        /// How many drafts were computed one after the other, likely or not.
+        int32_t drafts = 1;
     };
     virtual Cost cost() const { return {}; }
 
-    /// A request has ended.
-    virtual void forget(base::RequestId) {}
+    /// Whether follow() does anything.
+    virtual bool reads_states() const { return false; }
 
-    /// Any thread: a draft() in progress ends soon.
+    /// A step has generated `tokens` of a text, from index `first` on, and these are the model's hidden states before them.
+    virtual void follow(base::RequestId, int32_t /*first*/, std::span<const base::Token> /*tokens*/,
+                        std::span<const float* const> /*states*/) {}
+
+    /// Any thread: a prepare() in progress ends soon.
     virtual void abort() {}
 };
 

@@ -1,14 +1,12 @@
 #include "engine/engine.h"
 
-#include "engine/draft_model.h"
+#include "engine/choose_drafters.h"
 #include "engine/limits.h"
-#include "engine/ngram_drafter.h"
 #include "llama/backend/backend.h"
 #include "llama/backend/workers.h"
 
 #include <algorithm>
 #include <exception>
-#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -30,30 +28,6 @@ size_t inbox_size(const EngineOptions& options) {
     return 4 * static_cast<size_t>(options.context.sequences + options.waiting_max);
 }
 
-constexpr auto kNgramDraftsMax = static_cast<int32_t>(NgramIndex::kDraftsMax);
-
-/// Null if the model cannot take drafts back. Without speculation, only requests with a prediction have drafts.
-base::Result<std::unique_ptr<Speculation>> speculation_of(const EngineOptions& options,
-                                                          const llama_rt::ContextOptions& context,
-                                                          const llama_rt::Model& model) {
-    const bool is_recurrent = model.info().is_recurrent;
-    if (options.speculates) {
-        const auto checked =
-            check_rollback(model, context, options.draft_model ? "draftModel" : "speculation");
-        if (!checked) return std::unexpected(checked.error());
-    } else if (is_recurrent && context.rollback == 0) return nullptr;
-    const int32_t drafts_max = is_recurrent ? context.rollback : std::numeric_limits<int32_t>::max();
-    if (options.draft_model == nullptr) {
-        using enum NgramDrafter::Scope;
-        const auto scope = options.speculates ? every_request : requests_with_prediction;
-        return std::make_unique<Speculation>(std::make_unique<NgramDrafter>(scope),
-                                             std::min(kNgramDraftsMax, drafts_max));
-    }
-    auto draft_model = DraftModel::create(options.draft_model, model, options.context);
-    if (!draft_model) return std::unexpected(draft_model.error());
-    return std::make_unique<Speculation>(std::move(*draft_model), std::min(options.draft_tokens, drafts_max));
-}
-
 KvBlocksEvent to_event(sched::KvReport&& report) {
     KvBlocksEvent event{.is_restated = report.is_restated, .removed = {}, .stored = std::move(report.stored)};
     for (const auto& [medium, hash] : report.removed)
@@ -69,13 +43,13 @@ base::Result<std::unique_ptr<Engine>> Engine::start(std::shared_ptr<const llama_
         return base::fail(Code::model_unsupported,
                           "Encoder-decoder models (" + model->info().architecture + ") are not supported.");
     }
-    if (auto checked = check_streams(*model, options.context); !checked)
+    if (auto checked = check_context(*model, options.context); !checked)
         return std::unexpected(checked.error());
     const llama_rt::ContextOptions context_options = options_for(*model, options.context);
     base::Result<std::unique_ptr<llama_rt::Context>> context =
         llama_rt::Context::create(model, context_options, slots_of(*model, context_options));
     if (!context) return std::unexpected(context.error());
-    auto speculation = speculation_of(options, context_options, *model);
+    auto speculation = choose_drafters(options, context_options, model, (*context)->threadpool());
     if (!speculation) return std::unexpected(speculation.error());
     sched::Limits limits =
         limits_of(*model, **context, context_options, options.cache_ram_bytes, options.checkpoint_bytes);
@@ -97,16 +71,17 @@ Engine::Engine(std::shared_ptr<const llama_rt::Model> model, std::unique_ptr<lla
       inbox_(inbox_size(options)),
       context_(std::move(context)),
       scheduler_(limits),
+      speculation_(std::move(speculation)),
       budgets_({.batch_tokens = options.context.batch_tokens,
                 .batch_tokens_busy = options.batch_tokens_busy,
                 .sequences = options.context.sequences,
                 .outputs = context_->outputs_max()},
-               std::move(speculation)),
+               speculation_.get()),
       embeddings_(model_, options.context, context_->threadpool()),
       images_(model_->vision(), [this] { wake(); }),
       kv_executor_(*context_, limits.host_tier_bytes),
       sampler_(generations_),
-      batch_executor_(*context_, images_, sampler_) {
+      batch_executor_(*context_, images_, sampler_, speculation_.get()) {
     counted_.cells = limits.cells;
     counted_.cell_bytes = context_->token_bytes();
     stats_ = counted_;
@@ -187,7 +162,7 @@ void Engine::stop() {
     if (!thread_.joinable()) return;
     context_->abort();
     embeddings_.abort();
-    budgets_.abort();
+    if (speculation_ != nullptr) speculation_->abort();
     thread_.request_stop();
     thread_.join();
     images_.stop();
@@ -336,7 +311,7 @@ void Engine::receive(GenerationRequest&& request) {
                                  .adapters = model_->adapters().key_of(request.adapter_scales),
                                  .wants_prompt_logits = request.prompt_logprobs >= 0};
         images_.add(id, std::move(request.images));
-        budgets_.begin(id, request.prediction, request.uses_cache);
+        if (speculation_ != nullptr) speculation_->begin(id, request.prediction, request.uses_cache);
         generations_.emplace(id, std::make_unique<Generation>(*model_, std::move(request)));
         scheduler_.submit(std::move(scheduled));
     } catch (const std::exception& error) {
@@ -379,7 +354,7 @@ void Engine::forget(base::RequestId id) {
     sampler_.forget(id);
     generations_.erase(id);
     images_.forget(id);
-    budgets_.forget(id);
+    if (speculation_ != nullptr) speculation_->forget(id);
 }
 
 void Engine::end_all(const base::Error& error) {

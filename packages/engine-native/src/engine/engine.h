@@ -228,6 +228,8 @@ private:
     base::ThreadChecker owner_;
     std::unique_ptr<llama_rt::Context> context_;
     sched::Scheduler scheduler_;
+    /// Null if there are never drafts.
+    const std::unique_ptr<Speculation> speculation_;
     StepBudgets budgets_;
     EmbeddingQueue embeddings_;
     Images images_;

@@ -1,6 +1,7 @@
 #include "engine/limits.h"
 
 #include "base/types.h"
+#include "engine/mtp_drafter.h"
 #include "sched/context_shift.h"
 
 #include <algorithm>
@@ -66,14 +67,26 @@ bool has_streams(const llama_rt::Model& model, const llama_rt::ContextOptions& o
     return options.kv_unified == "off" || (options.offloads_kv && model.is_on_gpu());
 }
 
+bool requests_mtp(const llama_rt::Model& model, const llama_rt::ContextOptions& options) {
+    return options.mtp == "on" && model.info().mtp_layers > 0;
+}
+
 /// Number of drafts that can be taken back if state is recurrent.
 int32_t rollback_of(const llama_rt::Model& model, const llama_rt::ContextOptions& options) {
     if (!model.info().is_recurrent || !model.info().rolls_back) return 0;
     const int32_t places = slots_of(model, options) + 1;
     const uint64_t bytes = llama_rt::recurrent_state_bytes(model) * static_cast<uint64_t>(places);
     const uint64_t fitting = bytes == 0 ? kRollbackMax : kRollbackBytesMax / bytes;
-    return std::clamp(options.tokens_at_once() - kRollbackTokensMin + 1, 0,
-                      static_cast<int32_t>(std::min<uint64_t>(fitting, kRollbackMax)));
+    const auto most = static_cast<int32_t>(std::min<uint64_t>(fitting, kRollbackMax));
+    // Requested by name, they may take more. The memory planner counts it.
+    const int32_t requested = requests_mtp(model, options) ? MtpDrafter::kDraftsMax : 0;
+    return std::clamp(options.tokens_at_once() - kRollbackTokensMin + 1, 0, std::max(most, requested));
+}
+
+/// Not over a network: a small layer drafts faster than that responds.
+bool has_mtp(const llama_rt::Model& model, const llama_rt::ContextOptions& options) {
+    if (options.mtp == "off" || model.info().mtp_layers == 0 || !model.workers().empty()) return false;
+    return !model.info().is_recurrent || rollback_of(model, options) > 0;
 }
 
 /// Where images end: other questions about an image share everything up to that point. The tiles of one image are close together.
@@ -152,17 +165,13 @@ bool drop_oldest(GenerationRequest& request, int32_t context_length) {
     return true;
 }
 
-} // namespace
-
-llama_rt::ContextOptions options_for(const llama_rt::Model& model, llama_rt::ContextOptions options) {
-    if (model.info().is_causal) {
-        options.has_streams = has_streams(model, options);
-        options.rollback = rollback_of(model, options);
-        return options;
-    }
-    options.context_length = options.cells = options.batch_tokens = options.ubatch_tokens = kIdleCells;
-    options.sequences = 1;
-    return options;
+base::Result<void> check_mtp(const llama_rt::Model& model, const llama_rt::ContextOptions& options) {
+    if (options.mtp != "on" || has_mtp(model, options)) return {};
+    std::string reason = "the file has no layers for multi-token prediction that can be computed";
+    if (model.info().mtp_layers > 0) reason = "drafts need at least three tokens that are computed at once";
+    if (!model.workers().empty()) reason = "the model is on several machines";
+    return base::wrong_option("speculation",
+                              reason + ". Choose \"off\" or \"ngram\", or leave the option out.");
 }
 
 base::Result<void> check_streams(const llama_rt::Model& model, const llama_rt::ContextOptions& options) {
@@ -173,6 +182,25 @@ base::Result<void> check_streams(const llama_rt::Model& model, const llama_rt::C
     if (!model.workers().empty()) reason = "the model is on several machines";
     if (model.info().is_recurrent) reason = "this model has recurrent state";
     return base::wrong_option("kvUnified", reason + ". Leave the option out, or set it to true.");
+}
+
+} // namespace
+
+llama_rt::ContextOptions options_for(const llama_rt::Model& model, llama_rt::ContextOptions options) {
+    if (model.info().is_causal) {
+        options.has_streams = has_streams(model, options);
+        options.rollback = rollback_of(model, options);
+        options.has_mtp = has_mtp(model, options);
+        return options;
+    }
+    options.context_length = options.cells = options.batch_tokens = options.ubatch_tokens = kIdleCells;
+    options.sequences = 1;
+    return options;
+}
+
+base::Result<void> check_context(const llama_rt::Model& model, const llama_rt::ContextOptions& options) {
+    if (auto checked = check_streams(model, options); !checked) return checked;
+    return check_mtp(model, options);
 }
 
 base::Result<void> check_rollback(const llama_rt::Model& model, const llama_rt::ContextOptions& options,

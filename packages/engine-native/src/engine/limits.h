@@ -17,12 +17,13 @@
 
 namespace engine {
 
-/// The context's options: the given ones with the choice between one pool of cells and streams, and with as much rollback as there
-/// is memory for; or the smallest possible for a model that does not generate text.
+/// The context's options: the given ones with the choice between one pool of cells and streams, with as much rollback as there is
+/// memory for, and with the choice whether layers for multi-token prediction draft; or the smallest possible for a model that does not
+/// generate text.
 llama_rt::ContextOptions options_for(const llama_rt::Model& model, llama_rt::ContextOptions options);
 
-/// `invalid_argument` if streams were requested but are not possible.
-base::Result<void> check_streams(const llama_rt::Model& model, const llama_rt::ContextOptions& options);
+/// `invalid_argument` if streams, or drafts of layers for multi-token prediction, were requested but are not possible.
+base::Result<void> check_context(const llama_rt::Model& model, const llama_rt::ContextOptions& options);
 
 /// `invalid_argument`, for the option `param`, if options_for() found no memory to take drafts back.
 base::Result<void> check_rollback(const llama_rt::Model& model, const llama_rt::ContextOptions& options,

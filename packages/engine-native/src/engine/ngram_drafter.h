@@ -70,7 +70,6 @@ public:
 
     explicit NgramDrafter(Scope scope) : scope_(scope) {}
 
-    bool takes_time() const override { return false; }
     void begin(base::RequestId id, std::span<const base::Token> prediction, bool shares) override;
     bool is_idle() const override { return scope_ == Scope::requests_with_prediction && indexes_.empty(); }
     std::span<const Draft> draft(base::RequestId id, std::span<const base::Token> text,

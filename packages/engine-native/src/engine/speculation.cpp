@@ -25,6 +25,21 @@ constexpr double kTrialFades = 0.95;
 constexpr double kLossMax = 0.02;
 constexpr double kRestMax = 100'000;
 
+/// Weight of the newest step in what is known about a drafter that takes time.
+constexpr double kNewest = 0.1;
+
+void average(std::optional<double>& mean, double value) {
+    mean = mean ? *mean + kNewest * (value - *mean) : value;
+}
+
+/// How many of the drafts should be accepted.
+double accepted_of(std::span<const Draft> drafts) {
+    double all_accepted = 1;
+    double sum = 0;
+    for (const Draft& draft : drafts) sum += all_accepted *= draft.chance;
+    return sum;
+}
+
 } // namespace
 
 void Speculation::begin_step(int32_t decoding, int32_t tokens_max) {
@@ -33,45 +48,90 @@ void Speculation::begin_step(int32_t decoding, int32_t tokens_max) {
     expected_ = decoding;
     each_ = drafts_of_each(tokens_max);
     offers_ = {};
+    asked_ = 0;
     drafting_ms_ = 0;
     if (rest_ > 0) rest_ -= 1;
+}
+
+void Speculation::prepare(std::span<const sched::DecodingText> texts) {
+    if (slow_ == nullptr || texts.empty() || !may_ask(texts)) return;
+    const auto count = static_cast<int32_t>(texts.size());
+    slow_->prepare(texts, depth(count));
+    const Drafter::Cost cost = slow_->cost();
+    reading_ms_ += cost.reading_ms;
+    drafting_ms_ = cost.drafting_ms;
+    // The first time, memory is allocated and graphs are built, which says nothing about later.
+    if (drafting_ms_ <= 0 || !std::exchange(has_drafted_, true)) return;
+    asked_ = count;
+    average(draft_ms_, drafting_ms_ / cost.drafts);
+    for (const sched::DecodingText& text : texts) {
+        const auto drafts = slow_->draft(text.id, text.tokens, 1);
+        average(chance_, drafts.empty() ? 0 : drafts.front().chance);
+    }
+}
+
+/// Whether to ask the drafter that takes a noticeable time.
+bool Speculation::may_ask(std::span<const sched::DecodingText> texts) {
+    const auto count = static_cast<int32_t>(texts.size());
+    if (rest_ > 0 || count > slow_->texts_max() || !cost_.is_known(count)) return false;
+    return std::ranges::none_of(texts, [this](const sched::DecodingText& text) {
+        const auto drafts = quick_->draft(text.id, text.tokens, 1);
+        return !drafts.empty() && drafts.front().chance >= kLikely;
+    });
+}
+
+/// How many drafts of each text promise the most tokens per second, with the time for drafting them. At least 1: whether even that
+/// pays is judged afterwards. All of them while nothing is known.
+int32_t Speculation::depth(int32_t texts) const {
+    const int32_t most = std::min(slow_->drafts_max(), drafts_max_);
+    if (!draft_ms_ || !chance_) return most;
+    int32_t best = 1;
+    double speed = 0;
+    double all_accepted = 1;
+    double expected = 1;
+    for (int32_t i = 1; i <= most; ++i) {
+        all_accepted *= *chance_;
+        expected += all_accepted;
+        const double each = expected / (cost_.ms(texts * (1 + i)) + i * *draft_ms_);
+        if (each <= speed) continue;
+        speed = each;
+        best = i;
+    }
+    return best;
 }
 
 std::span<const base::Token> Speculation::draft(base::RequestId id, std::span<const base::Token> tokens,
                                                 int32_t most) {
     tokens_.clear();
-    if (drafter_->takes_time() && !may_ask(most)) return tokens_;
-    const auto drafts = drafter_->draft(id, tokens, std::min(most, drafts_max_));
-    const Drafter::Cost cost = drafter_->cost();
-    reading_ms_ += cost.reading_ms;
-    drafting_ms_ = cost.drafting_ms;
+    most = std::min(most, drafts_max_);
+    auto drafts = quick_->draft(id, tokens, most);
+    if (asked_ > 0) {
+        const auto slow = slow_->draft(id, tokens, most);
+        if (accepted_of(slow) > accepted_of(drafts)) drafts = slow;
+    }
     note_offer(drafts);
     for (const Draft& draft : drafts.first(worth(drafts))) tokens_.push_back(draft.token);
     return tokens_;
 }
 
-/// Whether to ask a drafter that takes a noticeable time.
-bool Speculation::may_ask(int32_t most) const {
-    return decoding_ == 1 && most >= 1 && rest_ == 0 && cost_.is_known(decoding_);
-}
-
 void Speculation::observe(int32_t computed, int32_t generated, double ms) {
     cost_.observe(computed, ms);
-    if (drafting_ms_ > 0) judge_drafter(generated, ms + drafting_ms_);
+    if (asked_ > 0) judge_slow(generated, ms + drafting_ms_);
 }
 
-/// Whether replies are faster with the drafter, including the time for drafting.
-void Speculation::judge_drafter(int32_t generated, double ms) {
+/// Whether replies are faster with the drafter that takes time, including that time.
+void Speculation::judge_slow(int32_t generated, double ms) {
+    const double without_ms = cost_.ms(asked_);
     trials_ = trials_ * kTrialFades + 1;
-    trials_generated_ = trials_generated_ * kTrialFades + generated;
     trials_ms_ = trials_ms_ * kTrialFades + ms;
+    trials_without_ms_ = trials_without_ms_ * kTrialFades + without_ms * generated / asked_;
     if (trials_ < kTrialsMin) return;
     const double reading_ms = std::exchange(reading_ms_, 0);
-    double lost_ms = trials_ms_ - trials_generated_ * cost_.ms(1);
+    double lost_ms = trials_ms_ - trials_without_ms_;
     if (lost_ms <= 0) return;
     lost_ms += reading_ms;
-    rest_ = static_cast<int32_t>(std::min(lost_ms / (kLossMax * cost_.ms(1)), kRestMax));
-    trials_ = trials_generated_ = trials_ms_ = 0;
+    rest_ = static_cast<int32_t>(std::min(lost_ms / (kLossMax * without_ms), kRestMax));
+    trials_ = trials_ms_ = trials_without_ms_ = 0;
 }
 
 void Speculation::note_offer(std::span<const Draft> drafts) {

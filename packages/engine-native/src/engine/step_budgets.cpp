@@ -2,22 +2,21 @@
 
 #include <algorithm>
 #include <optional>
-#include <utility>
 
 namespace engine {
 
-StepBudgets::StepBudgets(const Limits& limits, std::unique_ptr<Speculation> speculation)
+StepBudgets::StepBudgets(const Limits& limits, Speculation* speculation)
     : limits_(limits),
       prefill_(limits.batch_tokens),
       embedding_(limits.batch_tokens),
-      speculation_(std::move(speculation)) {}
+      speculation_(speculation) {}
 
 sched::StepBudget StepBudgets::next(const sched::Counters& counters, Images& images) {
     sched::StepBudget budget{
         .prefill_busy = prefill_busy(counters, images), .outputs = limits_.outputs, .images = &images};
     if (speculation_ == nullptr || speculation_->is_idle()) return budget;
     speculation_->begin_step(counters.decoding, std::min(limits_.outputs, limits_.batch_tokens));
-    budget.drafts = speculation_.get();
+    budget.drafts = speculation_;
     return budget;
 }
 
@@ -62,18 +61,6 @@ void StepBudgets::observe_embedding(int32_t tokens, double ms) {
 double StepBudgets::encoding_ms(int32_t decoding, double step_ms) const {
     const double decoding_ms = prefill_.decoding_step_ms();
     return decoding > 0 && decoding_ms > 0 ? decoding_ms : step_ms;
-}
-
-void StepBudgets::begin(base::RequestId id, std::span<const base::Token> prediction, bool shares) {
-    if (speculation_ != nullptr) speculation_->begin(id, prediction, shares);
-}
-
-void StepBudgets::forget(base::RequestId id) {
-    if (speculation_ != nullptr) speculation_->forget(id);
-}
-
-void StepBudgets::abort() {
-    if (speculation_ != nullptr) speculation_->abort();
 }
 
 } // namespace engine

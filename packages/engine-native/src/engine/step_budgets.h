@@ -9,7 +9,6 @@
 #include "sched/step.h"
 
 #include <cstdint>
-#include <memory>
 #include <span>
 
 namespace engine {
@@ -27,8 +26,8 @@ public:
         int32_t outputs;
     };
 
-    /// `speculation` is null if there are never drafts.
-    StepBudgets(const Limits& limits, std::unique_ptr<Speculation> speculation);
+    /// `speculation`, which must outlive this, is null if there are never drafts.
+    StepBudgets(const Limits& limits, Speculation* speculation);
 
     /// The next step's budget. `images` must outlive the step.
     sched::StepBudget next(const sched::Counters& counters, Images& images);
@@ -46,16 +45,6 @@ public:
     /// decodes, as long as the last step.
     double encoding_ms(int32_t decoding, double step_ms) const;
 
-    /// A new request, before its first step: what its reply will probably repeat, and whether its text may be drafted from in
-    /// other requests, and theirs in it.
-    void begin(base::RequestId id, std::span<const base::Token> prediction, bool shares);
-
-    /// A request has ended.
-    void forget(base::RequestId id);
-
-    /// Any thread: a draft in progress ends soon.
-    void abort();
-
 private:
     int32_t prefill_busy(const sched::Counters& counters, const Images& images);
 
@@ -64,7 +53,7 @@ private:
     PrefillBudget prefill_;
     /// A token of a text to embed costs more or less than one of a prompt.
     PrefillBudget embedding_;
-    const std::unique_ptr<Speculation> speculation_;
+    Speculation* const speculation_;
 };
 
 } // namespace engine

@@ -4,6 +4,7 @@
 #include "engine/embedding_memory.h"
 #include "engine/limits.h"
 #include "llama/backend/backend.h"
+#include "llama/context/mtp_context.h"
 #include "napi/async_work.h"
 #include "napi/functions.h"
 #include "napi/raw_calls.h"
@@ -42,11 +43,16 @@ base::Result<Measured> measure(const llama_rt::ModelOptions& options, llama_rt::
     context.context_length = std::min(context.context_length, llama_rt::length_max(model, context.rope));
     const int64_t full = int64_t{context.context_length} * contexts;
     context.cells = static_cast<int32_t>(std::min<int64_t>(context.cells, full));
-    if (auto checked = engine::check_streams(model, context); !checked)
+    if (auto checked = engine::check_context(model, context); !checked)
         return std::unexpected(checked.error());
     const llama_rt::ContextOptions effective = engine::options_for(model, context);
     auto uses = llama_rt::measure(model, effective, engine::slots_of(model, effective));
     if (!uses) return std::unexpected(uses.error());
+    if (effective.has_mtp) {
+        const auto mtp = llama_rt::MtpContext::measure(model, effective);
+        if (!mtp) return std::unexpected(mtp.error());
+        llama_rt::add_uses(*uses, *mtp);
+    }
     const auto planned = engine::planned_embedding_memory(model, context);
     if (!planned) return std::unexpected(planned.error());
     llama_rt::add_uses(*uses, *planned);

@@ -229,6 +229,10 @@ void Scheduler::plan_drafts(const StepBudget& budget) {
     // Every entry samples here, even one that was only just admitted with only its last token missing.
     const auto entries = static_cast<int32_t>(plan_.batch.size());
     int32_t left = std::min(budget.outputs, limits_.batch_tokens) - entries;
+    texts_.clear();
+    for (const BatchEntry& entry : plan_.batch)
+        texts_.push_back({.id = entry.id, .tokens = find(entry.id).tokens()});
+    budget.drafts->prepare(texts_);
     drafts_.clear();
     drafts_.reserve(static_cast<size_t>(std::max(left, 0))); // the entries point into it while it grows
     for (BatchEntry& entry : plan_.batch) {

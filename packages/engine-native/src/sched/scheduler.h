@@ -148,6 +148,8 @@ private:
     /// Of the step that is planned.
     std::string adapters_;
     uint64_t steps_ = 0;
+    /// For DraftSource::prepare().
+    std::vector<DecodingText> texts_;
     /// The storage that the entries' drafts point into.
     std::vector<base::Token> drafts_;
     /// Whether schedule() was called and update() not yet.

@@ -18,9 +18,18 @@ namespace sched {
 
 // ---- the budget -------------------------------------------------------------------------------------------
 
+/// A sequence that a step decodes, and its tokens as known so far.
+struct DecodingText {
+    base::RequestId id;
+    std::span<const base::Token> tokens;
+};
+
 class DraftSource {
 public:
     virtual ~DraftSource() = default;
+
+    /// Called before draft(), with all sequences of a step without prefill, for a source that drafts for them together.
+    virtual void prepare(std::span<const DecodingText> /*texts*/) {}
 
     /// Drafts of the tokens that follow `tokens`, the sequence as known so far: at most `most`, which may be 0, and none if
     /// they are not worth computing. Valid until the next call. Called once for every decoding sequence of a step without

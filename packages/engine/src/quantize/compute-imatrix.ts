@@ -64,6 +64,7 @@ export async function computeImatrix(
       gpuLayers,
       mmap: true,
       mlock: false,
+      mtp: false,
       placement: null,
       projector: null,
       adapters: [],

@@ -88,6 +88,7 @@ const scriptedInfo: NativeModelInfo = {
   },
   isRecurrent: false,
   rollsBack: true,
+  mtpLayers: 0,
   tokens: {
     bos: 1,
     eos: 2,

@@ -80,11 +80,15 @@ export const engineSettings = {
 };
 
 export const speculationSettings = {
-  speculation: text("--speculation <mode>", "Draft tokens from earlier text; faster where text repeats", {
-    choices: ["off", "ngram"],
-    default: "off",
-    details: "See [speculation](#speculation).",
-  }),
+  speculation: text(
+    "--speculation <mode>",
+    "Draft tokens: from earlier text, or with the model's own layers",
+    {
+      choices: ["off", "ngram", "mtp"],
+      defaultText: "mtp if the model's file has such layers, otherwise off",
+      details: "See [speculation](#speculation).",
+    },
+  ),
   draftModel: text("--draft-model <file>", "Smaller model that drafts tokens for this one"),
   draftTokens: integer("--draft-tokens <number>", "Maximum tokens that it drafts at a time, up to 16", {
     min: 1,

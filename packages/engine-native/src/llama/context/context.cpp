@@ -1,5 +1,6 @@
 #include "llama/context/context.h"
 
+#include "../src/llama-ext.h" // no public header has hidden states
 #include "llama/backend/backend.h"
 #include "llama/context/guarded.h"
 #include "llama/model/model.h"
@@ -59,6 +60,7 @@ Context::Context(std::shared_ptr<const Model> model, const ContextOptions& optio
     // Without a thread pool, ggml would start and end its threads for every token.
     threadpool_ = make_threadpool(std::max(options.threads, options.threads_batch), options.placement);
     attach(context_.get(), threadpool_.get(), is_aborted_);
+    if (options.has_mtp) llama_set_embeddings_nextn(context_.get(), true, true);
     if (options.has_streams) stream_cells_ = static_cast<int32_t>(llama_n_ctx_seq(context_.get()));
 }
 
@@ -158,12 +160,24 @@ bool Context::undo(std::span<const BatchPart> parts) {
     return are_undone;
 }
 
+/// Below 0 if the part wants no logits.
+int32_t Context::index_of(size_t part, size_t output) const {
+    const int32_t index = batch_.logits_index(stream_cells_ > 0 ? places_[part] : part);
+    return index < 0 ? index : index + static_cast<int32_t>(output);
+}
+
 float* Context::logits(size_t part, size_t output) {
     thread_.check();
-    const int32_t index = batch_.logits_index(stream_cells_ > 0 ? places_[part] : part);
+    const int32_t index = index_of(part, output);
     if (index < 0) return nullptr;
-    const int32_t at = index + static_cast<int32_t>(output);
-    return guarded<float*>(nullptr, [&] { return llama_get_logits_ith(context_.get(), at); });
+    return guarded<float*>(nullptr, [&] { return llama_get_logits_ith(context_.get(), index); });
+}
+
+const float* Context::state(size_t part, size_t output) {
+    thread_.check();
+    const int32_t index = index_of(part, output);
+    if (index < 0) return nullptr;
+    return guarded<float*>(nullptr, [&] { return llama_get_embeddings_nextn_ith(context_.get(), index); });
 }
 
 uint64_t Context::token_bytes() const {

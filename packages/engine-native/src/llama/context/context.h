@@ -62,6 +62,9 @@ public:
     /// failure. Valid until the next decode().
     float* logits(size_t part, size_t output = 0);
 
+    /// The hidden state of that token before the output matrix; null on failure. Needs ContextOptions::has_mtp. Valid as long.
+    const float* state(size_t part, size_t output);
+
     /// Whether the model can generate: it is causal and keeps state between batches, which encoders do not.
     bool can_generate() const;
 
@@ -137,6 +140,7 @@ public:
 private:
     Context(std::shared_ptr<const Model> model, const ContextOptions& options,
             const llama_context_params& params, int32_t slots);
+    int32_t index_of(size_t part, size_t output) const;
     State copy_spare(uint64_t bytes_max);
     std::span<const BatchPart> in_streams(std::span<const BatchPart> parts);
     void apply_adapters();

@@ -80,6 +80,10 @@ struct ContextOptions {
     /// How many of a sequence's last tokens can be taken back although its state is recurrent. Decided from the memory that it takes
     /// when a context is planned (engine/limits.h).
     int32_t rollback = 0;
+    /// Whether the model's layers for multi-token prediction draft: "auto", "on" or "off".
+    std::string mtp = "off";
+    /// Decided from `mtp` when a context is planned (engine/limits.h): there is a context of them, too, and hidden states are kept.
+    bool has_mtp = false;
 
     int32_t tokens_at_once() const {
         return ubatch_tokens > 0 ? std::min(ubatch_tokens, batch_tokens) : batch_tokens;
@@ -100,8 +104,8 @@ constexpr auto fields_of(const ContextOptions*) {
         base::field("flashAttention", &ContextOptions::flash_attention),
         base::field("ubatchTokens", &ContextOptions::ubatch_tokens, {.min = 0, .max = 1 << 20}),
         base::field("kvOffload", &ContextOptions::offloads_kv),
-        base::field("kvUnified", &ContextOptions::kv_unified), base::inlined(&ContextOptions::rope),
-        base::inlined(&ContextOptions::placement));
+        base::field("kvUnified", &ContextOptions::kv_unified), base::field("mtp", &ContextOptions::mtp),
+        base::inlined(&ContextOptions::rope), base::inlined(&ContextOptions::placement));
 }
 
 /// Checks that any one request can run alone, and that a step has room for a token of every sequence.

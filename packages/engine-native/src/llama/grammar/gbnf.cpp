@@ -13,7 +13,7 @@ namespace {
 constexpr int kNestingMax = 1000;
 
 /// Longest grammar, in bytes: far more than the largest lists of tools need, and still read in milliseconds.
-constexpr size_t kTextBytesMax = size_t{2} * 1024 * 1024;
+constexpr size_t kGrammarBytesMax = size_t{2} * 1024 * 1024;
 
 /// Largest count of a repetition, and largest token id.
 constexpr uint32_t kRepetitionMax = 1'000'000'000;
@@ -394,10 +394,10 @@ private:
 } // namespace
 
 base::Result<Rules> read_gbnf(std::string_view text, const TokenFinder& find_token) {
-    if (text.size() > kTextBytesMax) {
-        return base::fail(base::Code::invalid_argument, "The grammar is too large: it has " +
-                                                            std::to_string(text.size()) + " bytes, and " +
-                                                            std::to_string(kTextBytesMax) + " are allowed.");
+    if (text.size() > kGrammarBytesMax) {
+        return base::fail(base::Code::invalid_argument,
+                          "The grammar is too large: it has " + std::to_string(text.size()) + " bytes, and " +
+                              std::to_string(kGrammarBytesMax) + " are allowed.");
     }
     return Reader(text, find_token).read();
 }

@@ -4,6 +4,7 @@
 #include "llama/backend/assertions.h"
 #include "llama/backend/backend.h"
 #include "llama/chat/conversation.h"
+#include "llama/model/mtp_layers.h"
 
 #include <algorithm>
 #include <array>
@@ -44,6 +45,7 @@ llama_model_params to_params(const ModelOptions& options, const PlacedParams& pl
     placed.apply(params);
     if (options.mmap) params.load_mode = options.mlock ? LLAMA_LOAD_MODE_MMAP_MLOCK : LLAMA_LOAD_MODE_MMAP;
     else params.load_mode = options.mlock ? LLAMA_LOAD_MODE_MLOCK : LLAMA_LOAD_MODE_NONE;
+    params.load_mtp = options.loads_mtp;
     return params;
 }
 
@@ -177,6 +179,7 @@ ModelInfo read_info(const llama_model* model) {
             .is_recurrent = is_recurrent,
             .rolls_back = !is_recurrent || llm_arch_supports_rs_rollback(
                                                llm_arch_from_string(metadata(model, "general.architecture"))),
+            .mtp_layers = mtp_layers(model),
             .is_causal = is_causal(model),
             .has_encoder_half = llama_model_has_encoder(model),
             .pooling = pooling_of(model),

@@ -32,6 +32,8 @@ struct ModelOptions {
     int32_t gpu_layers;
     bool mmap;
     bool mlock;
+    /// Whether to load layers for multi-token prediction, if the file has any.
+    bool loads_mtp = false;
     /// Absent for a model without image and audio input.
     std::optional<VisionOptions> vision = std::nullopt;
     /// Machines whose devices hold layers, in addition to this machine's GPUs. Empty: this machine's devices only.
@@ -49,8 +51,9 @@ constexpr auto fields_of(const ModelOptions*) {
         base::field("path", &ModelOptions::path),
         base::field("gpuLayers", &ModelOptions::gpu_layers, {.min = -1, .max = 1 << 20}),
         base::field("mmap", &ModelOptions::mmap), base::field("mlock", &ModelOptions::mlock),
-        base::field("projector", &ModelOptions::vision), base::field("workers", &ModelOptions::workers),
-        base::field("placement", &ModelOptions::placement), base::field("adapters", &ModelOptions::adapters),
+        base::field("mtp", &ModelOptions::loads_mtp), base::field("projector", &ModelOptions::vision),
+        base::field("workers", &ModelOptions::workers), base::field("placement", &ModelOptions::placement),
+        base::field("adapters", &ModelOptions::adapters),
         base::field("chatTemplate", &ModelOptions::chat_template));
 }
 
@@ -111,6 +114,8 @@ struct ModelInfo {
     bool is_recurrent;
     /// A sequence's last tokens can be taken back, as drafts need it. llama.cpp can do so with some recurrent states only.
     bool rolls_back;
+    /// Layers for multi-token prediction that were loaded and can be computed.
+    int32_t mtp_layers;
     /// Each token attends only to those before it. Models that are not causal cannot generate.
     bool is_causal;
     /// An encoder-decoder model, such as T5. Not supported.
@@ -146,9 +151,10 @@ constexpr auto fields_of(const ModelInfo*) {
         base::field("imageMarker", &ModelInfo::image_marker),
         base::field("chatTemplate", &ModelInfo::chat_template),
         base::field("isRecurrent", &ModelInfo::is_recurrent),
-        base::field("rollsBack", &ModelInfo::rolls_back), base::field("tokens", &ModelInfo::tokens),
-        base::field("addsBos", &ModelInfo::adds_bos), base::field("addsEos", &ModelInfo::adds_eos),
-        base::field("addsSep", &ModelInfo::adds_sep), base::field("isReranker", &ModelInfo::is_reranker),
+        base::field("rollsBack", &ModelInfo::rolls_back), base::field("mtpLayers", &ModelInfo::mtp_layers),
+        base::field("tokens", &ModelInfo::tokens), base::field("addsBos", &ModelInfo::adds_bos),
+        base::field("addsEos", &ModelInfo::adds_eos), base::field("addsSep", &ModelInfo::adds_sep),
+        base::field("isReranker", &ModelInfo::is_reranker),
         base::field("rerankTemplate", &ModelInfo::rerank_template));
 }
 

@@ -176,9 +176,10 @@ base::Result<std::vector<Token>> tokens_of(const Model& model, const ImatrixOpti
 }
 
 /// Computes one chunk at a time, each in an empty context.
-class Reader {
+class ActivationReader {
 public:
-    Reader(std::shared_ptr<const Model> model, const ImatrixOptions& options, ActivationCollector& collector)
+    ActivationReader(std::shared_ptr<const Model> model, const ImatrixOptions& options,
+                     ActivationCollector& collector)
         : model_(std::move(model)), chunk_(options.chunk_tokens) {
         llama_context_params params = llama_context_default_params();
         params.n_ctx = params.n_batch = params.n_ubatch = static_cast<uint32_t>(chunk_);
@@ -220,7 +221,7 @@ base::Result<int32_t> read_text(std::shared_ptr<const Model> model, const Imatri
     base::Result<std::vector<Token>> tokens = tokens_of(*model, options);
     if (!tokens) return std::unexpected(tokens.error());
     ErrorLines errors;
-    Reader reader(std::move(model), options, collector);
+    ActivationReader reader(std::move(model), options, collector);
     if (!reader.is_ready())
         return base::fail(Code::engine_failed,
                           "The context for the text could not be created: " + errors.text());
