@@ -20,7 +20,7 @@ import { loadRemote } from "./engine-process/remote-model.ts";
 import { Supervisor } from "./engine-process/supervisor.ts";
 import { deviceBounds, deviceChoices } from "./device-bounds.ts";
 import { cpusOf, deviceOptions } from "./device-options.ts";
-import { EngineError, invalidRequest } from "./errors.ts";
+import { invalidRequest } from "./errors.ts";
 import { invalidOption } from "./issue-message.ts";
 import { kvBlockTokens } from "./kv-blocks.ts";
 import { keptState } from "./kept-state.ts";
@@ -38,15 +38,10 @@ import {
 import type { RecommendedSampling } from "./library/recommended-sampling.ts";
 import { ThreadCount, threadsDefault } from "./memory.ts";
 import { Model } from "./model.ts";
-import {
-  computeOptions,
-  draftWeightsOptions,
-  mtpOf,
-  stretched,
-  weightsOptions,
-} from "./native-device-options.ts";
+import { computeOptions, draftWeightsOptions, stretched, weightsOptions } from "./native-device-options.ts";
 import type { Processor } from "./processor.ts";
 import { projectorOf } from "./projector.ts";
+import { mtpOf, speculationOf } from "./speculation-options.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 import { leaseWorkers, RpcOptions, type WorkersLease } from "./workers/worker-pool.ts";
 
@@ -383,27 +378,4 @@ function blockReports({
 }: CheckedLoadOptions): Pick<NativeEngineOptions, "kvBlockTokens" | "kvBlockSeed"> {
   if (kvBlockSalt === undefined) return { kvBlockTokens: 0, kvBlockSeed: new Uint8Array(8) };
   return { kvBlockTokens, kvBlockSeed: createHash("sha256").update(kvBlockSalt).digest().subarray(0, 8) };
-}
-
-function speculationOf(
-  { info }: NativeModel,
-  options: CheckedLoadOptions,
-): Pick<NativeEngineOptions, "speculation" | "draftTokens"> {
-  const { speculation = "off", draftModel, draftTokens } = options;
-  const param = draftModel === undefined ? "speculation" : "draftModel";
-  if (draftModel !== undefined && speculation !== "off") {
-    throw new EngineError("invalid_request", `${param}: choose a draft model or speculation, not both.`, {
-      details: { param },
-    });
-  }
-  if (!info.rollsBack && (draftModel !== undefined || speculation !== "off")) {
-    throw new EngineError(
-      "invalid_request",
-      `${param}: ${info.architecture} models do not support drafts, because the engine cannot roll back their recurrent state. ` +
-        "Leave the option out for this model.",
-      { details: { param } },
-    );
-  }
-  if (draftModel !== undefined) return { speculation: "draft-model", draftTokens };
-  return { speculation: speculation === "ngram" ? "ngram" : "off", draftTokens };
 }

@@ -3,6 +3,7 @@ import { cpusOf } from "./device-options.ts";
 import { invalidRequest } from "./errors.ts";
 import type { CheckedLoadOptions } from "./load.ts";
 import type { NativeContextOptions, NativeLoadOptions } from "./native.ts";
+import { mtpOf } from "./speculation-options.ts";
 
 /** How a model's weights are loaded, except for its projector, its adapters, its workers and a chat template of the caller's. */
 export function weightsOptions(
@@ -43,12 +44,6 @@ export function draftWeightsOptions(
     overrideTensor: undefined,
     overrideKv: undefined,
   });
-}
-
-/** Whether the model's layers for multi-token prediction draft. Not over a network. */
-export function mtpOf({ speculation, draftModel, rpc }: CheckedLoadOptions): NativeContextOptions["mtp"] {
-  if (speculation === "mtp") return "on";
-  return speculation === undefined && draftModel === undefined && rpc === undefined ? "auto" : "off";
 }
 
 /** The part of a context's options that concerns devices, processors and positions. */

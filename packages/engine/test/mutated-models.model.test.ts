@@ -23,6 +23,8 @@ const bases: readonly { name: string; options: TinyModelOptions }[] = [
   { name: "lfm2moe", options: { ...smallest, architecture: "lfm2moe", vocabulary: "gpt-2", tokens: 600 } },
   { name: "qwen2vl", options: { ...smallest, architecture: "qwen2vl" } },
   { name: "bert", options: { ...smallest, architecture: "bert", tokens: 1200 } },
+  { name: "glm4moe", options: { ...smallest, architecture: "glm4moe" } },
+  { name: "qwen35", options: { ...smallest, architecture: "qwen35" } },
 ];
 
 /** The number of mutants of each architecture: more than 20,000 in total. */

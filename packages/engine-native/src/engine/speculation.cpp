@@ -22,7 +22,7 @@ constexpr double kTrialsMin = 8;
 constexpr double kTrialFades = 0.95;
 
 /// Share of all time that an unprofitable drafter may cost. It rests accordingly, for at most this many steps.
-constexpr double kLossMax = 0.02;
+constexpr double kLossMax = 0.015;
 constexpr double kRestMax = 100'000;
 
 /// Weight of the newest step in what is known about a drafter that takes time.
