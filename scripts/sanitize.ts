@@ -33,7 +33,7 @@ const sanitizers: readonly Sanitizer[] = [
   {
     name: "undefined",
     library: "libubsan.so",
-    options: { UBSAN_OPTIONS: "halt_on_error=1:print_stacktrace=1" },
+    options: { UBSAN_OPTIONS: `${suppressions("undefined.txt")}:halt_on_error=1:print_stacktrace=1` },
   },
   {
     name: "thread",
