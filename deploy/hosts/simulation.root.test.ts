@@ -10,7 +10,7 @@ import {
   type ReplySample,
   type ServiceTimes,
 } from "@ingle/bench/service-times";
-import { ClusterRules, simulate } from "@ingle/bench/simulation";
+import { fixedReplicas, simulate } from "@ingle/bench/simulation";
 import { Script, type ScriptedRequest } from "@ingle/bench/workload";
 import { seededRandom, tinyModel } from "@ingle/fixtures";
 import { expect, it } from "vitest";
@@ -235,13 +235,7 @@ async function compare(client: HostClient, urls: readonly string[], name: string
   const real = await replay(client, requests, name);
   await measureAll("after");
   const service = serviceTimes(samples);
-  const autoscaling = {
-    minReplicas: urls.length,
-    maxReplicas: urls.length,
-    waitingPerReplica: 1,
-    kvUsagePercent: 0,
-  };
-  const rules = ClusterRules.parse({ routing: "round-robin", autoscaling });
+  const rules = fixedReplicas(urls.length, { routing: "round-robin" });
   const simulated: Times[] = [];
   simulate({ service, rules, source: new Script(requests), onEnd: (request) => simulated.push(request) });
   expect(simulated).toHaveLength(real.length);

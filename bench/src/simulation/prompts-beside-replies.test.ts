@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { withPromptsBeside, type BesideSample } from "./prompts-beside-replies.ts";
 import type { ServiceTimes } from "./service-times.ts";
-import { ClusterRules, simulate } from "./simulation.ts";
+import { fixedReplicas, simulate } from "./simulation.ts";
 import { Script } from "./workload.ts";
 
 const service: ServiceTimes = {
@@ -17,11 +17,10 @@ const service: ServiceTimes = {
 function sampleOf(times: ServiceTimes, promptTokens: number): BesideSample {
   const running = { at: 0, session: 0, promptTokens: 10, replyTokens: 200 };
   const arriving = { at: 100, session: 1, promptTokens, replyTokens: 1 };
-  const autoscaling = { minReplicas: 1, maxReplicas: 1, waitingPerReplica: 1, kvUsagePercent: 0 };
   const firsts: number[] = [];
   simulate({
     service: times,
-    rules: ClusterRules.parse({ autoscaling }),
+    rules: fixedReplicas(1),
     source: new Script([running, arriving]),
     onEnd: ({ firstMs }) => firsts.push(firstMs),
   });

@@ -2,7 +2,7 @@
 // cost weighs more than in a prompt that is computed alone.
 import { median } from "../statistics.ts";
 import type { ServiceTimes } from "./service-times.ts";
-import { ClusterRules, simulate } from "./simulation.ts";
+import { fixedReplicas, simulate } from "./simulation.ts";
 import { Script, type ScriptedRequest } from "./workload.ts";
 
 /** Two requests to one replica: the second arrives while the first one's reply is running. */
@@ -26,11 +26,10 @@ export function withPromptsBeside(service: ServiceTimes, samples: readonly Besid
 }
 
 function firstMs(service: ServiceTimes, { running, arriving }: BesideSample): number {
-  const autoscaling = { minReplicas: 1, maxReplicas: 1, waitingPerReplica: 1, kvUsagePercent: 0 };
   let ms = Number.NaN;
   simulate({
     service,
-    rules: ClusterRules.parse({ autoscaling }),
+    rules: fixedReplicas(1),
     source: new Script([running, arriving]),
     onEnd: (ended) => {
       if (ended.arrivedAt === arriving.at) ms = ended.firstMs;

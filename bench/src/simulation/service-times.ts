@@ -70,7 +70,10 @@ export interface ReplySample {
   totalMs: number;
 }
 
-/** Fits the samples, except `besideTokenMs` (prompts-beside-replies.ts): prompts by linear regression, steps by the median per number of replies. */
+/**
+ * Fits the samples: prompts by linear regression, steps by the median per number of replies. `besideTokenMs` comes from other samples
+ * (prompts-beside-replies.ts).
+ */
 export function serviceTimesOf(
   size: Pick<ServiceTimes, "parallel" | "kvTokens">,
   samples: { prompts: readonly PromptSample[]; replies: readonly ReplySample[] },

@@ -1,6 +1,7 @@
 import { seededRandom } from "@ingle/fixtures";
 import { describe, expect, it } from "vitest";
-import { ClusterRules, simulate, type EndedRequest } from "./simulation.ts";
+import { ClusterRules, fixedReplicas, simulate, type EndedRequest } from "./simulation.ts";
+import type { RoutingName } from "./routing.ts";
 import { stepTable, type ServiceTimes } from "./service-times.ts";
 import { requestOf, SimulatedReplica } from "./simulated-replica.ts";
 import { Conversations, Script, Workload, type ScriptedRequest } from "./workload.ts";
@@ -18,14 +19,8 @@ const service: ServiceTimes = {
 };
 
 /** A fixed number of replicas. */
-function fixed(replicas: number, more: object = {}) {
-  const autoscaling = {
-    minReplicas: replicas,
-    maxReplicas: replicas,
-    waitingPerReplica: 1,
-    kvUsagePercent: 0,
-  };
-  return ClusterRules.parse({ routing: "least-loaded", autoscaling, ...more });
+function fixed(replicas: number, more: Parameters<typeof fixedReplicas>[1] = {}) {
+  return fixedReplicas(replicas, { routing: "least-loaded", ...more });
 }
 
 function play(
@@ -216,7 +211,7 @@ describe("a cluster", () => {
 
   it("takes prompts from the cache when sessions stay, and computes them again with round robin", () => {
     const workload = Workload.parse({ conversationsPerHour: 300, hours: 4, messages: 6 });
-    const share = (routing: string): number => {
+    const share = (routing: RoutingName): number => {
       const rules = fixed(5, { routing, hostTokens: 100_000 });
       const { cachedTokens, promptTokens } = simulate({
         service,

@@ -24,6 +24,18 @@ export const ClusterRules = z.strictObject({
 });
 export type ClusterRules = z.infer<typeof ClusterRules>;
 
+/** Rules of a cluster that always has this many replicas. */
+export function fixedReplicas(
+  replicas: number,
+  others: Omit<z.input<typeof ClusterRules>, "autoscaling"> = {},
+): ClusterRules {
+  const count = { minReplicas: replicas, maxReplicas: replicas };
+  return ClusterRules.parse({
+    ...others,
+    autoscaling: { ...count, waitingPerReplica: 1, kvUsagePercent: 0 },
+  });
+}
+
 /** A request that ended. Times are milliseconds; those without `At` are relative to its arrival. */
 export interface EndedRequest {
   arrivedAt: number;
