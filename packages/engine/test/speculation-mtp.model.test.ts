@@ -2,7 +2,8 @@
 import { load, type LoadedModel } from "@ingle/engine";
 import { tinyModel, until } from "@ingle/fixtures";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { loadExact, prompts, within } from "./tiny.ts";
+import { expectFreedWhenCancelled, expectTextsTogether } from "./drafted-texts.ts";
+import { loadExact, prompts } from "./tiny.ts";
 
 /** Enough layers, and few enough tokens, that a draft costs little beside a step of the model. */
 const heavy = { layers: 10, tokens: 4000, weights: "f32" } as const;
@@ -60,19 +61,7 @@ describe.each(["glm4moe", "qwen35"] as const)("layers for multi-token prediction
     const requests = prompts(8).map((prompt) => ({ prompt, temperature: 0, maxTokens: 150 }));
     const expected: string[] = [];
     for (const request of requests) expected.push((await plain.model.generate(request)).text);
-    for (let round = 0; round < 2; round += 1) {
-      const leaving = tight.model.generate({
-        prompt: `leaves soon ${round}`,
-        temperature: 0,
-        maxTokens: 200,
-      });
-      setTimeout(() => leaving.cancel(), 15);
-      const together = await within(
-        60_000,
-        Promise.all(requests.map(async (request) => (await tight.model.generate(request)).text)),
-      );
-      expect(together).toEqual(expected);
-    }
+    await expectTextsTogether(tight, requests, expected);
     expect(tight.model.stats().preemptions).toBeGreaterThan(0);
     await until(() => tight.model.stats().running === 0);
     expect(tight.model.stats().cellsUsed).toBe(0);
@@ -95,12 +84,7 @@ describe.each(["glm4moe", "qwen35"] as const)("layers for multi-token prediction
 
   it("that are cancelled while drafts are verified leave nothing behind, and the next request is correct", async () => {
     const request = { prompt: "round and round", temperature: 0, maxTokens: 300 };
-    for (let round = 0; round < 8; round += 1) {
-      let pieces = 0;
-      for await (const _ of drafting.model.generate(request)) if ((pieces += 1) > 7 * round) break;
-      await until(() => drafting.model.stats().running === 0);
-      expect(drafting.model.stats().cellsUsed).toBe(0);
-    }
+    await expectFreedWhenCancelled(drafting, request, { rounds: 8, piecesPerRound: 7 });
     const expected = await plain.model.generate(request);
     expect((await drafting.model.generate(request)).text).toBe(expected.text);
   });

@@ -3,6 +3,7 @@
 import type { GenerationRequest, GenerationResult, LoadedModel } from "@ingle/engine";
 import { tinyModel, until } from "@ingle/fixtures";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { expectFreedWhenCancelled, expectTextsTogether } from "./drafted-texts.ts";
 import { loadExact, loadTiny, prompts, within } from "./tiny.ts";
 
 describe("speculation", () => {
@@ -146,13 +147,8 @@ describe("speculation", () => {
   });
 
   it("cancelling while drafts are verified frees everything, and the next request is correct", async () => {
-    for (let round = 0; round < 10; round += 1) {
-      const generation = drafting.model.generate({ prompt: circling, temperature: 0, maxTokens: 700 });
-      let pieces = 0;
-      for await (const _ of generation) if ((pieces += 1) > 5 * round) break;
-      await until(() => drafting.model.stats().running === 0);
-      expect(drafting.model.stats().cellsUsed).toBe(0);
-    }
+    const request = { prompt: circling, temperature: 0, maxTokens: 700 };
+    await expectFreedWhenCancelled(drafting, request, { rounds: 10, piecesPerRound: 5 });
     const [expected, result] = await both({ prompt: circling, temperature: 0, maxTokens: 50 });
     expect(result.text).toBe(expected.text);
   });
@@ -232,19 +228,7 @@ describe.each(["lfm2", "lfm2moe"] as const)("speculation on a hybrid model, %s",
     for (const request of requests) {
       expected.push((await plain.model.generate({ ...request, cachePrompt: false })).text);
     }
-    for (let round = 0; round < 2; round += 1) {
-      const leaving = tight.model.generate({
-        prompt: `leaves soon ${round}`,
-        temperature: 0,
-        maxTokens: 200,
-      });
-      setTimeout(() => leaving.cancel(), 15);
-      const together = await within(
-        60_000,
-        Promise.all(requests.map(async (request) => (await tight.model.generate(request)).text)),
-      );
-      expect(together).toEqual(expected);
-    }
+    await expectTextsTogether(tight, requests, expected);
     const { preemptions, cacheRamHits, acceptedTokens } = tight.model.stats();
     expect(preemptions).toBeGreaterThan(0);
     expect(cacheRamHits).toBeGreaterThan(0);
@@ -255,12 +239,7 @@ describe.each(["lfm2", "lfm2moe"] as const)("speculation on a hybrid model, %s",
 
   it("cancelling while drafts are verified frees everything, and the next request is correct", async () => {
     const request = { prompt: "round and round ".repeat(8), temperature: 0, maxTokens: 400, ...fewTokens };
-    for (let round = 0; round < 8; round += 1) {
-      let pieces = 0;
-      for await (const _ of drafting.model.generate(request)) if ((pieces += 1) > 7 * round) break;
-      await until(() => drafting.model.stats().running === 0);
-      expect(drafting.model.stats().cellsUsed).toBe(0);
-    }
+    await expectFreedWhenCancelled(drafting, request, { rounds: 8, piecesPerRound: 7 });
     const expected = await plain.model.generate(request);
     expect((await drafting.model.generate(request)).text).toBe(expected.text);
   });

@@ -1,0 +1,36 @@
+// What drafts must never change: texts of requests at once, and what a cancelled one leaves behind.
+import type { GenerationRequest, LoadedModel } from "@ingle/engine";
+import { until } from "@ingle/fixtures";
+import { expect } from "vitest";
+import { within } from "./tiny.ts";
+
+/** All requests at once, twice, beside another one that is cancelled: each gives its text. */
+export async function expectTextsTogether(
+  { model }: LoadedModel,
+  requests: readonly GenerationRequest[],
+  texts: readonly string[],
+): Promise<void> {
+  for (let round = 0; round < 2; round += 1) {
+    const leaving = model.generate({ prompt: `leaves soon ${round}`, temperature: 0, maxTokens: 200 });
+    setTimeout(() => leaving.cancel(), 15);
+    const together = await within(
+      60_000,
+      Promise.all(requests.map(async (request) => (await model.generate(request)).text)),
+    );
+    expect(together).toEqual(texts);
+  }
+}
+
+/** A request that is cancelled at several points, while drafts are verified, holds no cells afterwards. */
+export async function expectFreedWhenCancelled(
+  { model }: LoadedModel,
+  request: GenerationRequest,
+  { rounds, piecesPerRound }: { rounds: number; piecesPerRound: number },
+): Promise<void> {
+  for (let round = 0; round < rounds; round += 1) {
+    let pieces = 0;
+    for await (const _ of model.generate(request)) if ((pieces += 1) > piecesPerRound * round) break;
+    await until(() => model.stats().running === 0);
+    expect(model.stats().cellsUsed).toBe(0);
+  }
+}
