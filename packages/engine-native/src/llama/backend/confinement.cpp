@@ -148,11 +148,12 @@ private:
         deny();
     }
 
-    /// The number of the call is loaded before and after. An argument has 64 bits, of which these calls use the lower ones.
+    /// An argument has 64 bits, of which these calls use the lower ones.
     void load_argument(size_t index) {
         load(offsetof(seccomp_data, args) + index * sizeof(seccomp_data::args[0]));
     }
 
+    /// The number of the call is loaded before and after.
     void only_with_first_argument(long call, uint32_t value) {
         add(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(call), 0, 4);
         load_argument(0);
@@ -160,7 +161,7 @@ private:
         load(offsetof(seccomp_data, nr));
     }
 
-    /// GPU drivers talk to the kernel, and over connections to their services. Other local sockets could send to any path of the file
+    /// The same. GPU drivers talk to the kernel, and over connections to their services. Other local sockets could send to any path of the file
     /// system without being connected.
     void only_connected_sockets(long call) {
         add(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(call), 0, 9);
