@@ -30,6 +30,7 @@ add_executable(
 )
 if(UNIX)
     target_sources(ingle_llama_tests PRIVATE test/lost_device_test.cpp) # it forks
+    target_sources(ingle_llama_tests PRIVATE test/weight_bounds_test.cpp) # it protects pages
 endif()
 if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|aarch64)$")
     target_sources(ingle_llama_tests PRIVATE test/confinement_test.cpp) # where system calls are filtered
