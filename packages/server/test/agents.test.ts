@@ -69,7 +69,9 @@ describe("Codex's first request", () => {
     expect(status).toBe(200);
     expect(body.tools.map(({ name }: { name: string }) => name)).toEqual(["exec_command"]);
     expect(log.chats[0]?.tools.map(({ name }) => name)).toEqual(["exec_command"]);
-    expect(ignored).toBe("tools (custom), tools (web_search), tools (namespace), text.verbosity");
+    expect(ignored).toBe(
+      "client_metadata, tools (custom), tools (web_search), tools (namespace), text.verbosity, include (reasoning.encrypted_content)",
+    );
   });
 
   it("names ignored fields in a stream's headers and in the log too", async () => {
@@ -86,7 +88,7 @@ describe("Codex's first request", () => {
     });
     expect(response.headers.get("x-ingle-ignored")).toContain("tools (web_search)");
     await response.text();
-    await expect.poll(() => lines.join("")).toContain('"ignored":["tools (custom)"');
+    await expect.poll(() => lines.join("")).toContain('"ignored":["client_metadata","tools (custom)"');
   });
 
   it("must not force an ignored tool", async () => {
@@ -153,7 +155,7 @@ describe("a message with server-side tools", () => {
     expect([status, log.chats[0]?.tools.map(({ name }) => name)]).toEqual([200, ["Read", "Bash"]]);
     expect(ignored).toBe("tools (web_search_20250305), tools (bash_20250124), tools (text_editor_20250728)");
     const counted = await post("messages/count_tokens", request);
-    expect([counted.status, counted.ignored]).toEqual([200, ignored]);
+    expect([counted.status, counted.ignored]).toEqual([200, `max_tokens, ${ignored}`]);
   });
 
   it("must not force one of them", async () => {
@@ -186,6 +188,21 @@ describe("a chat", () => {
     expect(
       (await chat({ service_tier: "auto", store: false, modalities: ["text"] })).ignored,
     ).toBeUndefined();
+  });
+
+  it("names fields that nobody knows, unless they are null", async () => {
+    const { status, ignored } = await chat({
+      max_token: 5,
+      guided_json: {},
+      stop_token_ids: null,
+      "a\r\nb": 1,
+    });
+    expect([status, ignored]).toEqual([200, "max_token, guided_json"]);
+  });
+
+  it("names unknown fields of a large body too", async () => {
+    const messages = [{ role: "user", content: "Hi ".repeat(100_000) }];
+    expect((await chat({ messages, max_token: 5 })).ignored).toBe("max_token");
   });
 
   it("accepts more stop strings than the convention, and an empty one that stops nothing", async () => {

@@ -124,9 +124,9 @@ interface Agent {
 }
 
 const ignoredOfClaudeCode =
-  "context_management, system (x-anthropic-billing-header), tools (tool_search_tool_regex_20251119), tools (web_search_20250305), tools (advisor_20260301)";
+  "diagnostics, context_management, system (x-anthropic-billing-header), tools (tool_search_tool_regex_20251119), tools (web_search_20250305), tools (advisor_20260301)";
 const ignoredOfCodex =
-  "service_tier, tools (custom), tools (local_shell), tools (web_search), tools (image_generation), tools (namespace), tools (tool_search), tools (mcp), text.verbosity";
+  "client_metadata, service_tier, tools (custom), tools (local_shell), tools (web_search), tools (image_generation), tools (namespace), tools (tool_search), tools (mcp), text.verbosity, include (reasoning.encrypted_content)";
 
 const agents: Record<string, Agent> = {
   "Claude Code": {
@@ -270,6 +270,7 @@ const agents: Record<string, Agent> = {
   OpenCode: {
     path: "/v1/chat/completions",
     tools: ["bash", "read"],
+    ignored: "promptCacheKey, setCacheKey",
     first: {
       ...chatStream,
       max_tokens: 32_000,
@@ -283,6 +284,8 @@ const agents: Record<string, Agent> = {
     },
     second: {
       ...chatStream,
+      promptCacheKey: "ses_1",
+      setCacheKey: true,
       max_tokens: 32_000,
       tools: chatTools,
       tool_choice: "auto",

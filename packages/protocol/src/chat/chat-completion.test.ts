@@ -116,6 +116,8 @@ const good = {
   timings_per_token: fc.boolean(),
   ignore_eos: fc.boolean(),
   user: fc.string({ maxLength: userLengthMax }),
+  safety_identifier: fc.string({ maxLength: userLengthMax }),
+  prompt_cache_key: fc.string({ maxLength: userLengthMax }),
   prediction: fc.record({
     type: fc.constant("content"),
     content: fc.oneof(fc.string(), fc.constant([{ type: "text", text: "a" }])),

@@ -32,6 +32,18 @@ export const userField = optionalField(
   "The client's end user. The server shares its capacity among users if they have no keys of their own.",
 );
 
+/** What hosted services replaced `user` with. */
+export const identityFields = {
+  safety_identifier: optionalField(
+    stringField("safety_identifier", { max: userLengthMax }),
+    "The client's end user, if there is no user.",
+  ),
+  prompt_cache_key: optionalField(
+    stringField("prompt_cache_key", { max: userLengthMax }),
+    "Not needed: the prefix cache finds shared prefixes without it.",
+  ),
+};
+
 export const choicesField = optionalField(
   integerField("n", { min: 1, max: choicesMax }),
   "The number of replies to the same prompt.",

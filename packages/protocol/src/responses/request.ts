@@ -8,10 +8,10 @@ import { ignoredField, ignoredLimits, ignoredService } from "../fields/ignored-f
 import { topLogprobsField } from "../fields/logprobs.ts";
 import {
   bodyRule,
+  identityFields,
   servedModelField,
   tokenLimit,
   userField,
-  userLengthMax,
 } from "../fields/request-fields.ts";
 import { refineSampling, samplingFields } from "../fields/sampling.ts";
 import { arrayOf, hasEntriesAtMost, sizePrecheck } from "../fields/size-precheck.ts";
@@ -32,11 +32,6 @@ const includeRule = `include must be an array of at most ${includeMax} strings`;
 
 /** The value of `include` that requests log probabilities. */
 export const logprobsIncludable = "message.output_text.logprobs";
-
-/** A name that the response only echoes. */
-function echoField(name: string) {
-  return optionalField(stringField(name, { max: userLengthMax }));
-}
 
 const { max_tokens: _max, max_completion_tokens: _maxCompletion, ...responsesSampling } = samplingFields;
 
@@ -106,8 +101,7 @@ export const ResponsesRequest = z
       lora: loraField,
       metadata: optionalField(metadataField),
       user: userField,
-      safety_identifier: echoField("safety_identifier"),
-      prompt_cache_key: echoField("prompt_cache_key"),
+      ...identityFields,
       truncation: optionalField(z.enum(["auto", "disabled"], 'truncation must be "auto" or "disabled"')),
       store: flag(
         "store",

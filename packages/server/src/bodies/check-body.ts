@@ -13,7 +13,17 @@ export interface Refusal {
   param?: string | undefined;
 }
 
-export type CheckedBody = { value: unknown; heldBytes: number } | { refusal: Refusal };
+export type CheckedBody = AcceptedBody | { refusal: Refusal };
+
+export interface AcceptedBody {
+  value: unknown;
+  heldBytes: number;
+  /** Fields that the schema does not have, and that are therefore ignored. */
+  unknownFields: readonly string[];
+}
+
+/** Maximum number of unknown fields that are named: more than a response header names. */
+const unknownFieldsMax = 32;
 
 /** The approximate overhead of a value besides its text. */
 const bytesPerValue = 64;
@@ -33,7 +43,7 @@ export function checkBody(bytes: Buffer, schema: z.ZodType | undefined): Checked
     const message = 'The body has a key "__proto__", or "prototype" within "constructor"; rename it.';
     return refused("invalid_request", message);
   }
-  if (schema === undefined) return { value: undefined, heldBytes: 0 };
+  if (schema === undefined) return { value: undefined, heldBytes: 0, unknownFields: [] };
   const deep = [...(shape.deepFields ?? [])].find((name) => isKept(name, schema));
   if (deep !== undefined) return tooDeep(deep);
   return checkValue(value, schema, heldBytes(bytes, shape));
@@ -42,7 +52,8 @@ export function checkBody(bytes: Buffer, schema: z.ZodType | undefined): Checked
 /** Checks a value that is already parsed. */
 export function checkValue(value: unknown, schema: z.ZodType, held = 0): CheckedBody {
   const result = schema.safeParse(knownFields(value, schema));
-  if (result.success) return { value: result.data, heldBytes: held };
+  if (result.success)
+    return { value: result.data, heldBytes: held, unknownFields: unknownFieldsOf(value, schema) };
   const { message, param } = firstIssue(result.error);
   return { refusal: { code: "invalid_request", message, param: param ?? undefined } };
 }
@@ -54,10 +65,22 @@ function isKept(name: string, schema: z.ZodType): boolean {
 
 /** Drops fields that the schema does not have: there may be many. */
 function knownFields(value: unknown, schema: z.ZodType): unknown {
-  if (!(schema instanceof z.ZodObject) || typeof value !== "object" || value === null || Array.isArray(value))
-    return value;
+  if (!(schema instanceof z.ZodObject) || !isJsonObject(value)) return value;
   const names = Object.keys(schema.shape).filter((name) => Object.hasOwn(value, name));
   return Object.fromEntries(names.map((name) => [name, Reflect.get(value, name)]));
+}
+
+/** The first names of fields that the schema does not have; a field that is null counts as absent. */
+function unknownFieldsOf(value: unknown, schema: z.ZodType): string[] {
+  if (!isJsonObject(value)) return [];
+  const names = Object.keys(value).filter(
+    (name) => !isKept(name, schema) && Reflect.get(value, name) !== null,
+  );
+  return names.slice(0, unknownFieldsMax);
+}
+
+function isJsonObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Texts with characters beyond ASCII take two bytes per character. */

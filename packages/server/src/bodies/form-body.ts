@@ -35,9 +35,12 @@ export async function readForm(
   };
   const body = Buffer.concat((await gather(payload, onBytes, request.clientSignal)).take());
   const checked = checkValue(await fieldsOf(body, request.headers["content-type"] ?? ""), schema);
-  if (!("refusal" in checked)) return checked.value;
-  const { code, message, param } = checked.refusal;
-  throw new WireError(code, message, { param });
+  if ("refusal" in checked) {
+    const { code, message, param } = checked.refusal;
+    throw new WireError(code, message, { param });
+  }
+  request.ignore(checked.unknownFields);
+  return checked.value;
 }
 
 async function fieldsOf(body: Buffer, contentType: string): Promise<object> {

@@ -67,8 +67,8 @@ export const modelPlaceholder = "<id>";
 const info = {
   title: "Ingle",
   description:
-    "Language models on your own machine. In a request, null means that a field is absent, and unknown fields are " +
-    "ignored. Every response has an x-request-id, which is the request's own if it sent one.",
+    "Language models on your own machine. In a request, null means that a field is absent. Unknown fields are " +
+    "ignored, and the header x-ingle-ignored names them. Every response has an x-request-id, which is the request's own if it sent one.",
   license: { name: "MIT", identifier: "MIT" },
 };
 

@@ -1,5 +1,6 @@
-// Lists the fields that a request sets and the response ignores, in a response header and in the log line. Ignored fields are
-// found by the route's schema before the handler runs; the handler adds its own with `request.ignore()`.
+// Lists the fields that a request sets and the response ignores, in a response header and in the log line. Fields that the route's
+// schema does not have are added when the body is read, and those that it marks as ignored before the handler runs; the handler
+// adds its own with `request.ignore()`.
 import { ignoredFieldsOf } from "@ingle/protocol";
 import type { FastifyInstance } from "fastify";
 import fp from "fastify-plugin";

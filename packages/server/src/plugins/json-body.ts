@@ -35,11 +35,12 @@ export const jsonBody = fp(
         const { code, message, param } = checked.refusal;
         throw new WireError(code, message, { param });
       }
+      request.ignore(checked.unknownFields);
       request.holdBody(checked.heldBytes);
       return checked.value;
     });
   },
-  { name: "json-body", dependencies: ["abort", "body-budget", "errors", "live-requests"] },
+  { name: "json-body", dependencies: ["abort", "body-budget", "errors", "ignored", "live-requests"] },
 );
 
 async function check(

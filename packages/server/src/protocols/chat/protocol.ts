@@ -25,7 +25,7 @@ export const chatCompletions: GenerationProtocol<ChatCompletionRequest> = {
   toEngine: (body) => ({
     prompts: [toChatRequest(body)],
     repliesPerPrompt: body.n,
-    user: body.user,
+    user: body.user ?? body.safety_identifier,
     ignored: ignoredParts(body),
   }),
   respond: ({ body, head, generations }) => ({

@@ -86,13 +86,14 @@ export function toResponsesRequest(body: ResponsesRequest & Partial<ContinuedReq
 }
 
 /** Nested fields that the request sets and the response ignores. */
-export function ignoredParts({ input, tools = [], text }: ResponsesRequest): string[] {
+export function ignoredParts({ input, tools = [], text, include = [] }: ResponsesRequest): string[] {
   const unseen = new Set(typeof input === "string" ? [] : input.filter(isUnseenItem).map(({ type }) => type));
   const types = new Set(tools.flatMap((tool) => (isFunctionTool(tool) ? [] : [tool.type])));
   const isVerbosityKept = (text?.verbosity ?? "medium") === "medium";
   return [
     ...[...types].map((type) => `tools (${type})`),
     ...(isVerbosityKept ? [] : ["text.verbosity"]),
+    ...include.filter((value) => value !== logprobsIncludable).map((value) => `include (${value})`),
     ...[...unseen].map((type) => `input (${type})`),
   ];
 }
