@@ -65,7 +65,10 @@ export {
   ResponsesUsage,
 } from "./responses/response.ts";
 export {
-  isFunctionTool,
+  isCallable,
+  isNamespace,
+  ResponsesCustomTool,
+  ResponsesNamespace,
   ResponsesTextFormat,
   ResponsesTool,
   ResponsesToolChoice,

@@ -64,13 +64,19 @@ describe("Codex's first request", () => {
     client_metadata: { installation: "1" },
   };
 
-  it("is answered with its functions in the prompt, and names what was ignored", async () => {
+  it("is answered with its tools in the prompt, and names what was ignored", async () => {
     const { status, body, ignored, log } = await post("responses", request);
     expect(status).toBe(200);
-    expect(body.tools.map(({ name }: { name: string }) => name)).toEqual(["exec_command"]);
-    expect(log.chats[0]?.tools.map(({ name }) => name)).toEqual(["exec_command"]);
+    expect(body.tools.map(({ name }: { name: string }) => name)).toEqual([
+      "exec_command",
+      "apply_patch",
+      "mcp__files",
+    ]);
+    const { tools = [] } = log.chats[0] ?? {};
+    expect(tools.map(({ name }) => name)).toEqual(["exec_command", "apply_patch", "mcp__files__read"]);
+    expect(tools[1]?.description).toBe("input must match this Lark grammar:\nstart: x");
     expect(ignored).toBe(
-      "client_metadata, tools (custom), tools (web_search), tools (namespace), text.verbosity, include (reasoning.encrypted_content)",
+      "client_metadata, tools (web_search), text.verbosity, include (reasoning.encrypted_content)",
     );
   });
 
@@ -88,7 +94,7 @@ describe("Codex's first request", () => {
     });
     expect(response.headers.get("x-ingle-ignored")).toContain("tools (web_search)");
     await response.text();
-    await expect.poll(() => lines.join("")).toContain('"ignored":["client_metadata","tools (custom)"');
+    await expect.poll(() => lines.join("")).toContain('"ignored":["client_metadata","tools (web_search)"');
   });
 
   it("must not force an ignored tool", async () => {

@@ -130,6 +130,61 @@ describe.each(["chatml", "Qwen-Qwen3-0.6B", "LFM2-8B-A1B"])(
       expect(response.status).toBe("incomplete");
     });
 
+    it("calls a tool of a namespace by its own name, and accepts its result", async () => {
+      const namespace = {
+        type: "namespace" as const,
+        name: "mcp__sky",
+        description: "Sky",
+        tools: [weather],
+      };
+      const tools = [namespace];
+      const { output } = await openai.responses.create({
+        ...request,
+        tools,
+        tool_choice: "required",
+        parallel_tool_calls: false,
+        max_output_tokens: 400,
+      });
+      const call = output.find((item) => item.type === "function_call");
+      if (call === undefined) throw new Error("no call");
+      expect([call.namespace, call.name]).toEqual(["mcp__sky", "get_weather"]);
+      expect(["Rome", "Oslo"]).toContain(JSON.parse(call.arguments).city);
+      const next = await openai.responses.create({
+        ...request,
+        max_output_tokens: 5,
+        tools,
+        input: [question, call, { type: "function_call_output", call_id: call.call_id, output: "Sunny." }],
+      });
+      expect(next.status).toBe("incomplete");
+    });
+
+    it("calls a custom tool with a text, the same streamed as in one piece, and accepts its result", async () => {
+      const patch = { type: "custom" as const, name: "patch", description: "Changes a file." };
+      const body = {
+        ...request,
+        tools: [patch],
+        tool_choice: { type: "custom" as const, name: "patch" },
+        max_output_tokens: 60, // random weights write long texts
+      };
+      const { whole, streamed, events } = await bothOf(body);
+      const callOf = ({ output }: ResponseObject) => output.find((item) => item.type === "custom_tool_call");
+      const call = callOf(whole);
+      if (call === undefined) throw new Error("no call");
+      expect([call.name, call.input === ""]).toEqual(["patch", false]);
+      expect(callOf(streamed)?.input).toBe(call.input);
+      const deltas = events.map((event) =>
+        event.type === "response.custom_tool_call_input.delta" ? event.delta : "",
+      );
+      expect(deltas.join("")).toBe(call.input);
+      const next = await openai.responses.create({
+        ...request,
+        max_output_tokens: 5,
+        tools: [patch],
+        input: [question, call, { type: "custom_tool_call_output", call_id: call.call_id, output: "Done." }],
+      });
+      expect(next.status).toBe("incomplete");
+    });
+
     it("calls only the allowed tools", async () => {
       const other = { ...weather, name: "get_time" };
       const allowed = { type: "allowed_tools" as const, mode: "required" as const, tools: [{ ...other }] };

@@ -48,6 +48,8 @@ export const ResponsesEvent = z
       name: z.string(),
       arguments: z.string(),
     }),
+    z.object({ type: z.literal("response.custom_tool_call_input.delta"), ...inItem, delta: z.string() }),
+    z.object({ type: z.literal("response.custom_tool_call_input.done"), ...inItem, input: z.string() }),
     /** The last event of a stream that fails. It has the error twice, because clients read it in different places. */
     z.object({
       type: z.literal("error"),

@@ -53,11 +53,15 @@ const MessageItem = z.looseObject({
   content: contentOf(ResponsesContentPart),
 });
 
+/** The namespace of the tool that a call is of. */
+const namespace = optionalField(nameField("namespace"));
+
 /** A call that an earlier reply made. */
 const FunctionCallItem = z.looseObject({
   type: z.literal("function_call"),
   call_id: nameField("call_id"),
   name: nameField("name"),
+  namespace,
   arguments: callArgumentsField,
 });
 
@@ -68,11 +72,12 @@ const FunctionCallOutputItem = z.looseObject({
   output: contentOf(ResponsesContentPart, "output"),
 });
 
-/** A call of a tool with a text as its only argument: only another service's models call such tools. */
+/** A call of a tool with a text as its only argument. */
 const CustomToolCallItem = z.looseObject({
   type: z.literal("custom_tool_call"),
   call_id: nameField("call_id"),
   name: nameField("name"),
+  namespace,
   input: textField("input"),
 });
 

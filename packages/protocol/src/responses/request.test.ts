@@ -20,6 +20,7 @@ import {
 const minimal = { model: "tiny", input: "Hello" };
 const f = { type: "function", name: "f" };
 const format = { type: "json_object" };
+const grammar = { type: "grammar", syntax: "lark", definition: "start: /.+/" };
 
 function problemOf(body: object): { message: string; param: string | null } | undefined {
   const { error } = ResponsesRequest.safeParse({ ...minimal, ...body });
@@ -85,7 +86,13 @@ test.each<[string, object]>([
   ["allowed tools", { tools: [f], tool_choice: { type: "allowed_tools", mode: "auto", tools: [f] } }],
   ["a form beside tools", { tools: [f], text: { format } }],
   ["no model", { model: undefined }],
-  ["tools of other types", { tools: [f, { type: "web_search" }, { type: "custom", name: "patch" }] }],
+  ["tools of other types", { tools: [f, { type: "web_search" }] }],
+  [
+    "a custom tool",
+    { tools: [{ type: "custom", name: "patch" }], tool_choice: { type: "custom", name: "patch" } },
+  ],
+  ["a custom tool with a format", { tools: [{ type: "custom", name: "patch", format: grammar }] }],
+  ["a namespace", { tools: [{ type: "namespace", name: "n", tools: [f] }], tool_choice: "required" }],
   ["thinking", { reasoning: { effort: "high", summary: "auto", generate_summary: null } }],
   ["what is given back", { metadata: { a: "b" }, user: "me", safety_identifier: "x", prompt_cache_key: "y" }],
   ["what is kept", { store: true, background: true, previous_response_id: "resp_1" }],
@@ -156,6 +163,21 @@ const bad: [param: string, body: object][] = [
   ["tools[0].type", { tools: [{ name: "f" }] }],
   ["tools[1].name", { tools: [f, { type: "function", name: "two words" }] }],
   ["tools[0].parameters", { tools: [{ ...f, parameters: "{}" }] }],
+  ["tools[0].name", { tools: [{ type: "custom" }] }],
+  [
+    "tools[0].format.syntax",
+    { tools: [{ type: "custom", name: "a", format: { ...grammar, syntax: "ebnf" } }] },
+  ],
+  [
+    "tools[0].tools[0].name",
+    { tools: [{ type: "namespace", name: "n", tools: [{ type: "function", name: " " }] }] },
+  ],
+  [
+    "tools",
+    { tools: [f, { type: "namespace", name: "n", tools: Array.from({ length: toolsMax }, () => f) }] },
+  ],
+  ["tool_choice", { tools: [{ type: "namespace", name: "n", tools: [f] }], tool_choice: f }],
+  ["tool_choice", { tools: [{ type: "namespace", name: "n", tools: [] }], tool_choice: "required" }],
   ["tool_choice", { tool_choice: "always" }],
   ["tool_choice", { tool_choice: "required" }],
   ["tool_choice", { tool_choice: f }],

@@ -38,18 +38,30 @@ const ReasoningItem = z.object({
   content: z.array(ResponsesReasoningText),
 });
 
-const FunctionCallItem = z.object({
-  id: z.string().describe("fc_…"),
-  type: z.literal("function_call"),
+const callFields = {
   status: itemStatus,
   call_id: z.string().describe("The id that the call's output refers to."),
   name: z.string(),
+  namespace: z.string().optional().describe("Of the tool, if it is in one."),
+};
+
+const FunctionCallItem = z.object({
+  id: z.string().describe("fc_…"),
+  type: z.literal("function_call"),
+  ...callFields,
   arguments: z.string().describe("A JSON object as text; complete if the item is completed."),
+});
+
+const CustomToolCallItem = z.object({
+  id: z.string().describe("ctc_…"),
+  type: z.literal("custom_tool_call"),
+  ...callFields,
+  input: z.string().describe("A text; complete if the item is completed."),
 });
 
 /** A message, reasoning or a tool call. */
 export const ResponsesOutputItem = z
-  .discriminatedUnion("type", [MessageItem, ReasoningItem, FunctionCallItem])
+  .discriminatedUnion("type", [MessageItem, ReasoningItem, FunctionCallItem, CustomToolCallItem])
   .meta({ id: "ResponsesOutputItem" });
 export type ResponsesOutputItem = z.infer<typeof ResponsesOutputItem>;
 
@@ -81,13 +93,29 @@ const format = z.discriminatedUnion("type", [
 ]);
 
 /** As in the request; absent fields are null. */
-const tool = z.object({
+const functionTool = z.object({
   type: z.literal("function"),
   name: z.string(),
   description: nullableText,
   parameters: z.record(z.string(), z.unknown()).nullable(),
   strict: z.boolean().nullable(),
 });
+const customTool = z.object({
+  type: z.literal("custom"),
+  name: z.string(),
+  description: nullableText,
+  format: z.discriminatedUnion("type", [
+    z.object({ type: z.literal("text") }),
+    z.object({ type: z.literal("grammar"), syntax: z.enum(["lark", "regex"]), definition: z.string() }),
+  ]),
+});
+const namespaceTool = z.object({
+  type: z.literal("namespace"),
+  name: z.string(),
+  description: nullableText,
+  tools: z.array(z.discriminatedUnion("type", [functionTool, customTool])),
+});
+const tool = z.discriminatedUnion("type", [functionTool, customTool, namespaceTool]);
 
 /** `queued`, `cancelled`: only in the background. `incomplete`: cut at a limit. */
 export const ResponseStatus = z.enum([

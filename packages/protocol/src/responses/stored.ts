@@ -66,6 +66,7 @@ export const ListedItem = responseObject("ListedItem", {
   summary: z.array(part).optional().describe("Of reasoning."),
   call_id: z.string().optional().describe("Of a call and its output."),
   name: z.string().optional().describe("Of a call."),
+  namespace: z.string().optional().describe("Of a call's tool."),
   arguments: z.string().optional().describe("Of a call."),
   input: z.string().optional().describe("Of a custom tool's call."),
   output: textOrParts.optional().describe("Of a call's output."),

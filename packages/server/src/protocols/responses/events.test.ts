@@ -4,11 +4,15 @@ import { ResponseObject, ResponsesEvent, ResponsesRequest } from "@ingle/protoco
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { OutputItems } from "./output-items.ts";
+import { toolFinder } from "./tools.ts";
 import { toEvents, toText, wholeResponse, type ResponseStream } from "./events.ts";
 import { toResponseBase } from "./response.ts";
 
 const body = ResponsesRequest.parse({ model: "m", input: "Hi" });
 const head = toResponseBase(body, { id: "resp_1", created_at: 7, model: "m", store: false });
+
+/** Without this tool, every call is a function's. */
+const findTool = toolFinder([{ type: "custom", name: "patch" }]);
 
 /** Ids in order: 1, 2, … */
 function countingIds(): () => string {
@@ -19,7 +23,7 @@ function countingIds(): () => string {
 async function streamOf(script: Script, maxTokens?: number): Promise<ResponseStream> {
   const { model } = await scriptedModel(script);
   const generation = model.generate({ messages: [{ role: "user", content: "Hi" }], maxTokens });
-  return toEvents(head, generation, { now: () => new Date(9_500), newId: countingIds() });
+  return toEvents(head, generation, { now: () => new Date(9_500), newId: countingIds(), findTool });
 }
 
 async function eventsOf(script: Script, maxTokens?: number): Promise<ResponsesEvent[]> {
@@ -227,7 +231,7 @@ describe("probabilities", () => {
   ];
 
   it("stand beside the text that they are of, and in the whole of it", () => {
-    const output = new OutputItems(countingIds());
+    const output = new OutputItems(countingIds(), findTool);
     const chunks: GenerationChunk[] = [
       { text: "", reasoning: "Hm", tokens: 1, logprobs },
       { text: "a", tokens: 1, logprobs },
@@ -246,9 +250,35 @@ describe("probabilities", () => {
   });
 });
 
+describe("a call of a custom tool", () => {
+  it("has the text of its only argument, which grows with the pieces of the arguments", () => {
+    const output = new OutputItems(countingIds(), findTool);
+    const pieces = ["", '{"inp', 'ut": "a\\', "nb", "\\u00", 'e9"}'];
+    const events = [
+      ...pieces.flatMap((fragment) => [
+        ...output.add({
+          text: "",
+          tokens: 1,
+          toolCalls: [{ index: 0, id: "a", name: "patch", arguments: fragment }],
+        }),
+      ]),
+      ...output.finish(false),
+    ];
+    const place = { item_id: "ctc_1", output_index: 0 };
+    expect(events).toMatchObject([
+      { type: "response.output_item.added", item: { type: "custom_tool_call", name: "patch", input: "" } },
+      { type: "response.custom_tool_call_input.delta", ...place, delta: "a" },
+      { type: "response.custom_tool_call_input.delta", ...place, delta: "\nb" },
+      { type: "response.custom_tool_call_input.delta", ...place, delta: "é" },
+      { type: "response.custom_tool_call_input.done", ...place, input: "a\nbé" },
+      { type: "response.output_item.done", item: { call_id: "a", input: "a\nbé", status: "completed" } },
+    ]);
+  });
+});
+
 describe("parts of calls that come late", () => {
   it("go to the call that they are of", () => {
-    const output = new OutputItems(countingIds());
+    const output = new OutputItems(countingIds(), findTool);
     const add = (chunk: Partial<GenerationChunk>) => [...output.add({ text: "", tokens: 1, ...chunk })];
     add({ toolCalls: [{ index: 0, id: "a", name: "f", arguments: "" }] });
     add({ toolCalls: [{ index: 1, id: "b", name: "g", arguments: "{}" }] });
@@ -270,7 +300,12 @@ describe("any reply", () => {
     reasoning: fc.string({ maxLength: 2 }),
     tokens: fc.constant(1),
     toolCalls: fc.array(
-      fc.record({ index: fc.nat(2), id: fc.constant("i"), name: fc.constant("f"), arguments: fc.string() }),
+      fc.record({
+        index: fc.nat(2),
+        id: fc.constant("i"),
+        name: fc.constantFrom("f", "patch"),
+        arguments: fc.oneof(fc.string(), fc.constant('{"input":"a\\n'), fc.constant('"}')),
+      }),
       { maxLength: 2 },
     ),
   });
@@ -278,7 +313,7 @@ describe("any reply", () => {
   it("is told by its events: each item begins once, grows to what it is, and ends once", () => {
     fc.assert(
       fc.property(fc.array(chunk, { maxLength: 10 }), fc.boolean(), (chunks, isCut) => {
-        const output = new OutputItems(countingIds());
+        const output = new OutputItems(countingIds(), findTool);
         const told = new Map<number, { open: boolean; text: string }>();
         const events = function* () {
           for (const each of chunks) yield* output.add(each);
@@ -297,9 +332,10 @@ describe("any reply", () => {
             told.get(event.output_index)!.open = false;
           }
         }
-        const texts = output.items.map((item) =>
-          item.type === "function_call" ? item.arguments : item.content[0]!.text,
-        );
+        const texts = output.items.map((item) => {
+          if (item.type === "custom_tool_call") return item.input;
+          return item.type === "function_call" ? item.arguments : item.content[0]!.text;
+        });
         expect([...told.values()]).toEqual(texts.map((text) => ({ open: false, text })));
         const joined = (type: string) =>
           texts.filter((_, index) => output.items[index]!.type === type).join("");

@@ -9,7 +9,7 @@ import type {
 } from "@ingle/protocol";
 import { namedEvent } from "../../http/event-stream.ts";
 import { toUnixSeconds } from "../../unix-seconds.ts";
-import { OutputItems, type UnnumberedEvent } from "./output-items.ts";
+import { OutputItems, type FindTool, type UnnumberedEvent } from "./output-items.ts";
 import { toFinished, toResponseError, toUnfinished, type ResponseBase } from "./response.ts";
 
 export interface ResponseStream {
@@ -22,6 +22,7 @@ export interface ResponseStream {
 export interface ResponseStreamOptions {
   now: () => Date;
   newId: () => string;
+  findTool: FindTool;
   /** Called with the finished response, before the last event. Default: nothing is called. */
   keep?: ((response: ResponseObject) => void) | undefined;
 }
@@ -33,9 +34,9 @@ export interface ResponseStreamOptions {
 export function toEvents(
   base: ResponseBase,
   generation: Generation,
-  { now, newId, keep }: ResponseStreamOptions,
+  { now, newId, findTool, keep }: ResponseStreamOptions,
 ): ResponseStream {
-  const output = new OutputItems(newId);
+  const output = new OutputItems(newId, findTool);
   let count = 0;
   let isBegun = false;
   const numbered = (event: UnnumberedEvent): ResponsesEvent => ({ ...event, sequence_number: count++ });

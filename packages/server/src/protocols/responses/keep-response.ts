@@ -9,6 +9,7 @@ import type { ContinuedRequest } from "./protocol.ts";
 import { toUnfinished, type ResponseBase } from "./response.ts";
 import { ownerOf, type StoredResponses } from "./stored-responses.ts";
 import { toStoredItems } from "./stored-items.ts";
+import { toolFinder } from "./tools.ts";
 
 type Running = RunningRequest<ContinuedRequest>;
 
@@ -34,7 +35,8 @@ export function respondInBackground(
   running: Running,
   { base, stored }: { base: ResponseBase; stored: StoredResponses },
 ): ProtocolResponse {
-  const { generation, request, now, newId } = running;
+  const { body, generation, request, now, newId } = running;
+  const findTool = toolFinder(body.tools);
   const keep = keeperOf(running, stored);
   const queued = toUnfinished(base, { status: "queued", output: [] });
   keep(queued);
@@ -43,7 +45,7 @@ export function respondInBackground(
     cancel: (reason) => request.cancel(reason),
   });
   void stored.follow(background); // never rejects
-  void generate(background, toEvents(base, generation, { now, newId }), { request, keep }); // never rejects
+  void generate(background, toEvents(base, generation, { now, newId, findTool }), { request, keep }); // never rejects
   return { whole: async () => queued, events: () => background.from(0) };
 }
 

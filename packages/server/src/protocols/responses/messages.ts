@@ -7,6 +7,7 @@ import {
   type ResponsesInputItem,
   type ResponsesRequest,
 } from "@ingle/protocol";
+import { customArgument, modelName } from "./tools.ts";
 import { joinContents, toContent, type UnreadContent, type UnreadMessage } from "../content-parts.ts";
 
 type Item<Type> = Extract<ResponsesInputItem, { type: Type }>;
@@ -79,9 +80,9 @@ const mayFollow: Readonly<Record<Stage, readonly Stage[]>> = {
 };
 
 function toCall(item: Item<"function_call"> | Item<"custom_tool_call">): Call {
-  const { call_id: id, name } = item;
-  const text = item.type === "function_call" ? item.arguments : JSON.stringify({ input: item.input });
-  return { id, name, arguments: text };
+  const isFunction = item.type === "function_call";
+  const text = isFunction ? item.arguments : JSON.stringify({ [customArgument]: item.input });
+  return { id: item.call_id, name: modelName(item), arguments: text };
 }
 
 function reasoningOf({ content = [], summary = [] }: Item<"reasoning">): string {

@@ -6,6 +6,8 @@
 import type { GenerationChunk, ToolCallDelta } from "@ingle/engine";
 import type { ResponsesEvent, ResponsesOutputItem } from "@ingle/protocol";
 import { toTokenLogprobs } from "../usage.ts";
+import { CustomInput } from "./custom-input.ts";
+import type { toolFinder } from "./tools.ts";
 
 type Unnumbered<Event> = Event extends unknown ? Omit<Event, "sequence_number"> : never;
 /** An event without its sequence number. */
@@ -14,7 +16,14 @@ export type UnnumberedEvent = Unnumbered<ResponsesEvent>;
 type Item<Type> = Extract<ResponsesOutputItem, { type: Type }>;
 type Message = Item<"message">;
 type Reasoning = Item<"reasoning">;
-type Call = Item<"function_call">;
+
+/** A call that is being generated. The text of a custom tool's call is decoded from its arguments. */
+type OpenCall =
+  | { kind: "function"; item: Item<"function_call">; place: Place }
+  | { kind: "custom"; item: Item<"custom_tool_call">; place: Place; decoded: CustomInput };
+
+/** The tool that the model calls by a name. */
+export type FindTool = ReturnType<typeof toolFinder>;
 
 /** A text that is being generated. */
 type OpenText =
@@ -32,12 +41,14 @@ type Events = Generator<UnnumberedEvent, void, undefined>;
 export class OutputItems {
   readonly #newId: () => string;
   readonly #items: ResponsesOutputItem[] = [];
-  readonly #calls = new Map<number, { item: Call; place: Place }>();
+  readonly #findTool: FindTool;
+  readonly #calls = new Map<number, OpenCall>();
   #open: Open = { kind: "nothing" };
 
   /** `newId` returns unique letters and digits. */
-  constructor(newId: () => string) {
+  constructor(newId: () => string, findTool: FindTool) {
     this.#newId = newId;
+    this.#findTool = findTool;
   }
 
   /** The items so far. A closed item no longer changes. */
@@ -63,15 +74,13 @@ export class OutputItems {
   *finish(isCut: boolean): Events {
     if (this.#items.length === 0) yield* this.#move("message");
     const cutIndex = isCut ? this.#items.length - 1 : -1;
-    for (const { item, place } of this.#calls.values()) {
-      item.status = place.output_index === cutIndex ? "incomplete" : "completed";
-      yield {
-        type: "response.function_call_arguments.done",
-        ...place,
-        name: item.name,
-        arguments: item.arguments,
-      };
-      yield { type: "response.output_item.done", output_index: place.output_index, item };
+    for (const call of this.#calls.values()) {
+      const { item, place } = call;
+      const { output_index } = place;
+      if (call.kind === "custom") yield* writeInput(call, call.decoded.end());
+      item.status = output_index === cutIndex ? "incomplete" : "completed";
+      yield doneEvent(call);
+      yield { type: "response.output_item.done", output_index, item };
     }
     yield* this.#move("nothing", isCut);
   }
@@ -143,26 +152,49 @@ export class OutputItems {
     let call = this.#calls.get(index);
     if (call === undefined) {
       yield* this.#move("nothing");
-      const item: Call = {
-        id: `fc_${this.#newId()}`,
-        type: "function_call",
-        status: "in_progress",
-        call_id: id,
-        name,
-        arguments: "",
-      };
-      call = { item, place: this.#put(item) };
+      call = this.#newCall(id, name);
       this.#calls.set(index, call);
       const { output_index } = call.place;
-      yield { type: "response.output_item.added", output_index, item: { ...item } };
+      yield { type: "response.output_item.added", output_index, item: { ...call.item } };
     }
-    if (fragment === "") return;
-    call.item.arguments += fragment;
-    yield { type: "response.function_call_arguments.delta", ...call.place, delta: fragment };
+    if (call.kind === "custom") yield* writeInput(call, call.decoded.add(fragment));
+    else if (fragment !== "") {
+      call.item.arguments += fragment;
+      yield { type: "response.function_call_arguments.delta", ...call.place, delta: fragment };
+    }
+  }
+
+  #newCall(id: string, calledName: string): OpenCall {
+    const { type, name, namespace } = this.#findTool(calledName);
+    const fields = {
+      status: "in_progress" as const,
+      call_id: id,
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+    };
+    if (type === "custom") {
+      const item = { id: `ctc_${this.#newId()}`, type: "custom_tool_call" as const, ...fields, input: "" };
+      return { kind: "custom", item, place: this.#put(item), decoded: new CustomInput() };
+    }
+    const item = { id: `fc_${this.#newId()}`, type: "function_call" as const, ...fields, arguments: "" };
+    return { kind: "function", item, place: this.#put(item) };
   }
 
   #put(item: ResponsesOutputItem): Place {
     this.#items.push(item);
     return { item_id: item.id, output_index: this.#items.length - 1 };
   }
+}
+
+function* writeInput({ item, place }: Extract<OpenCall, { kind: "custom" }>, delta: string): Events {
+  if (delta === "") return;
+  item.input += delta;
+  yield { type: "response.custom_tool_call_input.delta", ...place, delta };
+}
+
+function doneEvent({ item, place }: OpenCall): UnnumberedEvent {
+  if (item.type === "custom_tool_call")
+    return { type: "response.custom_tool_call_input.done", ...place, input: item.input };
+  const { name, arguments: text } = item;
+  return { type: "response.function_call_arguments.done", ...place, name, arguments: text };
 }

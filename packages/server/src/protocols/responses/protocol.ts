@@ -1,7 +1,6 @@
 // POST /v1/responses: a reply as a list of items, which later requests may continue. Converts a checked request for the engine.
 import type { GenerationRequest } from "@ingle/engine";
 import {
-  isFunctionTool,
   isUnseenItem,
   logprobsIncludable,
   ResponseObject,
@@ -19,6 +18,7 @@ import { toEvents, toText, wholeResponse, written } from "./events.ts";
 import { toMessages } from "./messages.ts";
 import { toResponseBase } from "./response.ts";
 import type { StoredResponses } from "./stored-responses.ts";
+import { ignoredTypes, toEngineTools, toolFinder } from "./tools.ts";
 
 /** A request with the stored items that come before its input. */
 export type ContinuedRequest = ResponsesRequest & { earlier: readonly StoredItem[] };
@@ -55,7 +55,8 @@ export function responses(stored: StoredResponses): GenerationProtocol<Continued
       const base = toResponseBase(settings, { id, created_at: created, model, store: stored.keeps(body) });
       if (base.background) return respondInBackground(running, { base, stored });
       const keep = keeperOf(running, stored);
-      const stream = toEvents(base, generation, { now, newId, keep });
+      const findTool = toolFinder(body.tools);
+      const stream = toEvents(base, generation, { now, newId, findTool, keep });
       return {
         whole: () => wholeResponse(stream),
         events: () => written(stream),
@@ -64,8 +65,6 @@ export function responses(stored: StoredResponses): GenerationProtocol<Continued
     },
   };
 }
-
-type ChatRequest = Extract<GenerationRequest, { messages: unknown }>;
 
 /** Absent fields stay absent: their defaults are the engine's. */
 export function toResponsesRequest(body: ResponsesRequest & Partial<ContinuedRequest>): UnreadRequest {
@@ -79,19 +78,18 @@ export function toResponsesRequest(body: ResponsesRequest & Partial<ContinuedReq
     cachePrompt: body.cache_prompt,
     logprobs: toLogprobs(body),
     responseFormat: toResponseFormat(body.text?.format),
-    ...toTools(body),
+    ...toEngineTools(body),
     parallelToolCalls: body.parallel_tool_calls,
     ...toThinking(body.reasoning?.effort, body.chat_template_kwargs),
   };
 }
 
 /** Nested fields that the request sets and the response ignores. */
-export function ignoredParts({ input, tools = [], text, include = [] }: ResponsesRequest): string[] {
+export function ignoredParts({ input, tools, text, include = [] }: ResponsesRequest): string[] {
   const unseen = new Set(typeof input === "string" ? [] : input.filter(isUnseenItem).map(({ type }) => type));
-  const types = new Set(tools.flatMap((tool) => (isFunctionTool(tool) ? [] : [tool.type])));
   const isVerbosityKept = (text?.verbosity ?? "medium") === "medium";
   return [
-    ...[...types].map((type) => `tools (${type})`),
+    ...ignoredTypes(tools).map((type) => `tools (${type})`),
     ...(isVerbosityKept ? [] : ["text.verbosity"]),
     ...include.filter((value) => value !== logprobsIncludable).map((value) => `include (${value})`),
     ...[...unseen].map((type) => `input (${type})`),
@@ -107,18 +105,4 @@ function toResponseFormat(format: ResponsesTextFormat | undefined): GenerationRe
   if (format?.type === "json_object") return { type: "json" };
   if (format?.type !== "json_schema") return undefined;
   return { type: "json_schema", schema: format.schema, strict: format.strict };
-}
-
-/** The prompt contains only the allowed tools. */
-function toTools({
-  tools: given,
-  tool_choice: choice,
-}: ResponsesRequest): Pick<ChatRequest, "tools" | "toolChoice"> {
-  const tools = given
-    ?.filter(isFunctionTool)
-    .map(({ name, description, parameters }) => ({ name, description, parameters }));
-  if (typeof choice !== "object") return { tools, toolChoice: choice };
-  if (choice.type === "function") return { tools, toolChoice: { name: choice.name } };
-  const allowed = new Set(choice.tools.map(({ name }) => name));
-  return { tools: tools?.filter(({ name }) => allowed.has(name)), toolChoice: choice.mode };
 }

@@ -1,15 +1,14 @@
 // The Response object of /v1/responses: the settings of the request, and its result.
 import type { GenerationResult } from "@ingle/engine";
-import {
-  isFunctionTool,
-  type ErrorBody,
-  type ResponseObject,
-  type ResponsesRequest,
-  type ResponsesTextFormat,
-  type ResponsesTool,
-  type ResponsesUsage,
+import type {
+  ErrorBody,
+  ResponseObject,
+  ResponsesRequest,
+  ResponsesTextFormat,
+  ResponsesUsage,
 } from "@ingle/protocol";
 import { toUsage } from "../usage.ts";
+import { toShownTools } from "./tools.ts";
 
 type Outcome = "status" | "output" | "usage" | "error" | "incomplete_details" | "completed_at";
 
@@ -30,7 +29,7 @@ export function toResponseBase(
     top_p: body.top_p ?? 1,
     top_logprobs: body.top_logprobs ?? 0,
     text: { format: toFormat(body.text?.format) },
-    tools: (body.tools ?? []).filter(isFunctionTool).map(toTool),
+    tools: toShownTools(body.tools),
     tool_choice: body.tool_choice ?? "auto",
     parallel_tool_calls: body.parallel_tool_calls ?? true,
     reasoning: { effort: body.reasoning?.effort ?? null, summary: body.reasoning?.summary ?? null },
@@ -44,11 +43,6 @@ export function toResponseBase(
     previous_response_id: body.previous_response_id ?? null,
     conversation: body.conversation === undefined ? null : { id: body.conversation },
   };
-}
-
-function toTool(tool: ResponsesTool): ResponseObject["tools"][number] {
-  const { name, description = null, parameters = null, strict = null } = tool;
-  return { type: "function", name, description, parameters, strict };
 }
 
 function toFormat(format: ResponsesTextFormat | undefined): ResponseObject["text"]["format"] {

@@ -1,0 +1,140 @@
+// The conversations of coding agents with a real engine: the second turn finds the first one's prompt cached, a reply that was cut is
+// sent back, and a closed connection ends the work.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { codingAgents, type CodingAgent } from "./coding-agents.ts";
+import { agentServer } from "./foreign/desk.ts";
+import { modelId, type RealServer } from "./real-server.ts";
+
+let server: RealServer;
+beforeAll(async () => {
+  server = await agentServer();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+/** What differs between the conventions. */
+interface Convention {
+  limit: string;
+  required: object;
+  /** The tokens of the prompt, and how many of them were cached. */
+  usageOf: (response: any) => { prompt: number; cached: number };
+  /** The first request, the reply to it, and what the agent sends then. */
+  continued: (first: any, reply: any) => object;
+}
+
+const goOn = { role: "user", content: "Go on." };
+
+const conventions: Record<string, Convention> = {
+  "/v1/chat/completions": {
+    limit: "max_completion_tokens",
+    required: { tool_choice: "required" },
+    usageOf: ({ usage }) => ({
+      prompt: usage.prompt_tokens,
+      cached: usage.prompt_tokens_details.cached_tokens,
+    }),
+    continued: (first, { choices: [{ message }] }) => ({
+      messages: [
+        ...first.messages,
+        message,
+        ...(message.tool_calls ?? []).map(({ id }: { id: string }) => ({
+          role: "tool",
+          tool_call_id: id,
+          content: "The call was cut.",
+        })),
+        goOn,
+      ],
+    }),
+  },
+  "/v1/responses": {
+    limit: "max_output_tokens",
+    required: { tool_choice: "required" },
+    usageOf: ({ usage }) => ({
+      prompt: usage.input_tokens,
+      cached: usage.input_tokens_details.cached_tokens,
+    }),
+    continued: (first, { output }) => ({
+      input: [
+        ...first.input,
+        ...output,
+        ...output
+          .filter(({ type }: { type: string }) => type === "function_call" || type === "custom_tool_call")
+          .map(({ type, call_id }: { type: string; call_id: string }) => ({
+            type: `${type}_output`,
+            call_id,
+            output: "The call was cut.",
+          })),
+        goOn,
+      ],
+    }),
+  },
+  "/v1/messages?beta=true": {
+    limit: "max_tokens",
+    required: { tool_choice: { type: "any" } },
+    usageOf: ({ usage }) => ({
+      prompt: usage.input_tokens + usage.cache_read_input_tokens,
+      cached: usage.cache_read_input_tokens,
+    }),
+    // A call that was cut is not part of the message.
+    continued: (first, { content }) => ({
+      messages: [...first.messages, ...(content.length > 0 ? [{ role: "assistant", content }] : []), goOn],
+    }),
+  },
+};
+
+/** The tokens with which a prompt ends so that the assistant begins: they are gone where a reply had nothing to send back. */
+const turnBeginMax = 8;
+
+function send({ path, headers }: CodingAgent, body: object, signal?: AbortSignal): Promise<Response> {
+  return fetch(new URL(path, server.baseUrl), {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify({ model: modelId, ...body }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+}
+
+describe.each(Object.entries(codingAgents))("%s", (_name, agent) => {
+  const convention = conventions[agent.path];
+  if (convention === undefined) throw new Error(`No convention has the path ${agent.path}.`);
+  const { limit, required, usageOf, continued } = convention;
+
+  async function reply(body: object): Promise<unknown> {
+    const response = await send(agent, {
+      temperature: 0,
+      ...body,
+      [limit]: 12,
+      stream: false,
+      stream_options: null,
+    });
+    const whole: unknown = await response.json();
+    expect([response.status, whole]).toEqual([200, expect.anything()]);
+    return whole;
+  }
+
+  it("finds its first prompt cached in its second turn", async () => {
+    const first = usageOf(await reply(agent.first));
+    const second = usageOf(await reply(agent.second));
+    expect(second.prompt).toBeGreaterThan(first.prompt);
+    // The last token is computed again: its output is the reply's first one.
+    expect(second.cached).toBeGreaterThanOrEqual(first.prompt - 1);
+  });
+
+  it.each([
+    ["text", {}],
+    ["call", required],
+  ])("sends a %s that was cut back, and gets a reply", async (_what, choice) => {
+    const first = { ...agent.first, ...choice };
+    const cut = await reply(first);
+    const next = usageOf(await reply({ ...first, ...continued(first, cut) }));
+    expect(next.cached).toBeGreaterThanOrEqual(usageOf(cut).prompt - turnBeginMax);
+  });
+
+  it("is cancelled with its connection", async () => {
+    const connection = new AbortController();
+    const response = send(agent, agent.first, connection.signal).then((each) => each.text());
+    response.catch(() => {}); // it is awaited below
+    await expect.poll(() => server.model.stats().running).toBe(1);
+    connection.abort();
+    await expect(response).rejects.toThrow("abort");
+    await expect.poll(() => server.model.stats().running).toBe(0);
+  });
+});
