@@ -16,6 +16,7 @@ const clients = [
   "@ai-sdk/openai",
   "@langchain/openai",
   "@langchain/langgraph",
+  "cohere-ai",
   "@huggingface/inference",
   "ollama",
 ];

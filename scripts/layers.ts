@@ -24,7 +24,13 @@ const layers: Readonly<Record<string, Floor>> = {
   "@ingle/client": { ours: ["@ingle/protocol"], others: ["eventsource-parser"] },
   "@ingle/ai-provider": {
     ours: ["@ingle/protocol"],
-    others: ["@ai-sdk/openai-compatible", "@ai-sdk/provider", "zod", "@types/json-schema"],
+    others: [
+      "@ai-sdk/openai-compatible",
+      "@ai-sdk/provider",
+      "@ai-sdk/provider-utils",
+      "zod",
+      "@types/json-schema",
+    ],
   },
   "@ingle/mcp": { ours: ["@ingle/engine"], others: ["@modelcontextprotocol/client", "zod"] },
   "@ingle/web": { ours: ["@ingle/client", "@ingle/protocol"], isBundled: true },

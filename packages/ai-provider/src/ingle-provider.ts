@@ -5,8 +5,10 @@ import {
   type EmbeddingModelV3,
   type LanguageModelV3,
   type ProviderV3,
+  type RerankingModelV3,
 } from "@ai-sdk/provider";
 import { IngleChatModel, IngleCompletionModel, providerName } from "./language-models.ts";
+import { IngleRerankingModel } from "./reranking-model.ts";
 
 export interface IngleProviderSettings {
   /** Address of the server, up to and including `/v1`. Default `http://127.0.0.1:1337/v1`. */
@@ -28,6 +30,8 @@ export interface IngleProvider extends ProviderV3 {
   completionModel(modelId: string): LanguageModelV3;
   /** Options: `IngleEmbeddingOptions`. */
   embeddingModel(modelId: string): EmbeddingModelV3;
+  /** Orders documents by how well they fit a query. */
+  rerankingModel(modelId: string): RerankingModelV3;
   /** Throws `NoSuchModelError`: Ingle does not generate images. */
   imageModel(modelId: string): never;
 }
@@ -54,6 +58,8 @@ export function createIngle(settings: IngleProviderSettings = {}): IngleProvider
       new IngleCompletionModel(modelId, { ...config("completion"), includeUsage: true }),
     embeddingModel: (modelId: string): EmbeddingModelV3 =>
       new OpenAICompatibleEmbeddingModel(modelId, config("embedding")),
+    rerankingModel: (modelId: string): RerankingModelV3 =>
+      new IngleRerankingModel(modelId, config("reranking")),
     imageModel: (modelId: string): never => {
       throw new NoSuchModelError({ modelId, modelType: "imageModel" });
     },

@@ -1,6 +1,8 @@
 // The conversations of coding agents with a real engine: the second turn finds the first one's prompt cached, a reply that was cut is
 // sent back, and a closed connection ends the work.
+import { AnthropicMessage, ChatCompletion, ResponseObject } from "@ingle/protocol";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { codingAgents, type CodingAgent } from "./coding-agents.ts";
 import { agentServer } from "./foreign/desk.ts";
 import { modelId, type RealServer } from "./real-server.ts";
@@ -16,67 +18,59 @@ interface Convention {
   limit: string;
   required: object;
   /** The tokens of the prompt, and how many of them were cached. */
-  usageOf: (response: any) => { prompt: number; cached: number };
-  /** The first request, the reply to it, and what the agent sends then. */
-  continued: (first: any, reply: any) => object;
+  usageOf: (reply: unknown) => { prompt: number; cached: number };
+  /** What the agent sends after the turns of its first request and the reply to it. */
+  continued: (first: object, reply: unknown) => object;
 }
 
 const goOn = { role: "user", content: "Go on." };
+const cutCall = "The call was cut.";
+const Messages = z.object({ messages: z.array(z.unknown()) });
+const Input = z.object({ input: z.array(z.unknown()) });
 
 const conventions: Record<string, Convention> = {
   "/v1/chat/completions": {
     limit: "max_completion_tokens",
     required: { tool_choice: "required" },
-    usageOf: ({ usage }) => ({
-      prompt: usage.prompt_tokens,
-      cached: usage.prompt_tokens_details.cached_tokens,
-    }),
-    continued: (first, { choices: [{ message }] }) => ({
-      messages: [
-        ...first.messages,
-        message,
-        ...(message.tool_calls ?? []).map(({ id }: { id: string }) => ({
-          role: "tool",
-          tool_call_id: id,
-          content: "The call was cut.",
-        })),
-        goOn,
-      ],
-    }),
+    usageOf: (reply) => {
+      const { prompt_tokens: prompt, prompt_tokens_details: details } = ChatCompletion.parse(reply).usage;
+      return { prompt, cached: details.cached_tokens };
+    },
+    continued: (first, reply) => {
+      const messages = ChatCompletion.parse(reply).choices.map(({ message }) => message);
+      const calls = messages.flatMap(({ tool_calls: each = [] }) => each);
+      const results = calls.map(({ id }) => ({ role: "tool", tool_call_id: id, content: cutCall }));
+      return { messages: [...Messages.parse(first).messages, ...messages, ...results, goOn] };
+    },
   },
   "/v1/responses": {
     limit: "max_output_tokens",
     required: { tool_choice: "required" },
-    usageOf: ({ usage }) => ({
-      prompt: usage.input_tokens,
-      cached: usage.input_tokens_details.cached_tokens,
-    }),
-    continued: (first, { output }) => ({
-      input: [
-        ...first.input,
-        ...output,
-        ...output
-          .filter(({ type }: { type: string }) => type === "function_call" || type === "custom_tool_call")
-          .map(({ type, call_id }: { type: string; call_id: string }) => ({
-            type: `${type}_output`,
-            call_id,
-            output: "The call was cut.",
-          })),
-        goOn,
-      ],
-    }),
+    usageOf: (reply) => {
+      const { usage } = ResponseObject.parse(reply);
+      return { prompt: usage?.input_tokens ?? 0, cached: usage?.input_tokens_details.cached_tokens ?? 0 };
+    },
+    continued: (first, reply) => {
+      const { output } = ResponseObject.parse(reply);
+      const results = output.flatMap((item) =>
+        "call_id" in item ? [{ type: `${item.type}_output`, call_id: item.call_id, output: cutCall }] : [],
+      );
+      return { input: [...Input.parse(first).input, ...output, ...results, goOn] };
+    },
   },
   "/v1/messages?beta=true": {
     limit: "max_tokens",
     required: { tool_choice: { type: "any" } },
-    usageOf: ({ usage }) => ({
-      prompt: usage.input_tokens + usage.cache_read_input_tokens,
-      cached: usage.cache_read_input_tokens,
-    }),
-    // A call that was cut is not part of the message.
-    continued: (first, { content }) => ({
-      messages: [...first.messages, ...(content.length > 0 ? [{ role: "assistant", content }] : []), goOn],
-    }),
+    usageOf: (reply) => {
+      const { input_tokens: computed, cache_read_input_tokens: cached } = AnthropicMessage.parse(reply).usage;
+      return { prompt: computed + cached, cached };
+    },
+    continued: (first, reply) => {
+      const { content } = AnthropicMessage.parse(reply);
+      // A call that was cut is not part of the message, which may then be empty.
+      const messages = content.length > 0 ? [{ role: "assistant", content }] : [];
+      return { messages: [...Messages.parse(first).messages, ...messages, goOn] };
+    },
   },
 };
 

@@ -1,13 +1,14 @@
 // Reranking over HTTP with a tiny reranker: the shapes of each client, the order, limits and errors; and Ingle's own client.
 import { Ingle } from "@ingle/client";
 import { embeddingInputsMax, ErrorBody, Reranking, RerankScores } from "@ingle/protocol";
+import { CohereClientV2 } from "cohere-ai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectDocumented } from "./documented.ts";
 import { modelId, realServer, type RealServer } from "./real-server.ts";
 
 const query = "What is a panda?";
 const documents = ["A bear that lives in China.", "A kind of bread.", "hi", "The capital of France."];
-const paths = ["/v1/rerank", "/v1/reranking", "/rerank", "/reranking"];
+const paths = ["/v1/rerank", "/v1/reranking", "/rerank", "/reranking", "/v2/rerank"];
 
 let server: RealServer;
 let address: string;
@@ -116,6 +117,17 @@ describe("POST /v1/rerank", () => {
     const error = await refused({ query, documents }, other.baseUrl.replace(/\/v1$/, ""));
     expect(error).toMatchObject({ code: "reranking_not_supported" });
   });
+});
+
+it("Cohere's client returns the same", async () => {
+  const client = new CohereClientV2({ environment: address, token: "anything", maxRetries: 0 });
+  const { results } = await client.rerank({ model: modelId, query, documents, topN: 2 });
+  const expected = Reranking.parse(await rerank({ query, documents, top_n: 2 }));
+  expect(results.map(({ index, relevanceScore }) => [index, relevanceScore])).toEqual(
+    expected.results.map(({ index, relevance_score }) => [index, relevance_score]),
+  );
+  const unknown = client.rerank({ model: "nobody", query, documents });
+  await expect(unknown).rejects.toMatchObject({ statusCode: 404 });
 });
 
 it("Ingle's client returns the same", async () => {

@@ -159,6 +159,7 @@ describe("every route", () => {
       "inference POST /v1/responses",
       "inference POST /v1/responses/:id/cancel",
       "inference POST /v1/tokenize",
+      "inference POST /v2/rerank",
       "management GET /api/v1/events",
       "management GET /api/v1/jobs",
       "management GET /api/v1/machine",

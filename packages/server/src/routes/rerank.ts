@@ -8,7 +8,7 @@ import { addRoute, type Route } from "./add-route.ts";
 import { recorded } from "./embeddings.ts";
 
 /** Clients of other servers use different paths. */
-const paths = ["/v1/rerank", "/v1/reranking", "/rerank", "/reranking"] as const;
+const paths = ["/v1/rerank", "/v1/reranking", "/rerank", "/reranking", "/v2/rerank"] as const;
 
 const rerank = {
   path: "POST /v1/rerank",

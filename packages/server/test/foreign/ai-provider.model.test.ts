@@ -1,4 +1,5 @@
-// Our own provider for the Vercel AI SDK with a real server: chats, tools, images, structured output, completions, embeddings.
+// Our own provider for the Vercel AI SDK with a real server: chats, tools, images, structured output, completions, embeddings,
+// reranking.
 import { createIngle, type IngleChatOptions, type IngleProvider } from "@ingle/ai-provider";
 import { drawImage, encodePng } from "@ingle/fixtures";
 import {
@@ -7,6 +8,7 @@ import {
   generateText,
   NoSuchModelError,
   Output,
+  rerank,
   stepCountIs,
   streamText,
   tool,
@@ -152,4 +154,42 @@ it("makes vectors", async () => {
   const [first = [], same = [], other = []] = embeddings;
   expect(cosineSimilarity(first, same)).toBeCloseTo(1, 5);
   expect(cosineSimilarity(first, other)).toBeLessThan(0.999);
+});
+
+describe("reranking", () => {
+  const documents = ["The harbour is quiet.", "Copper and rain", "A bear that lives in China."];
+  let server: RealServer;
+  beforeAll(async () => {
+    server = await realServer({ fixture: { architecture: "bert", pooling: "rank" } });
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+  const model = (id = modelId) => createIngle({ baseURL: server.baseUrl }).rerankingModel(id);
+  const asked = { query: "What is a panda?", maxRetries: 0 };
+
+  it("orders documents by their scores, all or the best", async () => {
+    const { ranking, rerankedDocuments } = await rerank({ ...asked, model: model(), documents });
+    expect(new Set(ranking.map(({ originalIndex }) => originalIndex))).toEqual(new Set([0, 1, 2]));
+    const scores = ranking.map(({ score }) => score);
+    expect(scores).toEqual(scores.toSorted((one, other) => other - one));
+    const best = await rerank({ ...asked, model: model(), documents, topN: 1 });
+    expect(best.rerankedDocuments).toEqual(rerankedDocuments.slice(0, 1));
+  });
+
+  it("reads documents that are objects as JSON", async () => {
+    const objects = documents.map((text) => ({ text }));
+    const { ranking } = await rerank({ ...asked, model: model(), documents: objects });
+    const texts = objects.map((each) => JSON.stringify(each));
+    const same = await rerank({ ...asked, model: model(), documents: texts });
+    expect(ranking.map(({ score }) => score)).toEqual(same.ranking.map(({ score }) => score));
+  });
+
+  it("reports errors with their status, and is cancelled", async () => {
+    const unknown = rerank({ ...asked, model: model("nobody"), documents });
+    await expect(unknown).rejects.toMatchObject({
+      statusCode: 404,
+      message: expect.stringContaining("nobody"),
+    });
+    const abortSignal = AbortSignal.abort();
+    await expect(rerank({ ...asked, model: model(), documents, abortSignal })).rejects.toThrow("abort");
+  });
 });
