@@ -57,6 +57,7 @@ export {
 } from "./responses/stored.ts";
 export type { StoredItem } from "./responses/stored.ts";
 export {
+  InputTokenCount,
   ResponseObject,
   ResponseStatus,
   ResponsesOutputItem,

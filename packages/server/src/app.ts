@@ -206,7 +206,7 @@ async function addRoutes(
   await app.register(responsesPlugin, {
     ...inference,
     store: await openStore(config.responses),
-    paths: config.llamaServerApi ? ["/v1/responses", "/responses"] : ["/v1/responses"],
+    prefixes: config.llamaServerApi ? ["/v1", ""] : ["/v1"],
   });
   if (config.ollamaApi) await addOllamaRoutes(app, inference, dependencies);
   if (config.llamaServerApi) await addLlamaServerRoutes(app, inference);

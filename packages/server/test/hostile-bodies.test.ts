@@ -11,6 +11,7 @@ import {
   ModelAliases,
   PullEvent,
   RemovedModel,
+  InputTokenCount,
   RenderedPrompt,
   RenderedPrompts,
   Tokenization,
@@ -118,6 +119,12 @@ const endpoints: EndpointUnderTest[] = [
   chat,
   completions,
   { path: `${chat.path}/render`, body: chat.body, response: RenderedPrompt, border: chat.border ?? {} },
+  {
+    path: `${chat.path}/input_tokens`,
+    body: chat.body,
+    response: InputTokenCount,
+    border: chat.border ?? {},
+  },
   {
     path: `${completions.path}/render`,
     body: completions.body,

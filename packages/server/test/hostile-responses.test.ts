@@ -1,5 +1,5 @@
 // Whatever body is sent to /v1/responses, it gets a valid response or an error, and the server continues.
-import { ResponseObject, ResponsesEvent } from "@ingle/protocol";
+import { InputTokenCount, ResponseObject, ResponsesEvent } from "@ingle/protocol";
 import { expect, it } from "vitest";
 import { scriptedId, scriptedServer } from "../src/testing/scripted-server.ts";
 import { expectSoundResponses, type EndpointUnderTest } from "./hostile-bodies.ts";
@@ -71,7 +71,16 @@ const endpoint: EndpointUnderTest = {
     stream: [true],
     text: [null, { format: { type: "json_object" } }, { format: { type: "text" } }],
     tool_choice: ["auto", "required", tool, { type: "allowed_tools", mode: "auto", tools: [tool] }],
-    tools: [[], [tool, tool], many(512, tool), many(513, tool), [{ type: "web_search" }]],
+    tools: [
+      [],
+      [tool, tool],
+      many(512, tool),
+      many(513, tool),
+      [{ type: "web_search" }],
+      [{ type: "custom", name: "patch", format: { type: "grammar", syntax: "regex", definition: "a" } }],
+      [{ type: "namespace", name: "n", tools: [tool, { type: "custom", name: "patch" }, { type: "mcp" }] }],
+      many(512, { type: "namespace", name: "n", tools: many(100, tool) }),
+    ],
     metadata: [Object.fromEntries(many(17, 0).map((_, index) => [`${index}`, ""])), { a: "x".repeat(513) }],
     input: [
       "Hi",
@@ -87,6 +96,16 @@ const endpoint: EndpointUnderTest = {
     ],
   },
 };
+
+it("/v1/responses/input_tokens does so too", async () => {
+  await using scripted = await scriptedServer();
+  const { path, event: _none, ...rest } = endpoint;
+  await expectSoundResponses(scripted.server.url, {
+    ...rest,
+    path: `${path}/input_tokens`,
+    response: InputTokenCount.strict(),
+  });
+});
 
 it("/v1/responses answers every body with a valid response or a documented error, and continues", async () => {
   await using scripted = await scriptedServer();

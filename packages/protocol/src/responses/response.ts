@@ -162,3 +162,10 @@ export const ResponseObject = responseObject("ResponseObject", {
   conversation: z.object({ id: z.string() }).nullable(),
 });
 export type ResponseObject = z.infer<typeof ResponseObject>;
+
+/** The response of `POST /v1/responses/input_tokens` and of `POST /v1/chat/completions/input_tokens`. */
+export const InputTokenCount = responseObject("InputTokenCount", {
+  object: z.literal("response.input_tokens"),
+  input_tokens: z.int().describe("Tokens of the prompt."),
+});
+export type InputTokenCount = z.infer<typeof InputTokenCount>;

@@ -57,3 +57,14 @@ describe("rendering", () => {
     expect(responses.map((response) => response.status)).toEqual([status, status]);
   });
 });
+
+it("counting returns the number of a chat's prompt tokens, and computes nothing", async () => {
+  const { responses, requests } = await posts([
+    ["chat/completions/input_tokens", { model: scriptedId, messages, max_tokens: 5, service_tier: "flex" }],
+    ["tokenize", { messages }],
+  ]);
+  const { count } = Tokenization.parse(responses[1]?.json);
+  const json = { object: "response.input_tokens", input_tokens: count };
+  expect(responses[0]).toEqual({ status: 200, json, ignored: "service_tier" });
+  expect(requests).toEqual([]);
+});

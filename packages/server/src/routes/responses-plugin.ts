@@ -3,6 +3,7 @@ import type { FastifyInstance } from "fastify";
 import type { RecordStore } from "../stored/record-store.ts";
 import { generationRoute } from "../protocols/generation-route.ts";
 import type { InferenceOptions } from "../protocols/inference.ts";
+import { inputTokenRoutes } from "./input-tokens.ts";
 import { conversationRoutes } from "./conversations.ts";
 import { responses } from "../protocols/responses/protocol.ts";
 import { responseRoutes } from "./responses.ts";
@@ -14,13 +15,13 @@ const expireEveryMs = 60_000;
 export interface ResponsesOptions extends InferenceOptions {
   /** Disposed of when the server closes. Undefined: nothing is stored. */
   store: RecordStore | undefined;
-  /** The paths on which responses are created. */
-  paths: readonly string[];
+  /** What comes before `/responses`, where responses are created. */
+  prefixes: readonly ("/v1" | "")[];
 }
 
 export async function responsesPlugin(
   app: FastifyInstance,
-  { store, paths, ...options }: ResponsesOptions,
+  { store, prefixes, ...options }: ResponsesOptions,
 ): Promise<void> {
   const stored = new StoredResponses(store);
   const expiry = setInterval(() => store?.expire(), expireEveryMs).unref();
@@ -29,7 +30,9 @@ export async function responsesPlugin(
     await stored.settled(); // responses in the background were cancelled when closing began
     store?.[Symbol.dispose]();
   });
-  for (const path of paths) await app.register(generationRoute({ ...responses(stored), path }), options);
+  for (const prefix of prefixes)
+    await app.register(generationRoute({ ...responses(stored), path: `${prefix}/responses` }), options);
+  await app.register(inputTokenRoutes, { ...options, stored, prefixes });
   await app.register(responseRoutes, { ...options, stored });
   await app.register(conversationRoutes, { ...options, stored });
 }

@@ -49,6 +49,19 @@ describe("the openai client", () => {
     expect(response).toMatchObject({ status: "completed", output_text: "Sunny." });
   });
 
+  it("counts the prompt's tokens of a request, with what it continues", async () => {
+    await using scripted = await scriptedServer({ script: { pieces } });
+    const { responses } = clientOf(scripted);
+    const counted = await responses.inputTokens.count(request);
+    const response = await responses.create(request);
+    expect(counted).toEqual({ object: "response.input_tokens", input_tokens: response.usage?.input_tokens });
+    const next = { ...request, previous_response_id: response.id };
+    const longer = await responses.inputTokens.count(next);
+    expect(longer.input_tokens).toBe((await responses.create(next)).usage?.input_tokens);
+    expect(longer.input_tokens).toBeGreaterThan(counted.input_tokens);
+    expect(scripted.log.requests).toHaveLength(2);
+  });
+
   it("says when a response is incomplete", async () => {
     await using scripted = await scriptedServer({ script: { pieces } });
     const openai = clientOf(scripted);
