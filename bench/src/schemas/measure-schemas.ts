@@ -19,7 +19,16 @@ import { packageFolder, peersFolder } from "../workspace.ts";
 
 const compileLimitMs = 300_000;
 const program = path.join(peersFolder, "mask-times");
-const grammarSources = ["gbnf", "gbnf_rules", "grammar", "pieces", "stack_set"];
+const grammarSources = [
+  "automaton",
+  "gbnf",
+  "gbnf_rules",
+  "grammar",
+  "mask_walk",
+  "pieces",
+  "stack_set",
+  "token_trie",
+];
 
 const BenchFile = z.object({
   schema: z.record(z.string(), z.unknown()).or(z.boolean()),

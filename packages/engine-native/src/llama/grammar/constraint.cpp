@@ -40,6 +40,17 @@ bool ConstraintState::allows(base::Token token) {
     return !text.empty() && grammar_.allows(token, text);
 }
 
+void ConstraintState::find_allowed(TokenSet& allowed) {
+    const Pieces& pieces = *constraint_->pieces;
+    allowed.reset(pieces.size());
+    grammar_.add_allowed(pieces, allowed);
+    for (const auto& [token, text] : constraint_->spelled) {
+        if (grammar_.allows(token, text)) allowed.add(token);
+    }
+    if (!grammar_.may_end()) return;
+    for (const base::Token end : pieces.ends()) allowed.add(end);
+}
+
 void ConstraintState::accept(base::Token token) {
     if (phase_ == Phase::released || constraint_->pieces->is_end(token)) return;
     const std::string_view text = constraint_->text_of(token);

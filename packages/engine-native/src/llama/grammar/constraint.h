@@ -8,6 +8,7 @@
 #include "llama/grammar/gbnf.h"
 #include "llama/grammar/grammar.h"
 #include "llama/grammar/pieces.h"
+#include "llama/grammar/token_set.h"
 
 #include <memory>
 #include <optional>
@@ -71,16 +72,8 @@ public:
     /// Advances by a token, whether it is allowed or not.
     void accept(base::Token token);
 
-    /// Calls allow(token) for each token that may come next. Only while the grammar applies.
-    template <class Allow>
-    void for_each_allowed(const Allow& allow) {
-        grammar_.for_each_allowed(*constraint_->pieces, allow);
-        for (const auto& [token, text] : constraint_->spelled) {
-            if (grammar_.allows(token, text)) allow(token);
-        }
-        if (!grammar_.may_end()) return;
-        for (const base::Token end : constraint_->pieces->ends()) allow(end);
-    }
+    /// Sets `allowed` to the tokens that may come next. Only while the grammar applies.
+    void find_allowed(TokenSet& allowed);
 
     /// Whether the grammar is complete: nothing can follow.
     bool is_complete() const { return phase_ == Phase::holding && grammar_.must_end(); }

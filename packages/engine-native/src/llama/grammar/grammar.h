@@ -3,13 +3,14 @@
 #pragma once
 
 #include "base/types.h"
+#include "llama/grammar/automaton.h"
 #include "llama/grammar/gbnf.h"
+#include "llama/grammar/partial_character.h"
 #include "llama/grammar/pieces.h"
 #include "llama/grammar/stack_set.h"
+#include "llama/grammar/token_set.h"
 
-#include <cstdint>
 #include <memory>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -36,9 +37,8 @@ public:
     /// Whether nothing can follow.
     bool must_end() const { return may_end() && here().stacks.size() == 1; }
 
-    /// Calls allow(token) for each token that may come next, never for tokens without text.
-    template <class Allow>
-    void for_each_allowed(const Pieces& pieces, const Allow& allow);
+    /// Adds each token that may come next, never tokens without text. `allowed` has the size of the vocabulary.
+    void add_allowed(const Pieces& pieces, TokenSet& allowed);
 
     /// Whether the grammar was too ambiguous to follow. Then nothing is allowed any more.
     bool is_overrun() const { return stacks_.is_overrun(); }
@@ -49,10 +49,7 @@ private:
     /// The grammar's state between two bytes of a text.
     struct Point {
         StackSet stacks = {};
-        /// Of an incomplete character: its bits so far, how many bytes are missing, and how many it has in total.
-        uint32_t bits = 0;
-        int missing = 0;
-        int bytes = 0;
+        PartialCharacter character = {};
     };
 
     const Point& here() const { return points_.front(); }
@@ -60,9 +57,6 @@ private:
 
     /// Advances from the point after `bytes` bytes by one more. False if the byte is not allowed there.
     bool step(size_t bytes, unsigned char byte);
-    bool begin_character(const Point& from, unsigned char lead, Point& to) const;
-    bool take_character(const Point& from, uint32_t character, Point& to);
-    bool can_complete(const Point& point) const;
     /// Computes the points after each byte of the text. False if the text is not allowed.
     bool walk(std::string_view text);
     bool waits_for_token() const;
@@ -71,26 +65,10 @@ private:
 
     std::shared_ptr<const Rules> rules_;
     Stacks stacks_;
+    /// Of `stacks_`; empty before the first mask.
+    Automaton automaton_;
     /// The first is the state after the reply so far; the others are after each byte of the text that is being tested.
     std::vector<Point> points_;
 };
-
-template <class Allow>
-void GrammarState::for_each_allowed(const Pieces& pieces, const Allow& allow) {
-    const bool by_token = waits_for_token();
-    // Allowed bytes of the previous entry. An entry that shares more with it is not allowed.
-    size_t good = 0;
-    for (const Pieces::Entry& entry : pieces.entries()) {
-        const std::string_view text = pieces.text(entry);
-        if (by_token) {
-            if (allows(entry.token, text)) allow(entry.token);
-            continue;
-        }
-        if (entry.shared > good) continue;
-        good = entry.shared;
-        while (good < text.size() && step(good, static_cast<unsigned char>(text[good]))) good += 1;
-        if (good == text.size()) allow(entry.token);
-    }
-}
 
 } // namespace llama_rt

@@ -1,9 +1,12 @@
-// The texts of all tokens of a vocabulary, also sorted: a grammar tests them in sorted order, so that each shared prefix is
-// tested once. Built once per model, for its first grammar.
+// The texts of all tokens of a vocabulary, also as trees for the search of all tokens that a grammar allows. Built once per model, for
+// its first grammar.
 #pragma once
 
 #include "base/types.h"
+#include "llama/grammar/token_set.h"
+#include "llama/grammar/token_trie.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -13,35 +16,35 @@ namespace llama_rt {
 
 class Pieces {
 public:
-    struct Entry {
-        base::Token token;
-        uint32_t begin;
-        uint32_t length;
-        /// Length of the prefix that it shares with the previous entry, in bytes.
-        uint32_t shared;
-    };
-
     /// `texts` by token, empty for a token without text. `ends` are the tokens that end a reply; their texts are ignored.
     Pieces(const std::vector<std::string>& texts, std::vector<base::Token> ends);
-
-    /// In the order of their texts, without tokens that have none.
-    const std::vector<Entry>& entries() const { return entries_; }
-    std::string_view text(const Entry& entry) const {
-        return std::string_view(bytes_).substr(entry.begin, entry.length);
-    }
 
     /// Empty for a token without text.
     std::string_view text_of(base::Token token) const;
     const std::vector<base::Token>& ends() const { return ends_; }
     bool is_end(base::Token token) const;
 
+    /// Number of tokens in the vocabulary.
+    size_t size() const { return with_text_.size(); }
+    /// All tokens with text. A token whose text has no place in UTF-8 is in none of the others.
+    const TokenSet& with_text() const { return with_text_; }
+    /// Tokens of at most kPlainLongest characters, all plain.
+    const TokenTrie& plain() const { return plain_; }
+    /// The other tokens that begin with a character.
+    const TokenTrie& others() const { return others_; }
+    /// Tokens that begin inside a character.
+    const std::vector<base::Token>& continuations() const { return continuations_; }
+
 private:
     std::string bytes_;
-    std::vector<Entry> entries_;
-    /// For each token, the index of its entry plus 1; 0 without an entry.
-    std::vector<uint32_t> place_;
+    /// For each token, where its text begins in `bytes_`; then where the last one ends.
+    std::vector<uint32_t> begins_;
     /// Ascending.
     std::vector<base::Token> ends_;
+    TokenSet with_text_;
+    std::vector<base::Token> continuations_;
+    TokenTrie plain_;
+    TokenTrie others_;
 };
 
 } // namespace llama_rt

@@ -44,22 +44,59 @@ void Stacks::start_token() {
 }
 
 void Stacks::begin(StackSet& out) {
+    start_set(out);
     push_alternatives(rules_.root, kEmptyStack);
     resolve(out);
 }
 
-void Stacks::advance(StackId stack, uint32_t character, StackSet& out) {
-    if (stack == kEmptyStack || !accepts_any(stack, character, character)) return;
-    todo_.push_back(behind(nodes_[stack].element, nodes_[stack].below));
-    resolve(out);
+CharRange Stacks::advance(std::span<const StackId> stacks, uint32_t character, StackSet& out) {
+    count_look_through(stacks.size());
+    start_set(out);
+    CharRange alike{.first = 0, .last = kCharMax};
+    for (const StackId stack : stacks) {
+        const Node node = nodes_[stack];
+        for (const CharRange& range : ranges_of(stack)) {
+            if (range.first > character) {
+                alike.last = std::min(alike.last, range.first - 1);
+                break;
+            }
+            if (range.last < character) {
+                alike.first = std::max(alike.first, range.last + 1);
+                continue;
+            }
+            alike = {.first = std::max(alike.first, range.first), .last = std::min(alike.last, range.last)};
+            todo_.push_back(behind(node.element, node.below));
+            resolve(out);
+            break;
+        }
+    }
+    return alike;
 }
 
-void Stacks::advance_by_token(StackId stack, base::Token token, StackSet& out) {
-    const Element& element = rules_.elements[nodes_[stack].element];
-    const bool is_named = element.index == static_cast<uint32_t>(token);
-    if (is_named != (element.kind == Element::Kind::token)) return;
-    todo_.push_back(behind(nodes_[stack].element, nodes_[stack].below));
-    resolve(out);
+void Stacks::advance_by_any(std::span<const StackId> stacks, std::span<const CharRange> characters,
+                            StackSet& out) {
+    count_look_through(stacks.size());
+    start_set(out);
+    for (const StackId stack : stacks) {
+        const Node node = nodes_[stack];
+        if (!accepts_all(stack, characters)) continue;
+        todo_.push_back(behind(node.element, node.below));
+        resolve(out);
+    }
+}
+
+void Stacks::advance_by_token(std::span<const StackId> stacks, base::Token token, StackSet& out) {
+    count_look_through(stacks.size());
+    start_set(out);
+    for (const StackId stack : stacks) {
+        if (!waits_for_token(stack)) continue;
+        const Node node = nodes_[stack];
+        const Element& element = rules_.elements[node.element];
+        const bool is_named = element.index == static_cast<uint32_t>(token);
+        if (is_named != (element.kind == Element::Kind::token)) continue;
+        todo_.push_back(behind(node.element, node.below));
+        resolve(out);
+    }
 }
 
 bool Stacks::waits_for_token(StackId stack) const {
@@ -68,16 +105,43 @@ bool Stacks::waits_for_token(StackId stack) const {
     return kind == Element::Kind::token || kind == Element::Kind::other_token;
 }
 
-bool Stacks::accepts_any(StackId stack, uint32_t first, uint32_t last) const {
-    if (stack == kEmptyStack) return false;
+void Stacks::add_tokens(StackId stack, const TokenSet& with_text, TokenSet& out) const {
+    if (!waits_for_token(stack)) return;
     const Element& element = rules_.elements[nodes_[stack].element];
-    if (element.kind != Element::Kind::chars) return false;
-    for (uint32_t i = element.index; i < element.index + element.count; ++i) {
-        const CharRange& range = rules_.ranges[i];
+    const auto token = static_cast<base::Token>(element.index);
+    if (element.kind == Element::Kind::token) {
+        if (with_text.has(token)) out.add(token);
+        return;
+    }
+    const bool is_in = !with_text.has(token) || out.has(token);
+    out.add(with_text);
+    if (!is_in) out.remove(token);
+}
+
+/// The characters that the stack accepts next.
+std::span<const CharRange> Stacks::ranges_of(StackId stack) const {
+    if (stack == kEmptyStack) return {};
+    const Element& element = rules_.elements[nodes_[stack].element];
+    if (element.kind != Element::Kind::chars) return {};
+    return std::span(rules_.ranges).subspan(element.index, element.count);
+}
+
+bool Stacks::accepts_any(StackId stack, uint32_t first, uint32_t last) const {
+    for (const CharRange& range : ranges_of(stack)) {
         if (range.first > last) return false;
         if (range.last >= first) return true;
     }
     return false;
+}
+
+bool Stacks::accepts_all(StackId stack, std::span<const CharRange> characters) const {
+    const std::span<const CharRange> ranges = ranges_of(stack);
+    auto range = ranges.begin();
+    for (const auto& [first, last] : characters) {
+        while (range != ranges.end() && range->last < last) ++range;
+        if (range == ranges.end() || range->first > first) return false;
+    }
+    return true;
 }
 
 StackId Stacks::behind(uint32_t element, StackId below) {
@@ -107,6 +171,12 @@ void Stacks::count(size_t steps) {
         todo_.clear();
         throw;
     }
+}
+
+/// A stack is added to a set only once.
+void Stacks::start_set(StackSet& out) {
+    out.clear();
+    set_ += 1;
 }
 
 /// Follows rule calls until every stack waits for a character or a token, or is empty.
@@ -166,8 +236,8 @@ void Stacks::grow_table() {
     }
 }
 
-void Stacks::tidy(StackSet& stacks) {
-    if (nodes_.size() < tidy_at_) return;
+bool Stacks::tidy(StackSet& stacks) {
+    if (nodes_.size() < tidy_at_) return false;
     const std::vector<Node> old = std::move(nodes_);
     nodes_.assign(1, Node{});
     seen_.assign(1, 0);
@@ -176,6 +246,7 @@ void Stacks::tidy(StackSet& stacks) {
     std::vector<StackId> renamed(old.size(), 0);
     for (StackId& stack : stacks) stack = keep(stack, old, renamed);
     tidy_at_ = std::max(kNodesFew, 2 * nodes_.size());
+    return true;
 }
 
 /// Interns a stack again, from the bottom up.

@@ -4,9 +4,11 @@
 #pragma once
 
 #include "llama/grammar/gbnf.h"
+#include "llama/grammar/token_set.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace llama_rt {
@@ -52,29 +54,31 @@ public:
     /// Charges the work to `share` from now on; null charges nobody. After ShareUsedUp, complete sets are unchanged.
     void share_work(WorkShare* share) { share_ = share; }
 
-    /// Counts iterating over a set of `stacks` stacks as work.
+    /// Counts a look at this many stacks as work.
     void count_look_through(size_t stacks);
 
-    /// Adds the stacks at the start of the root rule.
+    /// Sets `out` to the stacks at the start of the root rule.
     void begin(StackSet& out);
 
-    /// Adds the stacks that follow after the character; none if `stack` does not accept it.
-    void advance(StackId stack, uint32_t character, StackSet& out);
-    /// The same for a token; `stack` must wait for a token.
-    void advance_by_token(StackId stack, base::Token token, StackSet& out);
+    /// Sets `out` to the stacks that follow after the character. Returns the characters around it that have the same ones.
+    CharRange advance(std::span<const StackId> stacks, uint32_t character, StackSet& out);
+    /// Sets `out` to the stacks that follow after each of these characters, whichever it is. `characters` are ascending ranges.
+    void advance_by_any(std::span<const StackId> stacks, std::span<const CharRange> characters,
+                        StackSet& out);
+    /// Sets `out` to the stacks that follow after the token, for those that wait for it.
+    void advance_by_token(std::span<const StackId> stacks, base::Token token, StackSet& out);
 
     bool waits_for_token(StackId stack) const;
+    /// Adds those of the vocabulary's tokens with text that the stack waits for, if it waits for a token.
+    void add_tokens(StackId stack, const TokenSet& with_text, TokenSet& out) const;
     /// Whether the stack accepts any character from `first` to `last`.
     bool accepts_any(StackId stack, uint32_t first, uint32_t last) const;
-
-    /// Call before filling a new set: a stack is added to a set only once.
-    void start_set() { set_ += 1; }
 
     /// Call before the next token is chosen: grants more work.
     void start_token();
 
-    /// Drops all stacks but these, whose ids change. Does nothing while there are few.
-    void tidy(StackSet& stacks);
+    /// Drops all stacks but these, whose ids change. Does nothing while there are few. Returns whether ids have changed.
+    bool tidy(StackSet& stacks);
 
     /// Whether the grammar is too ambiguous: it needed more work or memory than allowed. Sets filled since are incomplete.
     bool is_overrun() const { return is_overrun_; }
@@ -88,12 +92,15 @@ private:
         bool operator==(const Node&) const = default;
     };
 
+    std::span<const CharRange> ranges_of(StackId stack) const;
+    bool accepts_all(StackId stack, std::span<const CharRange> characters) const;
     StackId intern(const Node& node);
     void grow_table();
     StackId keep(StackId stack, const std::vector<Node>& old, std::vector<StackId>& renamed);
     /// The stack that continues after the element.
     StackId behind(uint32_t element, StackId below);
     void push_alternatives(uint32_t rule, StackId below);
+    void start_set(StackSet& out);
     void resolve(StackSet& out);
     void count(size_t steps);
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/types.h"
+#include "llama/grammar/token_set.h"
 
 #include <cstddef>
 #include <span>
@@ -24,6 +25,8 @@ struct Candidates {
     std::vector<float> highest;
     /// For draw_from_all(): a sum for each block of the vocabulary.
     std::vector<double> sums;
+    /// The tokens that a grammar allows.
+    TokenSet allowed;
     /// All logits, with those that a grammar forbids set to minus infinity.
     std::vector<float> masked;
     /// All logits, divided by a temperature.

@@ -87,7 +87,8 @@ base::Token Sampler::choose_allowed(std::span<float> logits, Candidates& candida
 base::Token Sampler::choose_from_all_allowed(std::span<const float> logits, Candidates& candidates) {
     std::vector<float>& masked = candidates.masked;
     masked.assign(logits.size(), kForbidden);
-    constraint_->for_each_allowed([&](base::Token token) {
+    constraint_->find_allowed(candidates.allowed);
+    candidates.allowed.for_each([&](base::Token token) {
         const auto index = static_cast<size_t>(token);
         if (index < masked.size()) masked[index] = logits[index];
     });
