@@ -13,6 +13,7 @@ add_executable(
     test/dry_test.cpp
     test/form_or_calls_test.cpp
     test/grammar_test.cpp
+    test/mask_test.cpp
     test/kv_rows_test.cpp
     test/lfm2_vl_tokens_test.cpp
     test/ordered_attention_test.cpp

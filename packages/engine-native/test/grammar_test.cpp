@@ -4,19 +4,15 @@
 
 #include "check.h"
 #include "grammars_under_test.h"
-#include "random.h"
 
 #include <algorithm>
 #include <chrono>
-#include <set>
 #include <string>
 #include <vector>
 
-using base::Token;
 using llama_rt::GrammarState;
 using test::matches;
 using test::problem_of;
-using test::Random;
 using test::rules_of;
 
 namespace {
@@ -215,33 +211,4 @@ TEST_CASE("a long text leaves nothing behind") {
     GrammarState state(test::rules_of("root ::= (\"[\" root? \"]\" | [a-z] [0-9]{3,5})*"));
     for (int i = 0; i < 20'000; ++i) REQUIRE(state.accept(5, i % 3 == 0 ? "[[]x123]" : "a1234"));
     CHECK(state.may_end());
-}
-
-TEST_CASE("looking through a whole vocabulary finds exactly the tokens that are allowed one by one") {
-    Random random(7);
-    const std::vector<std::string> parts = {"a", "b", "1",    "\"",   "{",           "}",
-                                            ":", " ", "\xC3", "\xA9", "\xE4\xB8\xAD"};
-    for (int round = 0; round < 20; ++round) {
-        std::vector<std::string> texts;
-        for (int i = 0; i < 300; ++i) {
-            std::string text;
-            for (int length = random.between(1, 6); length > 0; --length) text += random.one_of(parts);
-            texts.push_back(text);
-        }
-        const auto pieces = test::pieces_of(texts);
-        GrammarState state(test::rules_of(
-            "root ::= \"{\" ([ab]{1,3} \":\" (root | \"\\\"\" [^\\\"b]* \"\\\"\" | [0-9]) \" \"?)* \"}\""));
-        for (int step = 0; step < 30; ++step) {
-            std::set<Token> found;
-            state.for_each_allowed(*pieces, [&](Token token) { found.insert(token); });
-            std::set<Token> expected;
-            for (const auto& entry : pieces->entries()) {
-                if (state.allows(entry.token, pieces->text(entry))) expected.insert(entry.token);
-            }
-            CHECK(found == expected);
-            if (found.empty()) break;
-            const Token token = random.one_of(std::vector<Token>(found.begin(), found.end()));
-            CHECK(state.accept(token, pieces->text_of(token)));
-        }
-    }
 }

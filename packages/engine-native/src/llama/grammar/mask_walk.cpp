@@ -10,6 +10,23 @@ MaskWalk::MaskWalk(Stacks& stacks, Automaton& automaton, const StackSet& start, 
     states_.front() = automaton_.state_of(sets_.front());
 }
 
+/// How many plain characters the state takes for sure, whichever they are; at most kPlainLongest.
+inline uint32_t MaskWalk::plain_run(StateId state) {
+    if (state == Automaton::kNone) return 0;
+    const uint8_t known = automaton_.plain_run(state);
+    return known != Automaton::kUnknownRun ? known : find_plain_run(state);
+}
+
+/// Whether the node's character, or any that has its bytes, is allowed. Finds the state after a whole character.
+inline bool MaskWalk::enters(const TokenTrie::Node& node) {
+    if (node.missing > 0) return accepts_any(node.depth, node.first, node.last());
+    const StateId from = states_[node.depth];
+    StateId to = from == Automaton::kNone ? Automaton::kUnknown : automaton_.next(from, node.first);
+    if (to == Automaton::kUnknown) to = follow(node.depth, node.first);
+    states_[node.depth + 1] = to;
+    return to != Automaton::kDead;
+}
+
 void MaskWalk::add(const TokenTrie& trie) {
     if (trie.height() <= plain_run(states_.front())) {
         allowed_.add(trie.all());
@@ -17,30 +34,21 @@ void MaskWalk::add(const TokenTrie& trie) {
     }
     states_.resize(std::max(states_.size(), trie.levels() + 1));
     sets_.resize(states_.size());
-    const std::vector<TokenTrie::Node>& nodes = trie.nodes();
+    const std::span<const TokenTrie::Node> nodes = trie.nodes();
+    const std::span<const base::Token> tokens = trie.tokens();
     size_t visited = 0;
     for (size_t i = 0; i + 1 < nodes.size(); ++visited) {
-        const TokenTrie::Node& node = nodes[i];
+        const TokenTrie::Node node = nodes[i];
         if (!enters(node)) {
             i = node.end;
             continue;
         }
         const bool allows_all = node.missing == 0 && node.height <= plain_run(states_[node.depth + 1]);
         i = allows_all ? node.end : i + 1;
-        for (uint32_t place = node.tokens; place < nodes[i].tokens; ++place)
-            allowed_.add(trie.tokens()[place]);
+        for (const base::Token token : tokens.subspan(node.tokens, nodes[i].tokens - node.tokens))
+            allowed_.add(token);
     }
     stacks_.count_look_through(visited);
-}
-
-/// Whether the node's character, or any that has its bytes, is allowed. Finds the state after a whole character.
-bool MaskWalk::enters(const TokenTrie::Node& node) {
-    if (node.missing > 0) return accepts_any(node.depth, node.first, node.last());
-    const StateId from = states_[node.depth];
-    StateId& to = states_[node.depth + 1];
-    to = from == Automaton::kNone ? Automaton::kUnknown : automaton_.next(from, node.first);
-    if (to == Automaton::kUnknown) to = follow(node.depth, node.first);
-    return to != Automaton::kDead;
 }
 
 MaskWalk::StateId MaskWalk::follow(size_t depth, uint32_t character) {
@@ -72,18 +80,15 @@ std::span<const StackId> MaskWalk::stacks_at(size_t depth) const {
     return automaton_.stacks(states_[depth]);
 }
 
-/// How many plain characters the state takes for sure, whichever they are; at most kPlainLongest.
-uint32_t MaskWalk::plain_run(StateId state) {
-    if (state == Automaton::kNone) return 0;
-    if (const uint8_t known = automaton_.plain_run(state); known != Automaton::kUnknownRun) return known;
-    uint8_t run = 0;
+uint32_t MaskWalk::find_plain_run(StateId state) {
+    uint32_t run = 0;
     for (StateId at = state; run < kPlainLongest;) {
         const StateId next = after_plain(at);
         if (next == Automaton::kDead || next == Automaton::kNone) break;
         run = next == at ? kPlainLongest : run + 1;
         at = next;
     }
-    automaton_.note_plain_run(state, run);
+    automaton_.note_plain_run(state, static_cast<uint8_t>(run));
     return run;
 }
 

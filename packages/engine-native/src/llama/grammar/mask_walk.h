@@ -31,6 +31,7 @@ private:
     bool accepts_any(size_t depth, uint32_t first, uint32_t last);
     std::span<const StackId> stacks_at(size_t depth) const;
     uint32_t plain_run(StateId state);
+    uint32_t find_plain_run(StateId state);
     StateId after_plain(StateId state);
 
     Stacks& stacks_;

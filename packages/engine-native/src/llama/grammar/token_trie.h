@@ -14,6 +14,8 @@
 
 namespace llama_rt {
 
+class PartialCharacter;
+
 /// Plain characters: those that a JSON string takes without an escape. Inside a text nearly every token has only plain ones.
 inline constexpr std::array<CharRange, 5> kPlain = {
     {{0x20, 0x21}, {0x23, 0x5B}, {0x5D, 0x7E}, {0x80, 0xD7FF}, {0xE000, kCharMax}}};
@@ -23,7 +25,7 @@ constexpr bool is_plain(uint32_t character) {
     return character >= 0x20 && character != '"' && character != '\\' && character != 0x7F;
 }
 
-/// Maximum number of characters of a token in a tree of plain ones; of 128,256 tokens of Llama 3, 31 have more.
+/// Maximum number of characters of a token in a tree of plain ones; of 121,824 tokens of Llama 3 with only plain ones, 168 have more.
 inline constexpr uint32_t kPlainLongest = 32;
 
 class TokenTrie {
@@ -68,6 +70,8 @@ public:
     size_t levels() const { return levels_; }
 
 private:
+    Node node_of(const PartialCharacter& character, uint32_t depth) const;
+    void open(std::string_view text, size_t shared);
     void close(size_t bytes);
 
     std::vector<Node> nodes_;
