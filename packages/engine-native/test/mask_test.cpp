@@ -123,7 +123,8 @@ TEST_CASE("masks: a set of tokens has what was added, over the ends of its words
 TEST_CASE("masks: more states than are kept change nothing but the time") {
     // Each number of letters is a state of its own, in each of 300 words at once.
     std::string grammar = "root ::= \"\\\"\" (";
-    for (int i = 0; i < 300; ++i) grammar += (i == 0 ? "" : " | ") + std::string("[a-z]{") + std::to_string(i) + ",400}";
+    for (int i = 0; i < 300; ++i)
+        grammar += (i == 0 ? "" : " | ") + std::string("[a-z]{") + std::to_string(i) + ",400}";
     grammar += ") \"\\\"\"";
     std::vector<std::string> texts = {"\"", "a", "1", "ab\"", std::string(350, 'b'), std::string(500, 'b')};
     const auto pieces = test::pieces_of(texts);
@@ -132,6 +133,16 @@ TEST_CASE("masks: more states than are kept change nothing but the time") {
         REQUIRE(state.accept_text(text));
         REQUIRE(mask_of(state, *pieces) == allowed_one_by_one(state, *pieces));
     }
+}
+
+TEST_CASE("masks: a long text changes the names of stacks, and the masks stay right") {
+    const auto pieces = test::pieces_of({"a", "1", "b1", "\"", "1\"", "ab", "\"\""});
+    GrammarState state(test::rules_of("root ::= \"1\" [a-z]{20000} \"\\\"\""));
+    REQUIRE(mask_of(state, *pieces) == allowed_one_by_one(state, *pieces));
+    REQUIRE(state.accept_text("1" + std::string(20'000, 'a')));
+    const TokenSet mask = mask_of(state, *pieces);
+    CHECK(mask == allowed_one_by_one(state, *pieces));
+    CHECK(tokens_of(mask) == std::vector<Token>{5});
 }
 
 TEST_CASE("masks: a mask that was abandoned halfway is the same afterwards") {

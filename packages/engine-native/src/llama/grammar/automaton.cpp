@@ -66,7 +66,8 @@ Automaton::StateId Automaton::add(const StackSet& stacks) {
 
 void Automaton::note(StateId from, CharRange characters, StateId next) {
     State& state = states_[from];
-    for (uint32_t character = characters.first; character <= std::min(characters.last, kAscii - 1); ++character)
+    for (uint32_t character = characters.first; character <= std::min(characters.last, kAscii - 1);
+         ++character)
         state.after_ascii[character] = next;
     if (characters.last >= kAscii && state.wide.size() < kWideMax)
         state.wide.push_back(

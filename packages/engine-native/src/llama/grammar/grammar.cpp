@@ -55,7 +55,8 @@ StackSet GrammarState::behind(base::Token token) {
 }
 
 bool GrammarState::may_end() const {
-    return here().character.missing() == 0 && std::ranges::find(here().stacks, kEmptyStack) != here().stacks.end();
+    return here().character.missing() == 0 &&
+           std::ranges::find(here().stacks, kEmptyStack) != here().stacks.end();
 }
 
 bool GrammarState::waits_for_token() const {

@@ -12,7 +12,8 @@ namespace {
 /// A text's first eight bytes as a number, which orders most texts without a look at them.
 uint64_t head_of(std::string_view text) {
     uint64_t head = 0;
-    for (size_t i = 0; i < 8; ++i) head = head << 8 | (i < text.size() ? static_cast<unsigned char>(text[i]) : 0U);
+    for (size_t i = 0; i < 8; ++i)
+        head = head << 8 | (i < text.size() ? static_cast<unsigned char>(text[i]) : 0U);
     return head;
 }
 
