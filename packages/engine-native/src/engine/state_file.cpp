@@ -93,6 +93,7 @@ public:
 
 private:
     void put(const void* data, size_t size) {
+        if (size == 0) return; // what is empty may have no address, and `fwrite` demands one
         is_good_ = is_good_ && std::fwrite(data, 1, size, file_.get()) == size;
     }
 
