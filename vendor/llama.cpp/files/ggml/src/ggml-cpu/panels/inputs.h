@@ -3,8 +3,9 @@
 
 #include "grids.h"
 
-#include <algorithm>
+#include <array>
 #include <type_traits>
+#include <utility>
 
 namespace {
 
@@ -222,6 +223,30 @@ template <class T> inline void decode_scales(row_blocks rows, const together<typ
     }
 }
 
+// The weights of blocks, greater than their values by `offset`: those from 32*j on.
+template <class T, bool = T::has_signs> class weights_of {
+public:
+    explicit weights_of(const together<typename T::block> & blocks) : blocks(blocks) {}
+    ints of(int j) const { return T::weights(blocks, j); }
+
+private:
+    together<typename T::block> blocks;
+};
+template <class T> class weights_of<T, true> {
+public:
+    explicit weights_of(const together<typename T::block> & blocks) : magnitudes(T::magnitudes(blocks)), signs(T::signs(blocks)) {}
+    ints of(int j) const { return add_bytes(with_signs(magnitudes.of(j), signs.of(j)), all_bytes(T::offset)); }
+
+private:
+    decltype(T::magnitudes({})) magnitudes;
+    signs_of                    signs;
+};
+
+template <class T, size_t... r>
+inline std::array<weights_of<T>, 8> weights_of_rows(const together<typename T::block> (&blocks)[8], std::index_sequence<r...>) {
+    return {weights_of<T>(blocks[r])...};
+}
+
 // Block 0 of each of the panel's rows.
 template <class T> [[gnu::noinline]] void decode(row_blocks rows, const char * ahead, panel<T> & to) {
     using block = typename T::block;
@@ -236,11 +261,12 @@ template <class T> [[gnu::noinline]] void decode(row_blocks rows, const char * a
     const auto read_piece = [&] {
         next.read_piece<lanes*sizeof(block), T::columns/32 + T::packed/32>();
     };
+    const auto weights = weights_of_rows<T>(blocks, std::make_index_sequence<8>());
     ints lines[8];
     const auto load_lines = [&](auto of_row) {
 #pragma GCC unroll 8
         for (int r = 0; r < 8; ++r) {
-            lines[r] = of_row(blocks[r]);
+            lines[r] = of_row(r);
         }
         transpose(lines);
     };
@@ -248,7 +274,7 @@ template <class T> [[gnu::noinline]] void decode(row_blocks rows, const char * a
 #pragma GCC unroll 8
     for (int i = 0; i < T::packed/32; ++i) {
         read_piece();
-        load_lines([&](const auto & b) { return load_32(b, T::packed_at + 32*i); });
+        load_lines([&](int r) { return load_32(blocks[r], T::packed_at + 32*i); });
         std::copy(lines, lines + 8, packed + 8*i);
     }
     if constexpr (T::packed == 16) {
@@ -259,7 +285,7 @@ template <class T> [[gnu::noinline]] void decode(row_blocks rows, const char * a
     for (int j = 0; j < T::columns/32; ++j) {
         read_piece();
         if constexpr (!of_columns) {
-            load_lines([&](const auto & b) { return T::weights(b, j); });
+            load_lines([&](int r) { return weights[r].of(j); });
         }
 #pragma GCC unroll 8
         for (int i = 0; i < 8; ++i) {

@@ -15,6 +15,7 @@ namespace {
 //   with `has_minimums`, 8 that are subtracted as often as another float, which follows the scale, says; or, with `has_byte_scales`,
 //   the same integers as `scale_bytes(blocks)`, of 8 bits;
 // - with 16 sub-blocks and `has_minimums`, `minimum_bytes(blocks)`: as many of them.
+// - with `has_signs`, instead of `weights`: `magnitudes(blocks)` and `signs(blocks)`, whose `of(j)` are those from 32*j on;
 // - `rows_min`: with fewer rows of inputs, upstream's products are faster.
 // `blocks` are those that a vector holds, or the columns of a panel.
 
@@ -31,22 +32,15 @@ template <size_t first> inline ints nibbles_32(const columns<first> & from, size
     return low_nibbles(from.of_32 < 4 ? bytes : shift_right(bytes, 4));
 }
 
-#ifndef PANELS_OF_16
-// -1 where a bit is set, for each of 32 bits that are in every lane.
-inline ints bytes_with_bits(ints lanes) {
-    const ints bits = _mm256_set1_epi64x((int64_t) 0x8040201008040201);
-    const ints at   = each_row_32(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
-    return _mm256_cmpeq_epi8(both(pick_bytes(lanes, at), bits), bits);
-}
-#endif
-
 // 32 bits as bit 4 of 32 bytes.
 template <class B> inline ints spread_bits(const together<B> & blocks, size_t from) {
-#ifdef PANELS_OF_16
     const ints bytes = pick_bytes(all_4(blocks, from), each_row_32(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303));
-    return _mm512_maskz_set1_epi8(_mm512_test_epi8_mask(bytes, _mm512_set1_epi64((int64_t) 0x8040201008040201)), 16);
+    const int64_t each = (int64_t) 0x8040201008040201;
+#ifdef PANELS_OF_16
+    return _mm512_maskz_set1_epi8(_mm512_test_epi8_mask(bytes, _mm512_set1_epi64(each)), 16);
 #else
-    return both(bytes_with_bits(all_4(blocks, from)), all_bytes(16));
+    const ints bits = _mm256_set1_epi64x(each);
+    return both(_mm256_cmpeq_epi8(both(bytes, bits), bits), all_bytes(16));
 #endif
 }
 
@@ -70,6 +64,7 @@ struct small_block {
     static constexpr int   columns        = 32;
     static constexpr int   sub_blocks     = 1;
     static constexpr bool  has_minimums   = false;
+    static constexpr bool  has_signs      = false;
     static constexpr bool  has_half_scale = true;
     static constexpr float scale_factor   = 1;
     static constexpr bool  has_byte_scales = false;
@@ -81,6 +76,7 @@ template <int count> struct super_block {
     static constexpr int   columns        = QK_K;
     static constexpr int   sub_blocks     = count;
     static constexpr bool  has_minimums   = false;
+    static constexpr bool  has_signs      = false;
     static constexpr bool  has_half_scale = true;
     static constexpr float scale_factor   = 1;
     static constexpr bool  has_byte_scales = false;

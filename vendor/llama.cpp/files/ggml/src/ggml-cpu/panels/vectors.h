@@ -58,6 +58,7 @@ inline ints   all_bytes(char value) { return _mm512_set1_epi8(value); }
 inline ints   all_pairs(int16_t value) { return _mm512_set1_epi16(value); }
 inline ints   both(ints a, ints b) { return _mm512_and_si512(a, b); }
 inline ints   either(ints a, ints b) { return _mm512_or_si512(a, b); }
+inline ints   one_of(ints a, ints b) { return _mm512_xor_si512(a, b); }
 inline ints   shift_left(ints pairs, int by) { return _mm512_slli_epi16(pairs, by); }
 inline ints   shift_left_fours(ints words, int by) { return _mm512_slli_epi32(words, by); }
 inline ints   shift_right(ints pairs, int by) { return _mm512_srli_epi16(pairs, by); }
@@ -75,6 +76,7 @@ inline ints   pick_lanes(ints from, ints at) { return _mm512_permutexvar_epi32(a
 inline ints   widen(half_ints bytes) { return _mm512_cvtepi8_epi16(bytes); }
 inline ints   subtract(ints a, ints b) { return _mm512_sub_epi32(a, b); }
 inline ints   pack_fours(ints a, ints b) { return _mm512_packs_epi32(a, b); }
+inline ints   pack_pairs(ints a, ints b) { return _mm512_packus_epi16(a, b); } // to unsigned bytes
 // Lanes 1, 3, 5 and 7 of each row of a, and then of b.
 inline ints   odd_lanes(ints a, ints b) {
     return _mm512_permutex2var_epi32(a, _mm512_setr_epi32(1, 3, 5, 7, 17, 19, 21, 23, 9, 11, 13, 15, 25, 27, 29, 31), b);
@@ -121,6 +123,7 @@ inline ints   all_bytes(char value) { return _mm256_set1_epi8(value); }
 inline ints   all_pairs(int16_t value) { return _mm256_set1_epi16(value); }
 inline ints   both(ints a, ints b) { return _mm256_and_si256(a, b); }
 inline ints   either(ints a, ints b) { return _mm256_or_si256(a, b); }
+inline ints   one_of(ints a, ints b) { return _mm256_xor_si256(a, b); }
 inline ints   shift_left(ints pairs, int by) { return _mm256_slli_epi16(pairs, by); }
 inline ints   shift_left_fours(ints words, int by) { return _mm256_slli_epi32(words, by); }
 inline ints   shift_right(ints pairs, int by) { return _mm256_srli_epi16(pairs, by); }
@@ -138,6 +141,7 @@ inline ints   pick_lanes(ints from, ints at) { return _mm256_permutevar8x32_epi3
 inline ints   widen(half_ints bytes) { return _mm256_cvtepi8_epi16(bytes); }
 inline ints   subtract(ints a, ints b) { return _mm256_sub_epi32(a, b); }
 inline ints   pack_fours(ints a, ints b) { return _mm256_packs_epi32(a, b); }
+inline ints   pack_pairs(ints a, ints b) { return _mm256_packus_epi16(a, b); }
 inline ints   odd_lanes(ints a, ints b) {
     return pick_words<0xd8>(_mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), 0xdd)));
 }
@@ -281,6 +285,18 @@ inline ints each_lane_of_row(int j) {
     return all(j);
 #endif
 }
+
+#ifndef PANELS_OF_16
+// The j-th lane of each half.
+inline ints all_of_half(ints from, int j) {
+    switch (j) {
+        case 0:  return _mm256_shuffle_epi32(from, 0x00);
+        case 1:  return _mm256_shuffle_epi32(from, 0x55);
+        case 2:  return _mm256_shuffle_epi32(from, 0xaa);
+        default: return _mm256_shuffle_epi32(from, 0xff);
+    }
+}
+#endif
 
 // Row i of the result has the i-th value of every row; with two rows in a vector, of the first ones and then of the second ones.
 inline void transpose(ints (&rows)[8]) {
