@@ -189,13 +189,15 @@ export interface NativeModelInfo {
   imageMarker: string;
   /**
    * The chat template, or the default one of a file without any, and what it supports. `writesTools` and `writesToolCalls`: it
-   * renders tools and earlier calls into the prompt. `isLfm2`: calls have LFM2's syntax. `holdsFormOrCalls`: a grammar in its
-   * syntax can require either content in a given form or calls that match their tools' schemas.
+   * renders tools and earlier calls into the prompt. `writesLaterSystem`: it renders system messages that are not the first
+   * message. `isLfm2`: calls have LFM2's syntax. `holdsFormOrCalls`: a grammar in its syntax can require either content in a given
+   * form or calls that match their tools' schemas.
    */
   chatTemplate: {
     source: string;
     writesTools: boolean;
     writesToolCalls: boolean;
+    writesLaterSystem: boolean;
     isLfm2: boolean;
     holdsFormOrCalls: boolean;
   };

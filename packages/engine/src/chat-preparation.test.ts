@@ -2,7 +2,13 @@ import { describe, expect, it } from "vitest";
 import { prepareForTemplate } from "./chat-preparation.ts";
 import { checkGenerationRequest } from "./generation-request.ts";
 
-const template = { writesTools: true, writesToolCalls: true, isLfm2: false, holdsFormOrCalls: true };
+const template = {
+  writesTools: true,
+  writesToolCalls: true,
+  writesLaterSystem: true,
+  isLfm2: false,
+  holdsFormOrCalls: true,
+};
 
 function prepare(more: object, skills: object = {}): ReturnType<typeof prepareForTemplate> {
   const request = checkGenerationRequest({ messages: [{ role: "user", content: "Hi" }], ...more });

@@ -2,6 +2,7 @@
 // and the grammar that constrains the reply.
 import { invalidRequest } from "./errors.ts";
 import type { CheckedGenerationRequest } from "./generation-request.ts";
+import { withoutLaterSystem } from "./later-system.ts";
 import { textOf, type ContentPart, type Message } from "./messages.ts";
 import type { NativeChat, NativeMessage, NativeModelInfo, NativeReply } from "./native.ts";
 import { contentRules } from "./response-format.ts";
@@ -33,7 +34,8 @@ export function prepareForTemplate(
   template: Omit<NativeModelInfo["chatTemplate"], "source">,
 ): ChatPreparation {
   const tools = toolsFor(request);
-  const named = withNames(request.messages);
+  const given = template.writesLaterSystem ? request.messages : withoutLaterSystem(request.messages);
+  const named = withNames(given);
   // A reply that must call a tool has no text to constrain.
   const mustCall = tools.length > 0 && request.toolChoice !== "auto";
   const form = mustCall ? "" : contentRules(request.responseFormat);

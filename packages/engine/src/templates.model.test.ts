@@ -66,6 +66,24 @@ describe.each(templates)("calls that must be made, with the template %s", (templ
     expect(results.map(problemOf)).toEqual(results.map(() => ""));
   });
 
+  it("are asked for in prompts that have system messages of any place", async () => {
+    const { model } = loaded;
+    const [first, later] = [
+      { role: "system", content: "Be brief." },
+      { role: "system", content: "It is noon." },
+    ];
+    const question = { role: "user", content: "What is the weather in Rome?" };
+    const reply = { role: "assistant", content: "Sunny." };
+    for (const messages of [
+      [first, question, later],
+      [first, question, reply, later, question],
+      [question, reply, question, later],
+    ]) {
+      const tokens = await model.promptTokens(ask({ messages }));
+      expect(await model.tokenizer.decode(tokens)).toContain(later.content);
+    }
+  });
+
   it("are one call of the tool that is named", async () => {
     const results = await Promise.all(
       [1, 2, 3, 4].map((seed) => loaded.model.generate(ask({ seed, toolChoice: { name: "get_weather" } }))),

@@ -52,6 +52,7 @@ const claudeTurn = [
       { type: "text", text: "List the files.", ...cached },
     ],
   },
+  { role: "system", content: "These agents are available: explorer." },
 ];
 
 const codexTools = [

@@ -83,6 +83,7 @@ const scriptedInfo: NativeModelInfo = {
     source: "{{ messages }}",
     writesTools: true,
     writesToolCalls: true,
+    writesLaterSystem: true,
     isLfm2: false,
     holdsFormOrCalls: true,
   },

@@ -150,8 +150,9 @@ const ServerToolBlock = requestObject("ServerToolBlock", {
   ]),
 });
 
+/** `ctx` and `msg` are what Claude Code also calls turns of the user. */
 const UserTurn = z.looseObject({
-  role: z.literal("user"),
+  role: z.literal(["user", "ctx", "msg"]),
   content: contentOfBlocks("a content block of a user", [
     TextPart,
     ImageBlock,

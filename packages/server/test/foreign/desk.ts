@@ -18,8 +18,8 @@ export const weatherText = "Sunny, 21 degrees";
 export const toolTurns = 3;
 
 /** For agents, whose conversations grow: with a template that writes tools and their results. */
-export async function agentServer(): Promise<RealServer> {
-  const template = await chatTemplate("Qwen-Qwen2.5-7B-Instruct");
+export async function agentServer(name = "Qwen-Qwen2.5-7B-Instruct"): Promise<RealServer> {
+  const template = await chatTemplate(name);
   return realServer({
     fixture: { vocabulary: "qwen2", chatTemplate: template, contextLength: 8192 },
     load: { contextLength: 4096, parallel: 2 },

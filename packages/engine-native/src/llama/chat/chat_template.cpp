@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "chat.h"
 
@@ -18,12 +19,32 @@ namespace llama_rt {
 
 namespace {
 
+common_chat_msg message_of(const char* role, const char* content) {
+    common_chat_msg message;
+    message.role = role;
+    message.content = content;
+    return message;
+}
+
+/// Throws what the template throws.
+bool writes_later_system(const common_chat_templates& templates) {
+    constexpr const char* kLater = "later9instructions";
+    common_chat_templates_inputs inputs;
+    inputs.add_generation_prompt = true;
+    const auto keeps = [&](std::vector<common_chat_msg> messages) {
+        inputs.messages = std::move(messages);
+        return common_chat_templates_apply(&templates, inputs).prompt.contains(kLater);
+    };
+    const common_chat_msg first = message_of("system", "Be brief.");
+    const common_chat_msg later = message_of("system", kLater);
+    const common_chat_msg question = message_of("user", "Which one?");
+    const common_chat_msg reply = message_of("assistant", "This one.");
+    return keeps({first, question, later}) && keeps({first, question, reply, later, question});
+}
+
 common_chat_templates_inputs probe() {
     common_chat_templates_inputs inputs;
-    common_chat_msg question;
-    question.role = "user";
-    question.content = "Which one?";
-    inputs.messages.push_back(std::move(question));
+    inputs.messages.push_back(message_of("user", "Which one?"));
     inputs.add_generation_prompt = true;
     inputs.reasoning_format = COMMON_REASONING_FORMAT_DEEPSEEK;
     inputs.parallel_tool_calls = false;
@@ -102,9 +123,14 @@ TemplateSkills skills_of(const common_chat_templates& templates) {
                           .writes_tool_calls = can("supports_tool_calls"),
                           .is_lfm2 = says("<|tool_list_start|>") || says("List of tools: [")};
     try {
-        skills.holds_form_or_calls = skills.writes_tools && holds_form_or_calls(templates);
+        skills.writes_later_system = writes_later_system(templates);
     } catch (const std::exception&) {
         // The template rejects such a conversation, so it does not have this skill.
+    }
+    try {
+        skills.holds_form_or_calls = skills.writes_tools && holds_form_or_calls(templates);
+    } catch (const std::exception&) {
+        // The same.
     }
     return skills;
 }

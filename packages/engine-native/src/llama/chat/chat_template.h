@@ -24,6 +24,8 @@ struct TemplateSkills {
     bool writes_tools = false;
     /// Whether it renders the assistant's earlier calls into the prompt.
     bool writes_tool_calls = false;
+    /// Whether it renders system messages that are not the first message.
+    bool writes_later_system = false;
     /// Whether calls have LFM2's syntax, even if the template does not render them.
     bool is_lfm2 = false;
     /// Whether a grammar in its syntax can require either content in a given form or calls that match their tools' schemas.
@@ -34,6 +36,7 @@ constexpr auto fields_of(const TemplateSkills*) {
     return std::tuple(base::field("source", &TemplateSkills::source),
                       base::field("writesTools", &TemplateSkills::writes_tools),
                       base::field("writesToolCalls", &TemplateSkills::writes_tool_calls),
+                      base::field("writesLaterSystem", &TemplateSkills::writes_later_system),
                       base::field("isLfm2", &TemplateSkills::is_lfm2),
                       base::field("holdsFormOrCalls", &TemplateSkills::holds_form_or_calls));
 }

@@ -11,7 +11,8 @@ import {
   type UnreadPart,
 } from "../content-parts.ts";
 
-type UserBlock = Exclude<Exclude<Turn<"user">["content"], string>[number], ToolResultBlock>;
+type UserTurn = Turn<"user" | "ctx" | "msg">;
+type UserBlock = Exclude<Exclude<UserTurn["content"], string>[number], ToolResultBlock>;
 type ResultBlock = Exclude<NonNullable<ToolResultBlock["content"]>, string>[number];
 type TextBlock = Extract<UserBlock, { type: "text" }>;
 type ImageBlock = Extract<UserBlock, { type: "image" }>;
@@ -53,13 +54,13 @@ export function hasBillingLine(system: NonNullable<CountTokensRequest["system"]>
 }
 
 function toTurn(turn: MessageParam, param: string): UnreadMessage[] {
-  if (turn.role === "user") return fromUser(turn, param);
   if (turn.role === "assistant") return [fromAssistant(turn)];
-  return [{ role: "system", content: textOfParts(turn.content) }];
+  if (turn.role === "system") return [{ role: "system", content: textOfParts(turn.content) }];
+  return fromUser(turn, param);
 }
 
 /** Results come first: chat templates expect them right after the calls. */
-function fromUser({ content }: Turn<"user">, param: string): UnreadMessage[] {
+function fromUser({ content }: UserTurn, param: string): UnreadMessage[] {
   if (typeof content === "string") return [{ role: "user", content }];
   const results: UnreadMessage[] = [];
   const parts: UnreadPart[] = [];

@@ -81,10 +81,12 @@ export function ignoredParts({
   messages: turns,
   system = "",
   tools = [],
-}: Pick<CountTokensRequest, "messages" | "system" | "tools">): string[] {
+  thinking,
+}: Pick<CountTokensRequest, "messages" | "system" | "tools" | "thinking">): string[] {
   const types = new Set(tools.flatMap((tool) => (isCustomTool(tool) ? [] : [tool.type])));
   const billing = hasBillingLine(system) ? ["system (x-anthropic-billing-header)"] : [];
   return [
+    ...(thinking?.budget_tokens === undefined ? [] : ["thinking.budget_tokens"]),
     ...billing,
     ...[...types].map((type) => `tools (${type})`),
     ...[...unseenBlocks(turns)].map((type) => `messages (${type})`),

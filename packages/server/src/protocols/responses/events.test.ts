@@ -276,6 +276,13 @@ describe("a call of a custom tool", () => {
   });
 });
 
+it("a call of a custom tool that was cut before its text has none", () => {
+  const output = new OutputItems(countingIds(), findTool);
+  const toolCalls = [{ index: 0, id: "a", name: "patch", arguments: '{"in' }];
+  const events = [...output.add({ text: "", tokens: 1, toolCalls }), ...output.finish(true)];
+  expect(events.at(-1)).toMatchObject({ item: { input: "", status: "incomplete" } });
+});
+
 describe("parts of calls that come late", () => {
   it("go to the call that they are of", () => {
     const output = new OutputItems(countingIds(), findTool);

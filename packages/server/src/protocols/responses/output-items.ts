@@ -77,8 +77,8 @@ export class OutputItems {
     for (const call of this.#calls.values()) {
       const { item, place } = call;
       const { output_index } = place;
-      if (call.kind === "custom") yield* writeInput(call, call.decoded.end());
       item.status = output_index === cutIndex ? "incomplete" : "completed";
+      if (call.kind === "custom" && item.status === "completed") yield* writeInput(call, call.decoded.end());
       yield doneEvent(call);
       yield { type: "response.output_item.done", output_index, item };
     }

@@ -85,12 +85,13 @@ export function toResponsesRequest(body: ResponsesRequest & Partial<ContinuedReq
 }
 
 /** Nested fields that the request sets and the response ignores. */
-export function ignoredParts({ input, tools, text, include = [] }: ResponsesRequest): string[] {
+export function ignoredParts({ input, tools, text, truncation, include = [] }: ResponsesRequest): string[] {
   const unseen = new Set(typeof input === "string" ? [] : input.filter(isUnseenItem).map(({ type }) => type));
   const isVerbosityKept = (text?.verbosity ?? "medium") === "medium";
   return [
     ...ignoredTypes(tools).map((type) => `tools (${type})`),
     ...(isVerbosityKept ? [] : ["text.verbosity"]),
+    ...(truncation === "auto" ? ["truncation"] : []),
     ...include.filter((value) => value !== logprobsIncludable).map((value) => `include (${value})`),
     ...[...unseen].map((type) => `input (${type})`),
   ];

@@ -27,9 +27,10 @@ interface CalledTool extends ToolName {
 /** The only argument of a custom tool. */
 export const customArgument = "input";
 
-/** The name that the model knows a tool by. */
+/** The name that the model knows a tool by. Namespaces of MCP servers may end in underscores already. */
 export function modelName({ name, namespace }: ToolName): string {
-  return namespace === undefined ? name : `${namespace}__${name}`;
+  if (namespace === undefined) return name;
+  return namespace.endsWith("__") ? namespace + name : `${namespace}__${name}`;
 }
 
 /** Finds the tool that the model calls by a name; a name that no tool has is a function's. */
