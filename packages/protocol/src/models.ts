@@ -44,14 +44,22 @@ export type ModelEntry = z.infer<typeof ModelEntry>;
 export const ModelList = responseObject("ModelList", {
   object: z.literal("list"),
   data: z.array(ModelEntry),
+  models: z
+    .array(z.never())
+    .optional()
+    .describe("Empty, and only with client_version: Codex cannot read a list without it."),
 });
 export type ModelList = z.infer<typeof ModelList>;
 
 /** Maximum number of models per page, as in Anthropic's API. */
 export const modelsPageMax = 1_000;
 
-/** Which page to return. Only read with the header `anthropic-version`. */
+/** Which page to return, which is only read with the header `anthropic-version`; and what Codex sends. */
 export const ModelsQuery = z.looseObject({
+  client_version: optionalField(
+    stringField("client_version", { max: modelLengthMax }),
+    "Codex's version. The response then has an empty list of models in Codex's own form, so that it uses what it knows itself.",
+  ),
   limit: optionalField(
     integerParameter("limit", { min: 1, max: modelsPageMax }),
     "Maximum number of models in the response. Like the other parameters, only read with the header anthropic-version.",

@@ -124,6 +124,23 @@ const responseValues: Record<string, unknown> = {
   truncation: "auto",
 };
 
+const messageValues: Record<string, unknown> = {
+  system: "Be brief.",
+  temperature: 0.5,
+  top_p: 0.9,
+  top_k: 10,
+  min_p: 0.1,
+  stop_sequences: ["x"],
+  tools: [{ name: "now", input_schema: schema }],
+  tool_choice: { type: "none" },
+  thinking: { type: "enabled" },
+  output_config: { effort: "low" },
+  metadata: { user_id: "a" },
+  lora: [],
+};
+
+const embeddingValues: Record<string, unknown> = { encoding_format: "base64", dimensions: 2 };
+
 /** What the server does with a field, by the words of the page. */
 async function supportOf(app: FastifyInstance, path: string, field: string, body: object): Promise<string> {
   const response = await app.inject({ method: "POST", url: path, payload: { model: scriptedId, ...body } });
@@ -156,6 +173,18 @@ describe("fields", () => {
     await using server = await scriptedApp();
     const body = { prompt: "Hi", [field]: completionValues[field] ?? true };
     expect(await supportOf(server.app, "/v1/completions", field, body)).toBe(cell);
+  });
+
+  it.each(rowsOf("field of `POST /v1/messages`"))("%s of a message: %s", async (field, cell) => {
+    await using server = await scriptedApp();
+    const body = { max_tokens: 5, ...chatBody, [field]: messageValues[field] ?? true };
+    expect(await supportOf(server.app, "/v1/messages", field, body)).toBe(cell);
+  });
+
+  it.each(rowsOf("field of `POST /v1/embeddings`"))("%s of embeddings: %s", async (field, cell) => {
+    await using server = await scriptedApp();
+    const body = { input: "Hi", [field]: embeddingValues[field] };
+    expect(await supportOf(server.app, "/v1/embeddings", field, body)).toBe(cell);
   });
 
   it.each(rowsOf("field of `POST /v1/responses`"))("%s of a response: %s", async (field, cell) => {

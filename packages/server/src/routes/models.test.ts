@@ -11,6 +11,12 @@ describe("GET /v1/models", () => {
     expect(list.data.map(({ id, status }) => [id, status])).toEqual([[scriptedId, "loaded"]]);
   });
 
+  it("has an empty list in Codex's own form for Codex, which cannot read it otherwise", async () => {
+    await using server = await scriptedApp();
+    const response = await server.app.inject({ url: "/v1/models?client_version=0.130.0" });
+    expect(ModelList.parse(response.json())).toMatchObject({ data: [{ id: scriptedId }], models: [] });
+  });
+
   it("is empty without a model", async () => {
     const app = await buildApp(testConfig(), { registry: new ModelRegistry({ waitingMax: 1 }) });
     expect((await app.inject({ url: "/v1/models" })).json()).toEqual({ object: "list", data: [] });

@@ -49,8 +49,9 @@ export async function modelRoutes(
   addRoute(app, list, async (request) => {
     await registry.refresh();
     const data = registry.list();
-    const response: ModelList = { object: "list", data };
-    return isAnthropic(request) ? toAnthropicList(data, request.query) : response;
+    if (isAnthropic(request)) return toAnthropicList(data, request.query);
+    const isCodex = request.query.client_version !== undefined;
+    return { object: "list", data, ...(isCodex ? { models: [] } : {}) } satisfies ModelList;
   });
   addRoute(app, entry, async (request) => {
     await registry.refresh();
