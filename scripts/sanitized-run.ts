@@ -84,6 +84,7 @@ function request(prompt: Int32Array, client: string): NativeRequest {
     prediction: new Int32Array(),
     reportsPrompt: false,
     promptLogprobs: -1,
+    idSlot: -1,
     logprobs: 3,
     adapterScales: [],
     client,

@@ -46,6 +46,7 @@ function requestOf(tokens: Int32Array, maxTokens: number): NativeRequest {
     prediction: new Int32Array(),
     reportsPrompt: false,
     promptLogprobs: -1,
+    idSlot: -1,
     client: "",
   };
   return { tokens, sampling: greedySampling, maxTokens, ignoreEos: true, cachePrompt: false, ...rest };

@@ -67,6 +67,8 @@ export interface NativeEngineOptions extends NativeContextOptions {
   stateFile: string;
   /** 32 bytes that identify everything that must be equal for a saved state to be valid. */
   stateKey: Uint8Array;
+  /** An existing folder for the files of `changeSlot`; "" for none. */
+  slotFolder: string;
   /** Tokens per block in reports of `reportBlocks`; 0 disables them. */
   kvBlockTokens: number;
   /** 8 bytes that seed every block's hash. */
@@ -134,6 +136,8 @@ export interface NativeRequest {
    * `cachePrompt: false` and no images. The reply's log probabilities then include the token that ends it.
    */
   promptLogprobs: number;
+  /** Names the request's text for `changeSlot`, once the request has ended; -1 for no name. */
+  idSlot: number;
   /** Requests with the same key are served in order of arrival; different keys get fair shares. */
   client: string;
 }
@@ -156,6 +160,13 @@ export interface NativeEngine {
   /** Ends a request in any state: its last event is a finish with reason "cancelled". Ignores unknown ids. */
   cancel(id: number): void;
   /**
+   * Saves the computed state of the text that `idSlot` names, restores it into the prefix cache, or erases it there. Rejects with
+   * `invalid_argument` (no such text or file, a damaged file or one of another model, build or setting, a text with images, a model
+   * without a host KV tier), `out_of_memory` (it is larger than `cacheRamBytes`), `engine_failed` (the file cannot be written),
+   * `aborted` or `disposed`.
+   */
+  changeSlot(command: NativeSlotCommand): NativeSlotWork;
+  /**
    * Requests one report of the reusable blocks, delivered as soon as there is something to report: the changes since the last
    * report, or with `isAnew` all blocks.
    */
@@ -163,6 +174,26 @@ export interface NativeEngine {
   stats(): NativeStats;
   /** Ends every request with `disposed`, joins the thread, frees the context. Idempotent; resolves when done. */
   dispose(): Promise<void>;
+}
+
+export interface NativeSlotCommand {
+  action: "save" | "restore" | "erase";
+  idSlot: number;
+  /** A name in `slotFolder`; not used by "erase". */
+  file: string;
+}
+
+export interface NativeSlotWork {
+  done: Promise<NativeSlotChange>;
+  /** Ends the work soon. */
+  abort(): void;
+}
+
+export interface NativeSlotChange {
+  /** Tokens whose state was saved, will be copied back instead of computed, or was erased. */
+  tokens: number;
+  /** The size of the file; 0 without one. */
+  bytes: number;
 }
 
 /** Sends events to another process, from the engine's thread. */

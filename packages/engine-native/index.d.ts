@@ -38,6 +38,9 @@ export type {
   NativeMemoryLimits,
   NativeRequest,
   NativeSampling,
+  NativeSlotChange,
+  NativeSlotCommand,
+  NativeSlotWork,
   NativeStats,
   NativeStepReport,
   NativeStoredBlocks,
@@ -386,7 +389,7 @@ export function keepMemoryTight(): void;
 export function endWhenDeviceIsLost(): void;
 /**
  * Permanently drops rights of this process that an engine does not need once its model is loaded: starting programs, using the
- * network, signalling or inspecting other processes, mounting, and most files. Only the folder of `stateFile`, if it is not empty, and
- * caches of GPU drivers can then be written. Returns what was restricted, in words for a log: nothing on systems other than Linux.
+ * network, signalling or inspecting other processes, mounting, and most files. Only the folder of `stateFile`, and `slotFolder`, if they are
+ * not empty, and caches of GPU drivers can then be written. Returns what was restricted, in words for a log: nothing on systems other than Linux.
  */
-export function confineProcess(stateFile: string): string[];
+export function confineProcess(stateFile: string, slotFolder: string): string[];

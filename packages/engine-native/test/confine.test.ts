@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 const addon = new URL("../index.js", import.meta.url).href;
 
 /** Its threads for file system calls run before it is confined: they are confined, too. */
-const beginning = (stateFile: string): string => `
+const beginning = (stateFile: string, slotFolder = ""): string => `
 import { spawnSync } from "node:child_process";
 import fs, { promises } from "node:fs";
 import net from "node:net";
@@ -32,7 +32,7 @@ const onThreads = async (attempt) => {
 };
 
 await onThreads(() => promises.readFile("/etc/passwd"));
-const restricted = confineProcess(${JSON.stringify(stateFile)});
+const restricted = confineProcess(${JSON.stringify(stateFile)}, ${JSON.stringify(slotFolder)});
 `;
 
 async function run(program: string): Promise<unknown> {
@@ -119,22 +119,28 @@ console.log(JSON.stringify({
       expect(await readdir(folder)).toEqual(["model.gguf"]);
     });
 
-    it.runIf(hasLandlock())("writes in the folder of its state file only", async () => {
+    it.runIf(hasLandlock())("writes in the folders of its state file and of its slots only", async () => {
       const state = path.join(folder, "state");
+      const slots = path.join(folder, "slots");
       const found = await run(`
 import { mkdirSync } from "node:fs";
 mkdirSync(${JSON.stringify(state)});
-${beginning(path.join(state, "file"))}
-const state = ${JSON.stringify(state)};
-console.log(JSON.stringify([
-  codeOf(() => fs.writeFileSync(state + "/file.part", "state")),
-  codeOf(() => fs.renameSync(state + "/file.part", state + "/file")),
-  codeOf(() => fs.readFileSync(state + "/file")),
-  codeOf(() => fs.renameSync(state + "/file", state + "/../outside")),
-  codeOf(() => fs.writeFileSync(state + "/../outside", "")),
-]));`);
-      expect(found).toEqual(["allowed", "allowed", "allowed", "EACCES", "EACCES"]);
+mkdirSync(${JSON.stringify(slots)});
+${beginning(path.join(state, "file"), slots)}
+const results = [];
+for (const folder of ${JSON.stringify([state, slots])})
+  results.push([
+    codeOf(() => fs.writeFileSync(folder + "/file.part", "state")),
+    codeOf(() => fs.renameSync(folder + "/file.part", folder + "/file")),
+    codeOf(() => fs.readFileSync(folder + "/file")),
+    codeOf(() => fs.renameSync(folder + "/file", folder + "/../outside")),
+    codeOf(() => fs.writeFileSync(folder + "/../outside", "")),
+  ]);
+console.log(JSON.stringify(results));`);
+      const expected = ["allowed", "allowed", "allowed", "EACCES", "EACCES"];
+      expect(found).toEqual([expected, expected]);
       expect(await readdir(state)).toEqual(["file"]);
+      expect(await readdir(slots)).toEqual(["file"]);
     });
   },
 );

@@ -56,7 +56,7 @@ template <class Claim>
 bool holds_confined(Claim claim) {
     const pid_t child = fork();
     if (child == 0) {
-        llama_rt::confine_process("");
+        llama_rt::confine_process("", "");
         _exit(claim() ? 0 : 1);
     }
     int status = 0;

@@ -75,7 +75,7 @@ public:
     void change(const Change& change) const {
         const auto is_text = [](std::span<const base::Token>) { return true; };
         std::vector<SavedSegment> segments =
-            engine::read_state_file(options_.state_file, options_.cache_ram_bytes, is_text);
+            engine::read_state_file(options_.state_file, options_.cache_ram_bytes, is_text).segments;
         REQUIRE_EQ(segments.size(), 1);
         const size_t byte = change.find(segments[0], change.place);
         std::memcpy(segments[0].segment.state.bytes.get() + byte, &change.number, sizeof(change.number));

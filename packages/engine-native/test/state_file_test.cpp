@@ -78,10 +78,10 @@ bool are_first_of(const std::vector<SavedSegment>& read, const std::vector<Saved
 TEST_CASE("state file: reads what was written, and replaces what was there") {
     const StateFile file = file_of("ingle-state-again");
     REQUIRE(write(file, {}));
-    CHECK(engine::read_state_file(file, kPlenty, kAnyText).empty());
+    CHECK(engine::read_state_file(file, kPlenty, kAnyText).segments.empty());
     const std::vector<SavedSegment> written = two_segments();
     REQUIRE(write(file, written));
-    const std::vector<SavedSegment> read = engine::read_state_file(file, kPlenty, kAnyText);
+    const std::vector<SavedSegment> read = engine::read_state_file(file, kPlenty, kAnyText).segments;
     CHECK_EQ(read.size(), 2);
     CHECK(are_first_of(read, written));
     CHECK(!std::filesystem::exists(file.path + ".part"));
@@ -92,14 +92,14 @@ TEST_CASE("state file: another key, unknown tokens and too much state are not re
     REQUIRE(write(file, two_segments()));
     StateFile other = file;
     other.key[31] += 1;
-    CHECK(engine::read_state_file(other, kPlenty, kAnyText).empty());
+    CHECK(engine::read_state_file(other, kPlenty, kAnyText).segments.empty());
     const engine::IsText is_small = [](std::span<const base::Token> text) { return text.back() < 50; };
-    CHECK_EQ(engine::read_state_file(file, kPlenty, is_small).size(), 1);
+    CHECK_EQ(engine::read_state_file(file, kPlenty, is_small).segments.size(), 1);
     const uint64_t whole = 21 + 3 + 40 + 3;
-    CHECK_EQ(engine::read_state_file(file, whole, kAnyText).size(), 2);
-    CHECK_EQ(engine::read_state_file(file, whole - 1, kAnyText).size(), 1);
-    CHECK_EQ(engine::read_state_file(file, 20, kAnyText).size(), 0);
-    CHECK(engine::read_state_file(file_of("ingle-state-nowhere"), kPlenty, kAnyText).empty());
+    CHECK_EQ(engine::read_state_file(file, whole, kAnyText).segments.size(), 2);
+    CHECK_EQ(engine::read_state_file(file, whole - 1, kAnyText).segments.size(), 1);
+    CHECK_EQ(engine::read_state_file(file, 20, kAnyText).segments.size(), 0);
+    CHECK(engine::read_state_file(file_of("ingle-state-nowhere"), kPlenty, kAnyText).segments.empty());
 }
 
 TEST_CASE("state file: a file that was cut is used up to there") {
@@ -109,7 +109,7 @@ TEST_CASE("state file: a file that was cut is used up to there") {
     const Bytes whole = content(file);
     for (size_t length = 0; length < whole.size(); ++length) {
         replace(file, {whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length)});
-        const std::vector<SavedSegment> read = engine::read_state_file(file, kPlenty, kAnyText);
+        const std::vector<SavedSegment> read = engine::read_state_file(file, kPlenty, kAnyText).segments;
         REQUIRE(read.size() < 2);
         REQUIRE(are_first_of(read, written));
     }
@@ -125,7 +125,7 @@ TEST_CASE("state file: no changed byte is used") {
             Bytes changed = whole;
             changed[at] = static_cast<char>(changed[at] ^ change);
             replace(file, changed);
-            const std::vector<SavedSegment> read = engine::read_state_file(file, kPlenty, kAnyText);
+            const std::vector<SavedSegment> read = engine::read_state_file(file, kPlenty, kAnyText).segments;
             REQUIRE(read.size() < 2);
             REQUIRE(are_first_of(read, written));
         }
@@ -148,7 +148,7 @@ TEST_CASE("state file: a process that holds a planted file open reads nothing of
     REQUIRE(reader.good());
     REQUIRE(write(file, two_segments()));
     CHECK_EQ(reader.get(), std::ifstream::traits_type::eof());
-    CHECK_EQ(engine::read_state_file(file, kPlenty, kAnyText).size(), 2);
+    CHECK_EQ(engine::read_state_file(file, kPlenty, kAnyText).segments.size(), 2);
     using std::filesystem::perms;
     const perms others = perms::group_all | perms::others_all;
     CHECK((std::filesystem::status(file.path).permissions() & others) == perms::none);

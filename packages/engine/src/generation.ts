@@ -68,6 +68,8 @@ export interface GenerationSource {
 
 export interface StartedGeneration {
   cancel: () => void;
+  /** Its slot of `Model.slots`. */
+  idSlot: number;
   /** Tokens of the prompt. */
   promptTokens: number;
   /** How many of them stand for audio. */
@@ -115,6 +117,7 @@ export class Generation
   /** Aborts the preparation of the prompt. */
   readonly #starting = new AbortController();
   #promptTokens: number | undefined;
+  #idSlot: number | undefined;
   #audioTokens = 0;
   readonly #result: Promise<GenerationResult>;
   #resolve!: (result: GenerationResult) => void;
@@ -177,6 +180,11 @@ export class Generation
     return this.#promptTokens;
   }
 
+  /** Its slot of `Model.slots`; undefined until it is submitted, which is before the first piece. */
+  get idSlot(): number | undefined {
+    return this.#idSlot;
+  }
+
   /** Log probabilities of the prompt's tokens, if requested: complete before the first piece of the reply. */
   get promptLogprobs(): readonly PromptTokenLogprobs[] {
     return this.#promptLogprobs;
@@ -219,11 +227,12 @@ export class Generation
 
   async #run(): Promise<void> {
     try {
-      const { cancel, promptTokens, audioTokens, read } = await this.#source.start(
+      const { cancel, idSlot, promptTokens, audioTokens, read } = await this.#source.start(
         (event) => this.#deliver(event),
         this.#starting.signal,
       );
       this.#cancelNative = cancel;
+      this.#idSlot = idSlot;
       this.#promptTokens = promptTokens;
       this.#audioTokens = audioTokens;
       // It was cancelled while the prompt was being prepared, before the engine had the request.

@@ -38,6 +38,7 @@ export {
   type PromptTokenLogprobs,
   type TokenLogprobs,
 } from "./generation.ts";
+export type { ChangeSlotOptions, SlotChange, Slots } from "./slots.ts";
 export type { GenerationTimings, Usage } from "./generation-usage.ts";
 export { promptLogprobsMax } from "./sampling.ts";
 export { GenerationRequest, checkGenerationRequest } from "./generation-request.ts";

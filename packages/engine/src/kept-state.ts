@@ -1,12 +1,13 @@
-// The host KV tier of a model: its size, and where it is kept between loads.
+// The host KV tier of a model: its size, and the folders where its state is kept.
+import { mkdir } from "node:fs/promises";
 import path from "node:path";
-import { EngineError } from "./errors.ts";
+import { EngineError, invalidRequest } from "./errors.ts";
 import { kvTypes } from "./kv-cache.ts";
 import type { CheckedLoadOptions } from "./load.ts";
 import { hostMemoryBytes } from "./memory.ts";
 import type { NativeEngineOptions } from "./native.ts";
 import { stateOptions } from "./native-device-options.ts";
-import { stateFileIn } from "./state-file.ts";
+import { stateFileName, stateKeyOf } from "./state-file.ts";
 
 /** The largest default size of the host KV tier: about 90,000 tokens of a model with a billion parameters. */
 const cacheRamDefaultMaxMiB = 2048;
@@ -16,14 +17,17 @@ const mebibyte = 1024 * 1024;
 export async function keptState(
   modelPath: string,
   options: CheckedLoadOptions,
-): Promise<Pick<NativeEngineOptions, "cacheRamBytes" | "stateFile" | "stateKey">> {
+): Promise<Pick<NativeEngineOptions, "cacheRamBytes" | "stateFile" | "stateKey" | "slotFolder">> {
   const cacheRamBytes = (options.cacheRamMiB ?? cacheRamDefaultMiB()) * mebibyte;
-  if (options.cacheDir === undefined) return { cacheRamBytes, stateFile: "", stateKey: new Uint8Array(32) };
+  const { cacheDir, slotDir } = options;
+  if (cacheDir === undefined && slotDir === undefined)
+    return { cacheRamBytes, stateFile: "", stateKey: new Uint8Array(32), slotFolder: "" };
   if (cacheRamBytes === 0) {
+    const param = cacheDir === undefined ? "slotDir" : "cacheDir";
     throw new EngineError(
       "invalid_request",
-      "cacheDir stores the state that cacheRamMiB keeps in memory: set cacheRamMiB to more than 0, or leave cacheDir out.",
-      { details: { param: "cacheDir" } },
+      `${param} stores the state that cacheRamMiB keeps in memory: set cacheRamMiB to more than 0, or leave ${param} out.`,
+      { details: { param } },
     );
   }
   const settings = {
@@ -31,7 +35,27 @@ export async function keptState(
     flashAttention: options.flashAttention,
     others: stateOptions(options),
   };
-  return { cacheRamBytes, ...(await stateFileIn(path.resolve(options.cacheDir), modelPath, settings)) };
+  const stateKey = await stateKeyOf(modelPath, settings);
+  return {
+    cacheRamBytes,
+    stateKey,
+    stateFile:
+      cacheDir === undefined
+        ? ""
+        : path.join(await createdFolder("cacheDir", cacheDir), stateFileName(stateKey)),
+    slotFolder: slotDir === undefined ? "" : await createdFolder("slotDir", slotDir),
+  };
+}
+
+/** The absolute path of a folder that only its owner may use, unless it existed. */
+async function createdFolder(param: string, folder: string): Promise<string> {
+  const absolute = path.resolve(folder);
+  try {
+    await mkdir(absolute, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw invalidRequest(param, `${absolute} cannot be created.`, error);
+  }
+  return absolute;
 }
 
 function cacheRamDefaultMiB(): number {

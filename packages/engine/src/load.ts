@@ -120,6 +120,11 @@ export const LoadOptions = z
      */
     cacheDir: z.string().min(1).optional(),
     /**
+     * A folder for the files of `model.slots.save()` and `restore()`, which is created. They contain conversations, so only their owner
+     * can read them. Default: there are no such files.
+     */
+    slotDir: z.string().min(1).optional(),
+    /**
      * The GGUF file of a smaller model with the same vocabulary, which drafts tokens while a single reply is running. It pays if the
      * model needs far longer per token than the draft model. Cannot be combined with `ngram` or `mtp`.
      */

@@ -52,6 +52,7 @@ import { predictionTokens } from "./prediction.ts";
 import { readContent, type ReadReply } from "./reply-reader.ts";
 import { wholeGrammar } from "./response-format.ts";
 import { checkRerank, refuseReranker, rerank, type RerankOptions, type RerankResult } from "./rerank.ts";
+import { Slots } from "./slots.ts";
 import { Tokenizer } from "./tokenizer.ts";
 import type { ModelProcess, Supervisor } from "./engine-process/supervisor.ts";
 import type { WorkersLease } from "./workers/worker-pool.ts";
@@ -99,6 +100,8 @@ export class Model implements AsyncDisposable {
   readonly tokenizer: Tokenizer;
   /** Formats conversations with images; null if the model reads no images. */
   readonly processor: Processor | null;
+  /** Names of texts, by which their computed state can be saved, restored and erased. */
+  readonly slots: Slots;
   readonly #native: NativeModel;
   readonly #engine: NativeEngine;
   readonly #receivers: EventReceivers;
@@ -127,6 +130,7 @@ export class Model implements AsyncDisposable {
     this.#supervisor = supervisor;
     this.#usesPredictions = native.info.rollsBack;
     this.tokenizer = new Tokenizer(native);
+    this.slots = new Slots(engine, options.parallel, options.slotFolder);
     const { readsImages, imageMarker } = native.info;
     this.processor = readsImages ? new Processor(this.tokenizer, imageMarker) : null;
     this.info = {
@@ -351,10 +355,11 @@ export class Model implements AsyncDisposable {
     prompt: PromptToSubmit,
     onEvent: (event: NativeEvent) => void,
   ): StartedGeneration {
-    const native = toNativeRequest(request, prompt);
-    const submit = (engine: NativeEngine): number => engine.submit(native);
     const { tokens, audioTokens, read } = prompt;
-    return { ...this.#enqueue(submit, onEvent), promptTokens: tokens.length, audioTokens, read };
+    const started = this.slots.start(request.idSlot, tokens, onEvent, (slot, receive) =>
+      this.#enqueue((engine) => engine.submit(toNativeRequest(request, prompt, slot)), receive),
+    );
+    return { ...started, promptTokens: tokens.length, audioTokens, read };
   }
 
   #textQueue(limits: NativeMemoryLimits): Pick<EmbeddingSource, "start" | "toError"> {

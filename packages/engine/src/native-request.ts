@@ -25,8 +25,15 @@ export interface PromptToSubmit extends PreparedPrompt {
 
 export type RequestToSubmit = CheckedGenerationRequest & Pick<NativeRequest, "adapterScales" | "client">;
 
-/** Throws `invalid_request` for log probabilities of a prompt that are too many, or of images. */
-export function toNativeRequest(request: RequestToSubmit, prompt: PromptToSubmit): NativeRequest {
+/**
+ * `idSlot` is the slot that the request has taken. Throws `invalid_request` for log probabilities of a prompt that are too many, or of
+ * images.
+ */
+export function toNativeRequest(
+  request: RequestToSubmit,
+  prompt: PromptToSubmit,
+  idSlot: number,
+): NativeRequest {
   refusePromptLogprobs(request, prompt);
   return {
     tokens: prompt.tokens,
@@ -44,6 +51,7 @@ export function toNativeRequest(request: RequestToSubmit, prompt: PromptToSubmit
     prediction: prompt.prediction,
     reportsPrompt: request.reportsPrompt,
     promptLogprobs: request.promptLogprobs ?? -1,
+    idSlot,
     client: request.client,
   };
 }

@@ -40,6 +40,9 @@ export type {
   NativeReplyParser,
   NativeRequest,
   NativeSampling,
+  NativeSlotChange,
+  NativeSlotCommand,
+  NativeSlotWork,
   NativeStats,
   NativeStepReport,
   NativeStoredBlocks,
@@ -123,11 +126,11 @@ export async function keepMemoryTight(): Promise<void> {
 }
 
 /**
- * Permanently drops rights of this process that an engine does not need once its model is loaded. `stateFile` can still be written;
- * empty for none. Returns what was restricted, in words for a log: nothing if the system does not support it.
+ * Permanently drops rights of this process that an engine does not need once its model is loaded. `stateFile` and the files in `slotFolder` can
+ * still be written; empty for none. Returns what was restricted, in words for a log: nothing if the system does not support it.
  */
-export async function confineProcess(stateFile: string): Promise<string[]> {
-  return (await addon()).confineProcess(stateFile);
+export async function confineProcess(stateFile: string, slotFolder: string): Promise<string[]> {
+  return (await addon()).confineProcess(stateFile, slotFolder);
 }
 
 /** From now on, a lost GPU ends the process, instead of failing its requests: only a new process gets the device back. */

@@ -72,6 +72,11 @@ export const Limits = z
     prediction: z.string().default(""),
     /** Reuses the computed prefix of earlier requests, and keeps this prompt for later ones. Default true. */
     cachePrompt: z.boolean().default(true),
+    /**
+     * The slot of `model.slots` that names the request's text once it has ended, below `parallel`. Default: the idle slot whose last
+     * prompt is most similar, or the one that was used longest ago.
+     */
+    idSlot: z.int().min(0).optional(),
     /** Returns the log probability of each token and of this many alternatives. Default: none. */
     logprobs: z.int().min(0).max(logprobsMax).optional(),
     /**

@@ -1,8 +1,6 @@
-// The file that keeps a model's cached sequences for the next process, and the key that tells whether they can be reused.
+// Files with computed state: the key that tells whether they can be reused.
 import { createHash } from "node:crypto";
-import { mkdir, open } from "node:fs/promises";
-import path from "node:path";
-import { invalidRequest } from "./errors.ts";
+import { open } from "node:fs/promises";
 import { buildInfo, type BuildInfo, type NativeEngineOptions } from "./native.ts";
 
 /**
@@ -22,20 +20,14 @@ export type StateSettings = Pick<NativeEngineOptions, "kvTypeK" | "kvTypeV" | "f
   others: string;
 };
 
-/** The path of the model's state file in `folder`, which is created, and the key that it must start with. Throws `invalid_request`. */
-export async function stateFileIn(
-  folder: string,
-  modelPath: string,
-  settings: StateSettings,
-): Promise<Pick<NativeEngineOptions, "stateFile" | "stateKey">> {
-  const model = await fingerprintOf(modelPath);
-  const key = stateKey((await buildInfo()).llamaCpp, model, settings);
-  try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    throw invalidRequest("cacheDir", `${folder} cannot be created.`, error);
-  }
-  return { stateFile: path.join(folder, `${key.toString("hex").slice(0, 32)}.state`), stateKey: key };
+/** The key that a file must have to be reused by this model with these settings and this build. */
+export async function stateKeyOf(modelPath: string, settings: StateSettings): Promise<Buffer> {
+  return stateKey((await buildInfo()).llamaCpp, await fingerprintOf(modelPath), settings);
+}
+
+/** The name of the file that keeps a model's cached sequences. */
+export function stateFileName(key: Buffer): string {
+  return `${key.toString("hex").slice(0, 32)}.state`;
 }
 
 /** Hashes everything that determines the layout of a state, so that a state of another layout has another key. */

@@ -114,6 +114,10 @@ export const errorHelp = {
     advice:
       "Try again, after `Retry-After` seconds if that header is there. If it happens again, report it with the `x-request-id`.",
   },
+  not_enabled: {
+    means: "The route needs a flag that the server was not started with. The message names it.",
+    advice: "Restart the server with the flag.",
+  },
   model_loading: {
     means: "The model is being loaded; `progress` is its progress.",
     advice: "Try again after `Retry-After` seconds.",

@@ -33,6 +33,7 @@ export const wireErrors = {
   client_closed: { status: 499, type: "client_closed_error", anthropicType: "api_error" },
   internal: { status: 500, type: "server_error", anthropicType: "api_error" },
   engine_failed: { status: 500, type: "server_error", anthropicType: "api_error" },
+  not_enabled: { status: 501, type: "not_supported_error", anthropicType: "api_error" },
   model_loading: { status: 503, type: "unavailable_error", anthropicType: "overloaded_error" },
   out_of_memory: { status: 503, type: "unavailable_error", anthropicType: "overloaded_error" },
   shutting_down: { status: 503, type: "unavailable_error", anthropicType: "overloaded_error" },

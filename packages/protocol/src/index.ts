@@ -123,6 +123,7 @@ export {
   LlamaServerCompletionRequest,
   LlamaServerEmbeddingRequest,
   LlamaServerInfillRequest,
+  LlamaServerSlotRequest,
   LlamaServerTemplateRequest,
   LlamaServerTokenizeRequest,
 } from "./llama-server/request.ts";
@@ -137,6 +138,7 @@ export {
   LlamaServerProps,
   LlamaServerSettings,
   LlamaServerAdapters,
+  LlamaServerSlotChange,
   LlamaServerSlots,
   LlamaServerTemplate,
 } from "./llama-server/response.ts";

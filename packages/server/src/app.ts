@@ -65,6 +65,7 @@ import { managedModelRoutes } from "./routes/managed-models.ts";
 import { modelRoutes } from "./routes/models.ts";
 import { llamaServerAdapterRoutes } from "./routes/llama-server-adapters.ts";
 import { llamaServerEmbeddingRoutes } from "./routes/llama-server-embeddings.ts";
+import { llamaServerSlotRoutes } from "./routes/llama-server-slots.ts";
 import { llamaServerRoutes } from "./routes/llama-server.ts";
 import { ollamaEmbeddingRoutes } from "./routes/ollama-embeddings.ts";
 import { ollamaModelRoutes } from "./routes/ollama-models.ts";
@@ -250,6 +251,7 @@ async function addLlamaServerRoutes(app: FastifyInstance, inference: InferenceOp
   await app.register(generationRoute(llamaServerInfill), inference);
   await app.register(generationRoute({ ...chatCompletions, path: "/chat/completions" }), inference);
   await app.register(llamaServerRoutes, inference);
+  await app.register(llamaServerSlotRoutes, inference);
   await app.register(llamaServerEmbeddingRoutes, inference);
   await app.register(llamaServerAdapterRoutes, inference);
 }
@@ -290,11 +292,12 @@ function accessOf(
   return { ...options, keys, keyCheck, sessions: new Sessions(), isLoopbackServer: isLoopback(config.host) };
 }
 
-/** plugins/json-body.ts checks bodies as it reads them; only a missing body is checked here. */
+/** plugins/json-body.ts checks bodies as it reads them; only a missing body is checked here, as if it were an empty object. */
 const zodValidator: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart }) => {
   return (data: unknown) => {
-    if (httpPart === "body" && data !== undefined) return { value: data };
-    const checked = checkValue(data, schema);
+    const isBody = httpPart === "body";
+    if (isBody && data !== undefined && data !== null) return { value: data };
+    const checked = checkValue(isBody ? {} : data, schema);
     if (!("refusal" in checked)) return { value: checked.value };
     const { code, message, param } = checked.refusal;
     return { error: new WireError(code, message, { param }) };

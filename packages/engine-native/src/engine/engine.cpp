@@ -69,6 +69,11 @@ Engine::Engine(std::shared_ptr<const llama_rt::Model> model, std::unique_ptr<lla
       listener_(std::move(listener)),
       can_generate_(context->can_generate()),
       inbox_(inbox_size(options)),
+      slot_states_({.folder = options.slot_folder,
+                    .key = options.state_file.key,
+                    .bytes_max = limits.host_tier_bytes,
+                    .vocabulary_size = model_->info().vocabulary_size},
+                   [this] { wake(); }),
       context_(std::move(context)),
       scheduler_(limits),
       speculation_(std::move(speculation)),
@@ -159,6 +164,7 @@ Stats Engine::stats() const {
 void Engine::stop() {
     std::lock_guard lock(stop_mutex_);
     is_stopped_.store(true);
+    slot_states_.stop();
     if (!thread_.joinable()) return;
     context_->abort();
     embeddings_.abort();
@@ -177,7 +183,8 @@ void Engine::run(const std::stop_token& stop) {
     bool has_work = true;
     while (!stop.stop_requested()) {
         const sched::Counters counters = scheduler_.counters();
-        const bool is_idle = counters.running + counters.waiting == 0 && embeddings_.is_empty();
+        const bool is_idle =
+            counters.running + counters.waiting == 0 && embeddings_.is_empty() && slot_states_.is_empty();
         // Nothing to compute, but requests are waiting for their images to be encoded.
         if ((is_idle || !has_work) && !inbox_.wait(stop)) break;
         has_work = step();
@@ -204,7 +211,7 @@ bool Engine::step() {
     if (context_->is_worker_lost()) end_all(llama_rt::worker_lost());
     publish();
     // A slow token that is finished gives the next step something to compute.
-    return has_work || !embeddings_.is_empty() || sampler_.has_slow();
+    return has_work || !embeddings_.is_empty() || sampler_.has_slow() || !slot_states_.is_empty();
 }
 
 void Engine::take_in() {
@@ -213,6 +220,7 @@ void Engine::take_in() {
     for (Message& message : messages_) {
         std::visit([this](auto& one) { receive(std::move(one)); }, message);
     }
+    slot_states_.take_in(scheduler_, kv_executor_);
     for (FailureEvent& failure : images_.receive()) {
         scheduler_.cancel(failure.id);
         fail(std::move(failure));
@@ -224,6 +232,8 @@ void Engine::execute(const sched::StepPlan& plan) {
     executed_.result.clear();
     executed_.failures.clear();
     kv_executor_.execute(plan, executed_);
+    if (!executed_.result.is_cache_lost && !slot_states_.copy(scheduler_, kv_executor_))
+        executed_.result.is_cache_lost = true;
     const Clock::time_point batch_begin = Clock::now();
     if (!plan.batch.empty()) context_->use_adapters(generations_.at(plan.batch.front().id)->adapter_scales());
     batch_executor_.execute(plan.batch, executed_);
@@ -309,7 +319,8 @@ void Engine::receive(GenerationRequest&& request) {
                                  .boundaries = boundaries_of(*model_, request.prompt),
                                  .turns = request.turns,
                                  .adapters = model_->adapters().key_of(request.adapter_scales),
-                                 .wants_prompt_logits = request.prompt_logprobs >= 0};
+                                 .wants_prompt_logits = request.prompt_logprobs >= 0,
+                                 .id_slot = request.id_slot};
         images_.add(id, std::move(request.images));
         if (speculation_ != nullptr) speculation_->begin(id, request.prediction, request.uses_cache);
         generations_.emplace(id, std::make_unique<Generation>(*model_, std::move(request)));

@@ -23,6 +23,7 @@
 #include "engine/generation.h"
 #include "engine/images.h"
 #include "engine/kv_executor.h"
+#include "engine/slot_states.h"
 #include "engine/state_file.h"
 #include "engine/step_budgets.h"
 #include "engine/token_sampler.h"
@@ -61,6 +62,8 @@ struct EngineOptions {
     uint64_t checkpoint_bytes = uint64_t{256} * 1024 * 1024;
     /// Where the host KV tier is kept for the next engine of the same model.
     StateFile state_file = {};
+    /// The folder of the files of change_slot(); empty for none. UTF-8.
+    std::string slot_folder = {};
     /// Tokens per block in report_blocks(); 0 disables the reports. The seed is part of the blocks' hashes.
     int32_t kv_block_tokens = 0;
     uint64_t kv_block_seed = 0;
@@ -78,7 +81,7 @@ constexpr auto fields_of(const EngineOptions*) {
         base::field("draftTokens", &EngineOptions::draft_tokens, {.min = 1, .max = 64}),
         base::field("cacheRamBytes", &EngineOptions::cache_ram_bytes),
         base::field("checkpointBytes", &EngineOptions::checkpoint_bytes),
-        base::inlined(&EngineOptions::state_file),
+        base::inlined(&EngineOptions::state_file), base::field("slotFolder", &EngineOptions::slot_folder),
         base::field("kvBlockTokens", &EngineOptions::kv_block_tokens, kCount),
         base::field("kvBlockSeed", &EngineOptions::kv_block_seed, {.as = base::As::bytes}));
 }
@@ -152,6 +155,11 @@ public:
     /// Any thread. Does nothing if there is no such request, or no longer.
     void cancel(base::RequestId id);
 
+    /// Any thread but the engine's, which it waits for. See SlotStates::change().
+    base::Result<SlotChange> change_slot(const SlotCommand& command, const std::atomic<bool>& is_aborted) {
+        return slot_states_.change(command, is_aborted);
+    }
+
     /// Any thread. Requests one KvBlocksEvent, delivered as soon as there is something to report: the changes since the last one,
     /// or everything.
     void report_blocks(bool of_everything);
@@ -219,6 +227,7 @@ private:
     std::atomic<int32_t> in_flight_ = 0;
     std::atomic<bool> is_stopped_ = false;
     BlockReports block_reports_;
+    SlotStates slot_states_;
 
     // Guarded by stats_mutex_.
     mutable std::mutex stats_mutex_;

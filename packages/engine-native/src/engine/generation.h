@@ -7,6 +7,7 @@
 #include "engine/events.h"
 #include "engine/slow_sampling.h"
 #include "engine/text_stream.h"
+#include "llama/context/context_params.h"
 #include "llama/grammar/constraint.h"
 #include "llama/model/model.h"
 #include "llama/sampling/sampler.h"
@@ -51,6 +52,8 @@ struct Submission {
     /// How many of the likeliest tokens to report with each token of the prompt; -1 reports no probabilities. Without images, and
     /// without the prefix cache. The reply's log probabilities then include the token that ends it.
     int32_t prompt_logprobs = -1;
+    /// Names the text for Engine::change_slot(), once the request has ended; -1 for no name.
+    int32_t id_slot = -1;
 };
 
 constexpr auto fields_of(const Submission*) {
@@ -65,7 +68,8 @@ constexpr auto fields_of(const Submission*) {
         base::field("adapterScales", &Submission::adapter_scales),
         base::field("prediction", &Submission::prediction),
         base::field("reportsPrompt", &Submission::reports_prompt),
-        base::field("promptLogprobs", &Submission::prompt_logprobs, {.min = -1, .max = 20}));
+        base::field("promptLogprobs", &Submission::prompt_logprobs, {.min = -1, .max = 20}),
+        base::field("idSlot", &Submission::id_slot, {.min = -1, .max = llama_rt::kSlotsMax}));
 }
 
 /// A request as it enters the engine: checked, with tokens_max at least 1.

@@ -4,11 +4,13 @@
 
 #include "base/types.h"
 #include "llama/context/context.h"
+#include "sched/kv_cache_manager.h"
 #include "sched/step.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -19,6 +21,13 @@ using Checkpoints = std::unordered_map<base::CheckpointId, std::vector<uint8_t>>
 
 class HostTierStore {
 public:
+    struct Segment {
+        llama_rt::State state;
+        /// Recurrent states at which the segment can be cut, by length.
+        std::map<int32_t, std::vector<uint8_t>> checkpoints;
+    };
+    static uint64_t size_of(const Segment& segment);
+
     /// Never holds more than `bytes_max`, except for the checkpoints of a segment that is just being added.
     explicit HostTierStore(uint64_t bytes_max) : bytes_max_(bytes_max) {}
 
@@ -27,18 +36,15 @@ public:
     sched::SwappedOut swap_out(llama_rt::Context& context, const sched::SwapOut& op,
                                const Checkpoints& checkpoints);
 
+    /// A copy of a part of a slot's state, or of a segment. Nothing if it takes more than `bytes_max` or cannot be made.
+    std::optional<Segment> copy(llama_rt::Context& context, const sched::KeptPart& part,
+                                const Checkpoints& checkpoints, uint64_t bytes_max) const;
+
     /// Copies a part of a segment back. False if the segment is not held or does not fit; see Context::copy_in().
     bool swap_in(llama_rt::Context& context, const sched::SwapIn& op) const;
 
     /// Does nothing if the segment could not be swapped out.
     void drop(base::SegmentId id);
-
-    struct Segment {
-        llama_rt::State state;
-        /// Recurrent states at which the segment can be cut, by length.
-        std::map<int32_t, std::vector<uint8_t>> checkpoints;
-    };
-    static uint64_t size_of(const Segment& segment);
 
     /// Adds a segment that an earlier engine of the same model has saved.
     void adopt(base::SegmentId id, Segment segment);

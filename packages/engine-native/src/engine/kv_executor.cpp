@@ -86,16 +86,18 @@ void KvExecutor::lose_cache() {
 
 void KvExecutor::load(const StateFile& file, base::Token vocabulary_size, sched::Scheduler& scheduler) {
     if (file.path.empty()) return;
-    const auto is_text = [&](std::span<const base::Token> text) {
-        return std::ranges::all_of(text,
-                                   [&](base::Token token) { return token >= 0 && token < vocabulary_size; });
-    };
-    for (SavedSegment& saved : read_state_file(file, host_tier_.bytes_max(), is_text)) {
+    adopt(read_state_file(file, host_tier_.bytes_max(), text_in(vocabulary_size)).segments, scheduler);
+}
+
+void KvExecutor::adopt(std::vector<SavedSegment>&& segments, sched::Scheduler& scheduler) {
+    for (SavedSegment& saved : segments) {
+        const sched::Text text(saved.text, saved.adapters);
+        const int32_t reach = scheduler.kv_cache().host_tier().reach(text, saved.first);
+        if (static_cast<size_t>(reach) >= saved.text.size()) continue;
         std::vector<int32_t> checkpoints;
         for (const auto& [length, bytes] : saved.segment.checkpoints) checkpoints.push_back(length);
         const uint64_t bytes = HostTierStore::size_of(saved.segment);
-        const base::SegmentId id =
-            scheduler.adopt_segment({saved.text, saved.adapters}, saved.first, std::move(checkpoints), bytes);
+        const base::SegmentId id = scheduler.adopt_segment(text, saved.first, std::move(checkpoints), bytes);
         if (id != 0) host_tier_.adopt(id, std::move(saved.segment));
     }
 }

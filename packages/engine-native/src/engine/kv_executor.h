@@ -13,6 +13,8 @@
 #include "sched/step.h"
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 namespace engine {
 
@@ -35,6 +37,17 @@ public:
     /// Evicts all cached sequences and writes all segments for the next engine.
     /// REQUIRES: nothing runs.
     void save(const StateFile& file, sched::Scheduler& scheduler);
+
+    /// Adds segments that an engine of the same model saved to the host KV tier, as far as they have room and it does not have
+    /// them.
+    void adopt(std::vector<SavedSegment>&& segments, sched::Scheduler& scheduler);
+
+    /// A copy of a part of a text's state. Nothing if it takes more than `bytes_max` or cannot be made; is_torn() may be true then.
+    std::optional<HostTierStore::Segment> copy(const sched::KeptPart& part, uint64_t bytes_max) const {
+        return host_tier_.copy(context_, part, checkpoints_, bytes_max);
+    }
+    /// Whether a copy has made the context's contents unknown: then call lose_cache().
+    bool is_torn() const { return context_.is_torn(); }
 
     const HostTierStore& host_tier() const { return host_tier_; }
 

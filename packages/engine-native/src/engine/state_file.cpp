@@ -2,6 +2,7 @@
 
 #include "llama/backend/private_file.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -121,12 +122,18 @@ public:
         items.resize(count);
         return read(items.data(), count * kSize);
     }
-    /// False at the end of the file, and if it is damaged.
+    /// Whether everything was read.
+    bool is_at_end() const { return left_ == 0; }
+    /// Whether the last segment was not read because it is too large.
+    bool is_too_large() const { return is_too_large_; }
+
+    /// False at the end of the file, if it is damaged, and if the segment is larger than `bytes_max`.
     bool read(SavedSegment& saved, uint64_t bytes_max) {
         sum_ = {};
         Lengths lengths{};
-        if (!read(&lengths, sizeof(lengths)) || lengths.state > bytes_max || lengths.state > left_)
-            return false;
+        if (!read(&lengths, sizeof(lengths)) || lengths.state > left_) return false;
+        is_too_large_ = lengths.state > bytes_max;
+        if (is_too_large_) return false;
         if (lengths.tokens > INT32_MAX || lengths.first >= lengths.tokens) return false;
         saved.first = static_cast<int32_t>(lengths.first);
         bytes_max -= lengths.state;
@@ -149,7 +156,8 @@ private:
             if (!read(&of, sizeof(of)) || of.length <= lengths.first || of.length >= lengths.tokens)
                 return false;
             std::vector<uint8_t> bytes;
-            if (of.bytes > bytes_max || !read_items(bytes, of.bytes)) return false;
+            is_too_large_ = of.bytes > bytes_max && of.bytes <= left_;
+            if (is_too_large_ || !read_items(bytes, of.bytes)) return false;
             bytes_max -= of.bytes;
             saved.segment.checkpoints.emplace(static_cast<int32_t>(of.length), std::move(bytes));
         }
@@ -158,47 +166,64 @@ private:
 
     std::ifstream stream_;
     uint64_t left_;
+    bool is_too_large_ = false;
     Checksum sum_;
 };
 
 } // namespace
 
-bool write_state_file(const StateFile& file, std::span<const SegmentView> segments) {
+bool write_state_file(const StateFile& file, std::span<const SegmentView> segments,
+                      const std::atomic<bool>* is_aborted) {
+    const auto goes_on = [&] { return is_aborted == nullptr || !is_aborted->load(); };
     const std::filesystem::path path = path_of(file.path);
     const std::filesystem::path part = path_of(file.path + ".part");
     Writer writer(part);
     std::error_code error;
     writer.write(kMagic.data(), kMagic.size());
     writer.write(file.key.data(), file.key.size());
-    for (const SegmentView& segment : segments) writer.write(segment);
-    if (writer.close()) std::filesystem::rename(part, path, error);
+    for (auto segment = segments.begin(); segment != segments.end() && goes_on(); ++segment)
+        writer.write(*segment);
+    if (writer.close() && goes_on()) std::filesystem::rename(part, path, error);
     else error = std::make_error_code(std::errc::io_error);
     if (!error) return true;
     std::filesystem::remove(part, error);
     return false;
 }
 
-std::vector<SavedSegment> read_state_file(const StateFile& file, uint64_t bytes_max, const IsText& is_text) {
-    std::vector<SavedSegment> segments;
+IsText text_in(base::Token vocabulary_size) {
+    return [vocabulary_size](std::span<const Token> text) {
+        return std::ranges::all_of(text, [&](Token token) { return token >= 0 && token < vocabulary_size; });
+    };
+}
+
+StateRead read_state_file(const StateFile& file, uint64_t bytes_max, const IsText& is_text) {
+    using End = StateRead::End;
+    StateRead result{.end = End::absent};
     std::error_code error;
     const std::filesystem::path path = path_of(file.path);
-    const uint64_t size = std::filesystem::file_size(path, error);
-    if (error) return segments;
-    Reader reader(path, size);
+    result.bytes = std::filesystem::file_size(path, error);
+    if (error) return {.end = End::absent};
+    Reader reader(path, result.bytes);
     std::array<char, kMagic.size()> magic{};
     StateKey key{};
-    if (!reader.read(magic.data(), magic.size()) || magic != kMagic) return segments;
-    if (!reader.read(key.data(), key.size()) || key != file.key) return segments;
+    result.end = End::foreign;
+    if (!reader.read(magic.data(), magic.size()) || magic != kMagic) return result;
+    if (!reader.read(key.data(), key.size()) || key != file.key) return result;
+    result.end = reader.is_at_end() ? End::complete : End::damaged;
     try {
-        for (SavedSegment saved; reader.read(saved, bytes_max); saved = {}) {
-            if (!is_text(saved.text)) break;
+        SavedSegment saved;
+        while (!reader.is_at_end() && reader.read(saved, bytes_max) && is_text(saved.text)) {
             bytes_max -= HostTierStore::size_of(saved.segment);
-            segments.push_back(std::move(saved));
+            result.segments.push_back(std::exchange(saved, {}));
+            if (reader.is_at_end()) result.end = End::complete;
         }
     } catch (const std::bad_alloc&) {
         // Out of memory: keep the segments read so far.
+        result.end = End::too_large;
+        return result;
     }
-    return segments;
+    if (reader.is_too_large()) result.end = End::too_large;
+    return result;
 }
 
 } // namespace engine

@@ -1,4 +1,5 @@
-// The state file: keeps the segments of the host KV tier on disk; read when an engine starts and written when it stops.
+// A state file keeps segments of the host KV tier on disk: all of them, read when an engine starts and written when it stops, or those
+// of one text, when a client asks for it (slot_states.h).
 //
 //     "INGLEST2"  key, 32 bytes  { segment  checksum } ...
 //     a segment:  lengths of what follows, its adapters, its text's tokens, its checkpoints, its state
@@ -14,6 +15,7 @@
 #include "engine/host_tier_store.h"
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -53,14 +55,28 @@ struct SegmentView {
     const HostTierStore::Segment* segment = nullptr;
 };
 
-/// Replaces the whole file, or leaves it unchanged and returns false. Only the file's owner may read it.
-bool write_state_file(const StateFile& file, std::span<const SegmentView> segments);
+/// Replaces the whole file, or leaves it unchanged and returns false; also if it is aborted meanwhile. Only the file's owner may
+/// read it.
+bool write_state_file(const StateFile& file, std::span<const SegmentView> segments,
+                      const std::atomic<bool>* is_aborted = nullptr);
 
 /// Whether a text can be this engine's: the state of unknown tokens is not even read.
 using IsText = std::function<bool(std::span<const base::Token>)>;
 
-/// The file's segments in their order, with at most `bytes_max` of state and checkpoints; empty if there is no file or its key
-/// differs.
-std::vector<SavedSegment> read_state_file(const StateFile& file, uint64_t bytes_max, const IsText& is_text);
+/// Whether all tokens are in a vocabulary of this size.
+IsText text_in(base::Token vocabulary_size);
+
+struct StateRead {
+    /// Why there are no more segments than these. Foreign: it has another key, or is no state file.
+    enum class End { complete, absent, foreign, damaged, too_large };
+    End end;
+    /// In the file's order.
+    std::vector<SavedSegment> segments = {};
+    /// The size of the file.
+    uint64_t bytes = 0;
+};
+
+/// Reads at most `bytes_max` of state and checkpoints.
+StateRead read_state_file(const StateFile& file, uint64_t bytes_max, const IsText& is_text);
 
 } // namespace engine

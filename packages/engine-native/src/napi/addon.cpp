@@ -40,7 +40,9 @@ Napi::Value confine_process(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
     const auto state_file = read<std::string>(info[0], "stateFile");
     if (!state_file) return thrown(env, state_file.error());
-    return {env, Writer(env).write(llama_rt::confine_process(*state_file))};
+    const auto slot_folder = read<std::string>(info[1], "slotFolder");
+    if (!slot_folder) return thrown(env, slot_folder.error());
+    return {env, Writer(env).write(llama_rt::confine_process(*state_file, *slot_folder))};
 }
 
 void end_when_device_is_lost(const Napi::CallbackInfo&) {

@@ -1,5 +1,6 @@
 #include "napi/engine_object.h"
 
+#include "napi/abort_flag.h"
 #include "napi/async_work.h"
 #include "napi/raw_calls.h"
 #include "napi/read.h"
@@ -36,6 +37,7 @@ Napi::Function EngineObject::define(Napi::Env env) {
         env, "NativeEngine",
         {InstanceMethod<&EngineObject::submit>("submit"), InstanceMethod<&EngineObject::embed>("embed"),
          InstanceMethod<&EngineObject::cancel>("cancel"),
+         InstanceMethod<&EngineObject::change_slot>("changeSlot"),
          InstanceMethod<&EngineObject::report_blocks>("reportBlocks"),
          InstanceMethod<&EngineObject::stats>("stats"), InstanceMethod<&EngineObject::dispose>("dispose")});
 }
@@ -100,6 +102,22 @@ Napi::Value EngineObject::admitted(const base::Result<base::RequestId>& id) {
 void EngineObject::cancel(const Napi::CallbackInfo& info) {
     if (engine_ == nullptr || !info[0].IsNumber()) return;
     engine_->cancel(id_of(info[0]));
+}
+
+Napi::Value EngineObject::change_slot(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    if (!is_usable()) return env.Undefined();
+    auto command = read<engine::SlotCommand>(info[0]);
+    if (!command) return thrown(env, command.error());
+    const auto is_aborted = std::make_shared<std::atomic<bool>>(false);
+    auto work = [engine = engine_, command = std::move(*command), is_aborted,
+                 teardown = abort_on_teardown(env, is_aborted)] {
+        return engine->change_slot(command, *is_aborted);
+    };
+    Napi::Object change = Napi::Object::New(env);
+    change.Set("done", run_async(env, std::move(work), to_js));
+    change.Set("abort", abort_function(env, is_aborted));
+    return change;
 }
 
 void EngineObject::report_blocks(const Napi::CallbackInfo& info) {

@@ -1,6 +1,7 @@
 #include "napi/model_object.h"
 
 #include "llama/chat/conversation.h"
+#include "napi/abort_flag.h"
 #include "napi/addon_data.h"
 #include "napi/async_work.h"
 #include "napi/cleanup_hook.h"
@@ -43,15 +44,6 @@ base::Result<void> check_in_vocabulary(const llama_rt::Model& model, const Token
                           "Token " + std::to_string(token) + " is outside this model's vocabulary.");
     }
     return {};
-}
-
-/// Set by an abort function and by the environment's teardown.
-using AbortFlag = std::shared_ptr<std::atomic<bool>>;
-
-/// Aborts the work at exit: Node.js waits for running work, and a template may take long.
-std::unique_ptr<CleanupHook> abort_on_teardown(napi_env env, const AbortFlag& is_aborted) {
-    const auto abort = [](void* data) { static_cast<std::atomic<bool>*>(data)->store(true); };
-    return std::make_unique<CleanupHook>(env, abort, is_aborted.get());
 }
 
 /// A function gets the events; otherwise they go through a pipe.
@@ -224,9 +216,7 @@ Napi::Value ModelObject::prepare_chat(const Napi::CallbackInfo& info) {
         };
         Napi::Object preparation = Napi::Object::New(info.Env());
         preparation.Set("prompt", run_async(info.Env(), std::move(prepare), to_js));
-        preparation.Set("abort", Napi::Function::New(info.Env(), [is_aborted](const Napi::CallbackInfo&) {
-                            is_aborted->store(true);
-                        }));
+        preparation.Set("abort", abort_function(info.Env(), is_aborted));
         return preparation;
     });
 }

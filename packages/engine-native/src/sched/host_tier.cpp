@@ -125,6 +125,17 @@ void HostTier::swapped_in(SegmentId segment, Copied copied) {
     if (copied == Copied::failed) drop(entry);
 }
 
+void HostTier::erase(const Text& text) {
+    const auto texts = texts_.find(text.adapters);
+    if (texts == texts_.end()) return;
+    std::vector<Entries::iterator> erased;
+    texts->second.visit(text.tokens, [&](SegmentId id, int32_t common) {
+        const Entries::iterator entry = by_id_.at(id);
+        if (entry->end == common && entry->uses == 0) erased.push_back(entry);
+    });
+    for (const Entries::iterator entry : erased) drop(entry);
+}
+
 void HostTier::cancel_swap_ins() {
     for (Entry& entry : entries_) entry.uses = 0;
 }

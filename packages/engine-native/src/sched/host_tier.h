@@ -90,6 +90,9 @@ public:
     /// A segment that could not be swapped in is dropped.
     void swapped_in(base::SegmentId segment, Copied copied);
 
+    /// Drops the segments of prefixes of a text, except those that are about to be swapped in.
+    void erase(const Text& text);
+
     /// No segment is about to be swapped in any more.
     void cancel_swap_ins();
 

@@ -235,10 +235,7 @@ bool KvCacheManager::swap_out(Slot slot, OverCopyLimit over_limit) {
     const std::string& adapters = adapters_[static_cast<size_t>(slot)];
     first = host_tier_.reach({text, adapters}, first);
     while (length - first >= HostTier::kSegmentMin) {
-        // Recurrent state cannot be cut: all of it is one segment.
-        const bool is_last =
-            needs_checkpoints() || length - first < HostTier::kSegmentMax + HostTier::kSegmentMin;
-        const int32_t end = is_last ? length : base::next_edge(text, first + HostTier::kSegmentMax);
+        const int32_t end = segment_end(text, first);
         if (!may_copy(end - first)) return over_limit == OverCopyLimit::lose;
         const auto part = std::span(text).first(static_cast<size_t>(end));
         if (!swap_out_segment(slot, {part, adapters}, first)) return true;
@@ -247,11 +244,79 @@ bool KvCacheManager::swap_out(Slot slot, OverCopyLimit over_limit) {
     return true;
 }
 
+/// Where the segment of a text that begins at `first` ends. Recurrent state cannot be cut: all of it is one segment.
+int32_t KvCacheManager::segment_end(std::span<const base::Token> text, int32_t first) const {
+    const auto length = static_cast<int32_t>(text.size());
+    const bool is_last =
+        needs_checkpoints() || length - first < HostTier::kSegmentMax + HostTier::kSegmentMin;
+    return is_last ? length : base::next_edge(text, first + HostTier::kSegmentMax);
+}
+
+std::vector<Checkpoint> KvCacheManager::checkpoints_between(Slot slot, int32_t first, int32_t length) const {
+    std::vector<Checkpoint> checkpoints = tree_.checkpoints_of(slot);
+    std::erase_if(checkpoints, [&](const auto& one) { return one.length <= first || one.length >= length; });
+    return checkpoints;
+}
+
+/// Whether a slot holds nothing but a prefix of the text.
+bool KvCacheManager::is_within(Slot slot, const Text& text) const {
+    if (adapters_[static_cast<size_t>(slot)] != text.adapters) return false;
+    const std::vector<base::Token> held = tree_.text(slot);
+    return held.size() <= text.tokens.size() && std::ranges::equal(held, text.tokens.first(held.size()));
+}
+
+/// The cached sequence that holds most of the text, and nothing else; kNoSlot without one.
+Slot KvCacheManager::find_cached(const Text& text) const {
+    Slot longest = base::kNoSlot;
+    for (const Slot slot : cached_slots_) {
+        if (longest != base::kNoSlot && tree_.length(slot) <= tree_.length(longest)) continue;
+        if (is_within(slot, text)) longest = slot;
+    }
+    return longest;
+}
+
+std::optional<KeptPart> KvCacheManager::find_part(const Text& text, int32_t computed) const {
+    // A recurrent state is that of the slot's last token, so it is copied from a slot that does not run.
+    const PrefixTree::Match shared = needs_checkpoints() ? PrefixTree::Match{} : find_prefix(text);
+    const Slot slot = needs_checkpoints() ? find_cached(text) : shared.holder;
+    const int32_t length = needs_checkpoints() && slot != base::kNoSlot ? tree_.length(slot) : shared.length;
+    if (length > computed) {
+        const int32_t end = segment_end(text.tokens.first(static_cast<size_t>(length)), computed);
+        return KeptPart{.slot = slot,
+                        .first = computed,
+                        .length = end,
+                        .checkpoints = checkpoints_between(slot, computed, end)};
+    }
+    HostTier::Matches matches = host_tier_.look_up(text);
+    std::erase_if(matches, [](const HostTier::Match& match) { return match.length != match.end; });
+    const HostTier::Match match = host_tier_.find(matches, computed);
+    if (match.segment == 0) return std::nullopt;
+    return KeptPart{.segment = match.segment, .first = match.first, .length = match.length};
+}
+
+/// How many of a text's first tokens are kept.
+int32_t KvCacheManager::kept(const Text& text) const {
+    int32_t computed = 0;
+    while (const std::optional<KeptPart> part = find_part(text, computed)) computed = part->length;
+    return computed;
+}
+
+int32_t KvCacheManager::erase(const Text& text) {
+    const int32_t before = kept(text);
+    for (const Slot slot : std::vector(cached_slots_)) {
+        if (!is_within(slot, text)) continue;
+        std::erase(cached_slots_, slot);
+        free_slot(slot);
+    }
+    host_tier_.erase(text);
+    plan_dropped_segments();
+    return before - kept(text);
+}
+
 /// False if the host KV tier has no room for it.
 bool KvCacheManager::swap_out_segment(Slot slot, const Text& text, int32_t first) {
     const auto length = static_cast<int32_t>(text.tokens.size());
-    std::vector<Checkpoint> checkpoints = tree_.checkpoints_of(slot);
-    std::erase_if(checkpoints, [&](const auto& one) { return one.length <= first || one.length >= length; });
+    std::vector<Checkpoint> checkpoints = checkpoints_between(slot, first, length);
     std::vector<int32_t> stops;
     for (const Checkpoint& checkpoint : checkpoints) stops.push_back(checkpoint.length);
     const base::SegmentId segment = host_tier_.add(text, first, std::move(stops));

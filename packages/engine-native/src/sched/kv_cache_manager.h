@@ -27,6 +27,17 @@
 
 namespace sched {
 
+/// A part of a text whose state is kept, in the cells of a slot or in a segment.
+struct KeptPart {
+    base::Slot slot = base::kNoSlot;
+    /// Only without a slot.
+    base::SegmentId segment = 0;
+    int32_t first = 0;
+    int32_t length = 0;
+    /// Those of the slot within the part.
+    std::vector<Checkpoint> checkpoints = {};
+};
+
 class KvCacheManager {
 public:
     /// Whether a sequence that stops running stays in the prefix cache.
@@ -70,6 +81,14 @@ public:
     /// Adds a segment that an earlier engine of the same model saved, with checkpoints at these lengths. 0 if there is no
     /// room for it.
     base::SegmentId adopt(const Text& text, int32_t first, std::vector<int32_t> checkpoints, uint64_t bytes);
+
+    /// The kept part that continues the first `computed` tokens of a text: as many tokens as a segment has. Ignores state that
+    /// belongs to other texts, too. Nothing if no more of the text is kept.
+    std::optional<KeptPart> find_part(const Text& text, int32_t computed) const;
+
+    /// Forgets the state of a text. What belongs to running sequences, or to other texts, stays. Returns how many tokens fewer are
+    /// kept.
+    int32_t erase(const Text& text);
 
     /// Evicts cached sequences, as many as can be swapped out in one step.
     void evict_cached_sequences();
@@ -129,6 +148,11 @@ private:
     bool make_free_slot(base::Slot needed);
     bool evict(std::vector<base::Slot>::iterator cached, OverCopyLimit over_limit);
     bool swap_out(base::Slot slot, OverCopyLimit over_limit);
+    int32_t segment_end(std::span<const base::Token> text, int32_t first) const;
+    std::vector<Checkpoint> checkpoints_between(base::Slot slot, int32_t first, int32_t length) const;
+    bool is_within(base::Slot slot, const Text& text) const;
+    base::Slot find_cached(const Text& text) const;
+    int32_t kept(const Text& text) const;
     bool swap_out_segment(base::Slot slot, const Text& text, int32_t first);
     bool may_copy(int32_t tokens) const { return copied_ == 0 || copied_ + tokens <= kCopyMax; }
     void add_free_slot(base::Slot slot);

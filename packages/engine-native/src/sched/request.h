@@ -65,6 +65,14 @@ struct Request {
     std::string adapters = {};
     /// Whether logits are computed for every token of the prompt. REQUIRES: no images, no prefix cache.
     bool wants_prompt_logits = false;
+    /// Names the request's text once it has ended (Scheduler::slot_text()); below 0 for no name.
+    int32_t id_slot = -1;
+};
+
+/// A text that a client has named, as far as it was computed.
+struct SlotText {
+    std::vector<base::Token> tokens;
+    std::string adapters;
 };
 
 /// Unless noted otherwise, counts are totals since the scheduler was created.

@@ -349,6 +349,10 @@ void Scheduler::stop_running(Sequence& sequence, Keep keep) {
 }
 
 void Scheduler::end(Sequence& sequence, Keep keep) {
+    if (const int32_t name = sequence.request().id_slot; name >= 0 && sequence.computed() > 0) {
+        const auto computed = sequence.tokens().first(static_cast<size_t>(sequence.computed()));
+        name_text(name, {{computed.begin(), computed.end()}, sequence.request().adapters});
+    }
     if (sequence.state() == State::running) stop_running(sequence, keep);
     else waiting_.leave(sequence);
     sequence.end();
@@ -364,6 +368,11 @@ Sequence& Scheduler::find(base::RequestId id) {
     const auto found = sequences_.find(id);
     INGLE_ASSERT(found != sequences_.end());
     return *found->second;
+}
+
+const SlotText* Scheduler::slot_text(int32_t id_slot) const {
+    const auto found = slot_texts_.find(id_slot);
+    return found == slot_texts_.end() ? nullptr : &found->second;
 }
 
 bool Scheduler::awaits_token(base::RequestId id) const {

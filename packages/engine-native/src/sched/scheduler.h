@@ -74,7 +74,18 @@ public:
         return kv_cache_.adopt(text, first, std::move(checkpoints), bytes);
     }
 
+    /// From now on, this text has the name `id_slot`.
+    void name_text(int32_t id_slot, SlotText text) { slot_texts_[id_slot] = std::move(text); }
+
+    void forget_text(int32_t id_slot) { slot_texts_.erase(id_slot); }
+
+    /// Forgets the state of a text, except for what others have in common with it: see KvCacheManager::erase().
+    int32_t erase(const Text& text) { return kv_cache_.erase(text); }
+
     // At any time.
+
+    /// The text with this name: that of the latest request with the name which has ended. Null without one.
+    const SlotText* slot_text(int32_t id_slot) const;
 
     /// Whether this request's sequence runs and its last outcome was `awaits_token`. If it was preempted since, it is computed
     /// and sampled again instead.
@@ -141,6 +152,8 @@ private:
     std::unordered_map<std::string, int32_t> requests_of_client_;
 
     KvCacheManager kv_cache_;
+    /// By Request::id_slot.
+    std::unordered_map<int32_t, SlotText> slot_texts_;
     uint64_t arrivals_ = 0;
     uint64_t preemptions_ = 0;
     uint64_t context_shifts_ = 0;

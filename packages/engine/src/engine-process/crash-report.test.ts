@@ -26,6 +26,7 @@ it("has the shape of requests and none of their content", async () => {
     prediction: Int32Array.of(4714),
     reportsPrompt: false,
     promptLogprobs: -1,
+    idSlot: -1,
     client: "a secret client",
   });
   expect(shape).toMatchObject({ promptTokens: 2, stops: 1, sampling: { logitBiases: 1 } });

@@ -133,7 +133,7 @@ const calls: Calls = {
       draft === undefined ? undefined : modelOf(draft),
     );
     // By now, everything that would be refused is open.
-    const restricted = await confineProcess(options.stateFile);
+    const restricted = await confineProcess(options.stateFile, options.slotFolder);
     const text = `The engine's process restricts itself: ${restricted.length === 0 ? "nothing" : restricted.join(", ")}.`;
     outbox.add({ kind: "log", level: 2, text });
     return engine.stats();
@@ -142,6 +142,15 @@ const calls: Calls = {
     const ending = startedEngine();
     engine = undefined; // a disposed one has no counters
     await ending.dispose();
+  },
+  changeSlot: async (call, command) => {
+    const work = startedEngine().changeSlot(command);
+    aborts.set(call, () => work.abort());
+    try {
+      return await work.done;
+    } finally {
+      aborts.delete(call);
+    }
   },
   tokenize: async (_, model, ...args) => await modelOf(model).tokenize(...args),
   detokenize: async (_, model, ...args) => await modelOf(model).detokenize(...args),

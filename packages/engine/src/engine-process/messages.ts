@@ -14,6 +14,8 @@ import type {
   NativePrompt,
   NativeReply,
   NativeRequest,
+  NativeSlotChange,
+  NativeSlotCommand,
   NativeStats,
   NativeTemplateResult,
 } from "../native.ts";
@@ -43,6 +45,7 @@ export interface EngineCalls {
   createEngine(model: number, options: NativeEngineOptions, draft: number | undefined): NativeStats;
   /** The process then has nothing left to do. */
   disposeEngine(): void;
+  changeSlot(command: NativeSlotCommand): NativeSlotChange;
   tokenize(model: number, text: string, options: OptionsOf<"tokenize">): Int32Array;
   detokenize(model: number, tokens: Int32Array, options: OptionsOf<"detokenize">): string;
   pieces(model: number, tokens: Int32Array): NativePieces;

@@ -13,6 +13,8 @@ import type {
   NativePrompt,
   NativeReplyParser,
   NativeRequest,
+  NativeSlotCommand,
+  NativeSlotWork,
   NativeStats,
 } from "../native.ts";
 import { shapeOf } from "./crash-report.ts";
@@ -206,6 +208,13 @@ class RemoteEngine implements NativeEngine {
 
   cancel(id: number): void {
     this.#supervisor.running?.post({ kind: "cancel", id });
+  }
+
+  changeSlot(command: NativeSlotCommand): NativeSlotWork {
+    const aborting = new AbortController();
+    const { signal } = aborting;
+    const done = this.#running().call("changeSlot", [command], { signal });
+    return { done, abort: () => aborting.abort() };
   }
 
   reportBlocks(isAnew: boolean): void {

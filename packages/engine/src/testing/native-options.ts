@@ -38,6 +38,7 @@ export const usualEngine = {
   checkpointBytes: 0,
   stateFile: "",
   stateKey: new Uint8Array(32),
+  slotFolder: "",
   kvBlockTokens: 0,
   kvBlockSeed: new Uint8Array(8),
 } as const satisfies Partial<NativeEngineOptions>;

@@ -220,6 +220,7 @@ function scriptedEngine(
       if (log.running.delete(id)) log.cancelled.push(id);
     },
     reportBlocks: () => {}, // it caches nothing
+    changeSlot: () => ({ done: Promise.resolve({ tokens: 0, bytes: 0 }), abort: () => {} }),
     stats: () => ({
       running: log.running.size,
       waiting: 0,

@@ -76,6 +76,11 @@ export const engineFields = {
     false,
   ),
   lora: loraField,
+  id_slot: optionalField(
+    integerField("id_slot", { min: -1 }),
+    "The slot that names the text for POST /slots/{id}; -1 means the most similar or the oldest idle one.",
+    -1,
+  ),
   ignore_eos: flag("ignore_eos", "Continues after the model's end-of-text token; for benchmarks.", false),
 };
 

@@ -97,7 +97,6 @@ export const llamaServerOptions = {
   n_indent: ignoredField("lines may begin anywhere", [0]),
   n_cache_reuse: ignoredField("the prefix cache reuses whole prefixes", [0]),
   t_max_predict_ms: ignoredField("use n_predict", [0, -1]),
-  id_slot: ignoredField("requests have no slots; the prefix cache serves all of them", [-1]),
   sse_ping_interval: ignoredField("a comment is sent every 15 seconds of silence"),
   backend_sampling: ignoredField(ofLoading, [false]),
   verbose: ignoredField("generation_settings are always returned", [false]),

@@ -42,6 +42,19 @@ export const LlamaServerCompletionRequest = z
   .meta({ id: "LlamaServerCompletionRequest" });
 export type LlamaServerCompletionRequest = z.infer<typeof LlamaServerCompletionRequest>;
 
+/** The body of `POST /slots/{id}`. */
+export const LlamaServerSlotRequest = z
+  .looseObject(
+    {
+      filename: optionalField(
+        stringField("filename", { min: 1, max: 200 }),
+        "The name of a file in the folder of --slot-save-path; required to save and to restore.",
+      ),
+    },
+    bodyRule,
+  )
+  .meta({ id: "LlamaServerSlotRequest" });
+
 /** Maximum number of other code pieces sent along with the file that has the gap. */
 const extraMax = 1_000;
 const extraRule = `input_extra must be an array of at most ${extraMax} objects with a text and a filename`;

@@ -83,7 +83,7 @@ const common = {
   tokens: z
     .array(z.int())
     .describe("Ids of these tokens; empty in whole replies unless return_tokens is true."),
-  id_slot: z.literal(-1).describe("Requests have no slots."),
+  id_slot: z.int().describe("The slot that names the text once the reply has ended."),
   tokens_predicted: z.int(),
   tokens_evaluated: z.int().describe("Tokens of the prompt."),
   completion_probabilities: z.array(LlamaServerProbability).optional().describe("If n_probs is above 0."),
@@ -163,6 +163,28 @@ export const LlamaServerSlots = z
   .array(z.object({ id: z.int(), n_ctx: z.int(), is_processing: z.boolean() }))
   .meta({ id: "LlamaServerSlots" });
 export type LlamaServerSlots = z.infer<typeof LlamaServerSlots>;
+
+/** What `POST /slots/{id}` has done, by its action. */
+export const LlamaServerSlotChange = z
+  .union([
+    z.object({
+      id_slot: z.int(),
+      filename: z.string(),
+      n_saved: z.int().describe("Tokens whose state was saved."),
+      n_written: z.int().describe("Size of the file in bytes."),
+      timings: z.object({ save_ms: z.number() }),
+    }),
+    z.object({
+      id_slot: z.int(),
+      filename: z.string(),
+      n_restored: z.int().describe("Tokens that the next request with this text does not compute."),
+      n_read: z.int().describe("Size of the file in bytes."),
+      timings: z.object({ restore_ms: z.number() }),
+    }),
+    z.object({ id_slot: z.int(), n_erased: z.int().describe("Tokens that are no longer cached.") }),
+  ])
+  .meta({ id: "LlamaServerSlotChange" });
+export type LlamaServerSlotChange = z.infer<typeof LlamaServerSlotChange>;
 
 export const LlamaServerAdapters = z
   .array(

@@ -46,6 +46,23 @@ export function toSampling(body: SamplingRequest) {
   } satisfies Partial<GenerationRequest>;
 }
 
+interface EngineFields {
+  ignore_eos?: boolean | undefined;
+  cache_prompt?: boolean | undefined;
+  lora?: GenerationRequest["adapters"];
+  id_slot?: number | undefined;
+}
+
+/** llama.cpp's fields besides sampling. */
+export function toEngineOptions({ ignore_eos, cache_prompt, lora, id_slot }: EngineFields) {
+  return {
+    ignoreEos: ignore_eos,
+    cachePrompt: cache_prompt,
+    adapters: lora,
+    idSlot: id_slot === -1 ? undefined : id_slot,
+  } satisfies Partial<GenerationRequest>;
+}
+
 /** An empty stop string stops nothing. */
 function toStops(stop: SamplingRequest["stop"]): string[] | undefined {
   const stops = typeof stop === "string" ? [stop] : stop;
@@ -141,6 +158,7 @@ export const fieldNames = {
   "responseFormat.choice": "structured_outputs",
   responseFormat: "response_format",
   toolChoice: "tool_choice",
+  idSlot: "id_slot",
   minTokens: "min_tokens",
   promptLogprobs: "logprobs",
   logitBias: "logit_bias",

@@ -1,12 +1,10 @@
 // llama-server's routes that do not generate, except embeddings: tokens, templates, and information about models.
-import type { Model } from "@ingle/engine";
 import {
   Detokenization,
   DetokenizeRequest,
   LlamaServerError,
   LlamaServerModels,
   LlamaServerProps,
-  LlamaServerSlots,
   LlamaServerTemplate,
   LlamaServerTemplateRequest,
   LlamaServerTokenizeRequest,
@@ -22,7 +20,6 @@ import { imageReading, leaseModel, type InferenceOptions } from "../protocols/in
 import { llamaServerConventions } from "../protocols/llama-server/conventions.ts";
 import { tokensOf } from "../protocols/llama-server/engine-request.ts";
 import { toProps } from "../protocols/llama-server/props.ts";
-import { WireError } from "../wire-error.ts";
 import { addRoute, type Route } from "./add-route.ts";
 import { piecesOf } from "./tokenize.ts";
 
@@ -33,8 +30,6 @@ const common = {
 } as const;
 
 export const ModelQuery = z.looseObject({ model: z.string("model must be an id").optional() });
-const SlotsQuery = ModelQuery.extend({ fail_on_no_slot: z.string().optional() });
-
 const models = {
   ...common,
   path: "GET /models",
@@ -48,21 +43,6 @@ const props = {
   summary: "Describe a model and the defaults of its requests in llama-server's form",
   responses: { 200: LlamaServerProps },
   errors: modelErrors,
-} satisfies Route;
-const slots = {
-  ...common,
-  path: "GET /slots",
-  query: SlotsQuery,
-  summary: "Get the number of requests that a model computes, in llama-server's form",
-  responses: { 200: LlamaServerSlots },
-  errors: modelErrors,
-} satisfies Route;
-const slotAction = {
-  ...common,
-  path: "POST /slots/*",
-  summary: "Refused: requests have no slots",
-  responses: {},
-  id: "A number.",
 } satisfies Route;
 const tokenize = {
   ...common,
@@ -108,18 +88,6 @@ export async function llamaServerRoutes(app: FastifyInstance, options: Inference
   addRoute(app, props, async (request): Promise<LlamaServerProps> => {
     return await toProps(await modelOf(request, request.query.model), options);
   });
-  addRoute(app, slots, async (request): Promise<LlamaServerSlots> => {
-    const { model } = await modelOf(request, request.query.model);
-    const list = slotsOf(model);
-    if (request.query.fail_on_no_slot !== undefined && list.every((slot) => slot.is_processing))
-      throw new WireError("overloaded", "All slots are in use; another request would wait.");
-    return list;
-  });
-  addRoute(app, slotAction, async () => {
-    const why =
-      "Slots cannot be saved, restored or erased: prompts are kept in the prefix cache, with --cache-dir also";
-    throw new WireError("invalid_request", `${why} across restarts.`, { param: "action" });
-  });
   addRoute(app, tokenize, async (request, reply) => {
     const { content = "", add_special: addSpecial = false, with_pieces, ...body } = request.body;
     const { model } = await modelOf(request, body.model);
@@ -143,14 +111,4 @@ export async function llamaServerRoutes(app: FastifyInstance, options: Inference
     const chat = await readContent(toConversation(body), model, imageReading(request, options));
     return { prompt: await model.promptText(chat, { addGenerationPrompt: body.add_generation_prompt }) };
   });
-}
-
-/**
- * One slot per request that can be computed at the same time. Requests are not bound to slots, so the first slots are reported as
- * busy.
- */
-function slotsOf(model: Model): LlamaServerSlots {
-  const { parallel, contextLength: n_ctx } = model.info;
-  const { running } = model.stats();
-  return Array.from({ length: parallel }, (_, id) => ({ id, n_ctx, is_processing: id < running }));
 }

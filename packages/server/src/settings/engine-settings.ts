@@ -64,6 +64,11 @@ export const engineSettings = {
       "It is written when the model is unloaded or the server stops, and read when the same model is loaded again by the " +
       "same build. It takes as much disk as `--cache-ram` has, and holds conversations: only its owner may read it.",
   }),
+  slotDir: text("--slot-save-path <folder>", "Let clients save the state of slots to files in this folder", {
+    details:
+      "For [`POST /slots/{id}`](llama-server.md#slots) of llama-server's API. The files hold conversations: only their owner may " +
+      "read them. At most 1,000, each of at most what `--cache-ram` has.",
+  }),
   waitingMax: integer(
     "--waiting-max <number>",
     "Maximum number of waiting requests; further ones are refused with a 429",

@@ -53,6 +53,7 @@ export const errorTexts = texts({
     "The model could not be loaded or could not answer.",
     "Das Modell konnte nicht geladen werden oder nicht antworten.",
   ],
+  not_enabled: ["The server was started without this.", "Der Server wurde ohne diese Funktion gestartet."],
   model_loading: ["The model is still loading.", "Das Modell wird noch geladen."],
   out_of_memory: ["There is not enough memory for this.", "Dafür reicht der Speicher nicht."],
   shutting_down: ["The server is shutting down.", "Der Server wird gerade beendet."],

@@ -183,7 +183,8 @@ private:
 
 } // namespace
 
-std::vector<std::string> confine_process([[maybe_unused]] const std::string& state_file) {
+std::vector<std::string> confine_process([[maybe_unused]] const std::string& state_file,
+                                         [[maybe_unused]] const std::string& slot_folder) {
     std::vector<std::string> restrictions;
 #ifdef INGLE_HAS_SECCOMP
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return restrictions;
@@ -194,7 +195,8 @@ std::vector<std::string> confine_process([[maybe_unused]] const std::string& sta
     // For all threads, which also get no_new_privs from this one.
     if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, kFlags, &program) != 0) return restrictions;
     restrictions.emplace_back("system calls");
-    std::ranges::move(restrict_with_landlock(files_of_engine(state_file)), std::back_inserter(restrictions));
+    std::ranges::move(restrict_with_landlock(files_of_engine(state_file, slot_folder)),
+                      std::back_inserter(restrictions));
 #endif
     return restrictions;
 }

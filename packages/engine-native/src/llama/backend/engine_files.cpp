@@ -72,10 +72,11 @@ void add_files_of_drivers(FileRights& rights) {
 
 } // namespace
 
-FileRights files_of_engine(const std::string& state_file) {
+FileRights files_of_engine(const std::string& state_file, const std::string& slot_folder) {
     FileRights rights{.readable = {kReadable.begin(), kReadable.end()}, .writable = {}};
     if (has_gpu()) add_files_of_drivers(rights);
     if (!state_file.empty()) rights.writable.push_back(fs::path(state_file).parent_path());
+    if (!slot_folder.empty()) rights.writable.emplace_back(slot_folder);
     return rights;
 }
 

@@ -4,7 +4,14 @@ import { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest } from "@ing
 import { audioErrors, contentErrors, generationErrors } from "../../openapi/operation.ts";
 import { toStreamOptions } from "../choice-chunks.ts";
 import { textOfParts, type UnreadRequest } from "../content-parts.ts";
-import { fieldNames, toReports, toResponseFormat, toSampling, toThinking } from "../engine-fields.ts";
+import {
+  fieldNames,
+  toEngineOptions,
+  toReports,
+  toResponseFormat,
+  toSampling,
+  toThinking,
+} from "../engine-fields.ts";
 import type { GenerationProtocol } from "../protocol.ts";
 import { toMessages } from "./messages.ts";
 import { toChunks, toCompletion, type ShownTokens } from "./response.ts";
@@ -39,9 +46,7 @@ export function toChatRequest(body: ChatCompletionRequest): UnreadRequest {
   return {
     ...toConversation(body),
     ...toSampling(body),
-    ignoreEos: body.ignore_eos,
-    cachePrompt: body.cache_prompt,
-    adapters: body.lora,
+    ...toEngineOptions(body),
     prediction: body.prediction && textOfParts(body.prediction.content),
     ...toReports(body, alternativesOf(body)),
     responseFormat: toResponseFormat(body),

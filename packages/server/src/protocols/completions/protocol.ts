@@ -10,7 +10,7 @@ import {
 import { generationErrors } from "../../openapi/operation.ts";
 import { WireError } from "../../wire-error.ts";
 import { toStreamOptions } from "../choice-chunks.ts";
-import { fieldNames, toReports, toResponseFormat, toSampling } from "../engine-fields.ts";
+import { fieldNames, toEngineOptions, toReports, toResponseFormat, toSampling } from "../engine-fields.ts";
 import type { GenerationProtocol, Prompt, RunningRequest } from "../protocol.ts";
 import { type CompletionOptions, toChunks, toCompletion } from "./response.ts";
 
@@ -101,9 +101,7 @@ function toTextRequests(body: CompletionRequest): TextRequest[] {
   const common = {
     ...toSampling(body),
     suffix: body.suffix,
-    ignoreEos: body.ignore_eos,
-    cachePrompt: body.cache_prompt,
-    adapters: body.lora,
+    ...toEngineOptions(body),
     // Replies are compared by their log probabilities.
     ...toReports(body, alternativesOf(body) ?? (generatedPerPrompt(body) > (body.n ?? 1) ? 0 : undefined)),
     responseFormat: toResponseFormat(body),

@@ -5,6 +5,8 @@ import type { WireConventions } from "../protocol.ts";
 
 export const llamaServerConventions = {
   fieldNames: {
+    idSlot: "id_slot",
+    file: "filename",
     minTokens: "min_tokens",
     topK: "top_k",
     topP: "top_p",

@@ -8,7 +8,7 @@ import {
   type LlamaServerPrompt,
   type LlamaServerSettings,
 } from "@ingle/protocol";
-import { toReports, toResponseFormat, toSampling } from "../engine-fields.ts";
+import { toEngineOptions, toReports, toResponseFormat, toSampling } from "../engine-fields.ts";
 import type { PromptOfModel } from "../protocol.ts";
 
 /** The value that means a random seed. */
@@ -20,13 +20,10 @@ export function toTextRequest(
   body: LlamaServerGeneration,
   promptOf: (model: Model) => Promise<TextRequest["prompt"]>,
 ): PromptOfModel {
-  const { ignore_eos: ignoreEos, cache_prompt: cachePrompt } = body;
   const probabilities = probabilitiesOf(body);
   const common = {
     ...samplingOf(body),
-    ignoreEos,
-    cachePrompt,
-    adapters: body.lora,
+    ...toEngineOptions(body),
     ...toReports(
       { ...body, return_tokens: returnsTokens(body) },
       probabilities > 0 ? probabilities : undefined,

@@ -48,7 +48,7 @@ async function toCompletion(
     index,
     content: text,
     ...tokensAndProbabilities(body, logprobs),
-    id_slot: -1,
+    id_slot: generation.idSlot ?? -1,
     stop: true,
     model: head.model,
     tokens_predicted: usage.completionTokens,
@@ -77,14 +77,14 @@ async function* toEvents(running: Running, promptOf: PromptOf): AsyncGenerator<s
       yield dataEvent(JSON.stringify(selected(last, body.response_fields)));
       continue;
     }
-    const { promptTokens: evaluated = 0 } = generationAt(generations, index);
+    const { promptTokens: evaluated = 0, idSlot: id_slot = -1 } = generationAt(generations, index);
     if (piece.prompt !== undefined) {
       const chunk: LlamaServerChunk = {
         index,
         content: "",
         tokens: [],
         stop: false,
-        id_slot: -1,
+        id_slot,
         tokens_predicted: 0,
         tokens_evaluated: evaluated,
         prompt_progress: toPromptProgress(piece.prompt),
@@ -100,7 +100,7 @@ async function* toEvents(running: Running, promptOf: PromptOf): AsyncGenerator<s
         content: piece.text,
         ...tokensAndProbabilities(body, piece.logprobs),
         stop: false,
-        id_slot: -1,
+        id_slot,
         tokens_predicted: counts[index],
         tokens_evaluated: evaluated,
         ...(body.timings_per_token === true && speed !== undefined ? { timings: speed } : {}),

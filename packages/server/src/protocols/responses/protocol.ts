@@ -11,7 +11,7 @@ import {
 } from "@ingle/protocol";
 import { contentErrors, generationErrors } from "../../openapi/operation.ts";
 import type { UnreadRequest } from "../content-parts.ts";
-import { toSampling, toThinking } from "../engine-fields.ts";
+import { toEngineOptions, toSampling, toThinking } from "../engine-fields.ts";
 import type { GenerationProtocol } from "../protocol.ts";
 import { keeperOf, respondInBackground } from "./keep-response.ts";
 import { toEvents, toText, wholeResponse, written } from "./events.ts";
@@ -73,9 +73,7 @@ export function toResponsesRequest(body: ResponsesRequest & Partial<ContinuedReq
   return {
     messages: toMessages(body),
     ...toSampling({ ...body, ...limits }),
-    ignoreEos: body.ignore_eos,
-    adapters: body.lora,
-    cachePrompt: body.cache_prompt,
+    ...toEngineOptions(body),
     logprobs: toLogprobs(body),
     responseFormat: toResponseFormat(body.text?.format),
     ...toEngineTools(body),
