@@ -16,6 +16,7 @@ add_executable(
     test/engine_images_reference_test.cpp
     test/engine_images_test.cpp
     test/engine_host_tier_test.cpp
+    test/engine_slots_test.cpp
     test/engine_prompt_logprobs_test.cpp
     test/engine_speculation_test.cpp
     test/engine_state_test.cpp

@@ -95,6 +95,7 @@ struct TextRequest {
     std::vector<float> adapter_scales = {};
     /// As in Submission; needs uses_cache false.
     int32_t prompt_logprobs = -1;
+    int32_t id_slot = -1;
 };
 
 struct Reply {
@@ -149,7 +150,8 @@ public:
                                         .constraint = request.constraint,
                                         .logprobs = request.prompt_logprobs,
                                         .adapter_scales = request.adapter_scales,
-                                        .prompt_logprobs = request.prompt_logprobs});
+                                        .prompt_logprobs = request.prompt_logprobs,
+                                        .id_slot = request.id_slot});
         if (!id) throw std::runtime_error(id.error().message);
         return *id;
     }
