@@ -36,11 +36,11 @@ struct SlotCommand {
 };
 
 constexpr auto fields_of(const SlotCommand*) {
-    return std::tuple(
-        base::choice(
-            "action", &SlotCommand::action,
-            {{"save", SlotAction::save}, {"restore", SlotAction::restore}, {"erase", SlotAction::erase}}),
-        base::field("idSlot", &SlotCommand::id_slot, {.min = 0}), base::field("file", &SlotCommand::file));
+    constexpr std::pair<const char*, SlotAction> kActions[] = {
+        {"save", SlotAction::save}, {"restore", SlotAction::restore}, {"erase", SlotAction::erase}};
+    return std::tuple(base::choice("action", &SlotCommand::action, kActions),
+                      base::field("idSlot", &SlotCommand::id_slot, {.min = 0}),
+                      base::field("file", &SlotCommand::file));
 }
 
 struct SlotChange {
