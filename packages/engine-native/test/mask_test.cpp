@@ -26,6 +26,8 @@ char ::= [^"\\\x00-\x1F\x7F] | "\\" (["\\bn] | "u00" [01] [0-9a-f]))g",
     R"g(root ::= "\"" ([^"\\\x00-\x1F] [^"\\\x00-\x1F])* "\"")g",
     // Several strings at once, of different lengths and classes.
     R"g(root ::= "\"" ([^"\\\x00-\x1F]{0,4} | [a-z]* | . "1" [^"]*) "\"" root?)g",
+    // What a pattern's `.` takes.
+    R"g(root ::= "\"" [\x20-\x21\x23-\x5b\x5d-\x7e\u0080-\u2027\u202a-\U0010FFFF]{0,30} "\"")g",
     // A run of plain characters that a class interrupts.
     R"g(root ::= [^"\\\x00-\x1F]{5} [^a] [^"\\\x00-\x1F]* "\"")g",
     // Parts of the characters beyond ASCII.
@@ -41,11 +43,12 @@ char ::= [^"\\\x00-\x1F\x7F] | "\\" (["\\bn] | "u00" [01] [0-9a-f]))g",
 /// Texts of whole characters, of parts of them, and of what is no UTF-8.
 std::vector<std::string> random_texts(Random& random, int count) {
     static const std::vector<std::string> parts = {
-        "a",        "b",        "1",        "\"",       "{",        "}",
-        ":",        " ",        ",",        "\\",       "n",        "u00",
-        "\n",       "\x7F",     "\xC3",     "\xA9",     "\xE4\xB8", "\xE4\xB8\xAD",
-        "\xC4\x80", "\xC4\x81", "\xED\xA0", "\xED\x9F", "\xF0\x9F", "\xF0\x9F\x98\x80",
-        "\xE0",     "\xE0\x80", "\xC0\x80", "\xF4\x90", "\xFF",     "\xEE\x80\x80"};
+        "a",        "b",           "1",        "\"",       "{",        "}",
+        ":",        " ",           ",",        "\\",       "n",        "u00",
+        "\n",       "\x7F",        "\xC3",     "\xA9",     "\xE4\xB8", "\xE4\xB8\xAD",
+        "\xC4\x80", "\xC4\x81",    "\xED\xA0", "\xED\x9F", "\xF0\x9F", "\xF0\x9F\x98\x80",
+        "\xE0",     "\xE0\x80",    "\xC0\x80", "\xF4\x90", "\xFF",     "\xEE\x80\x80",
+        "\xE2\x80", "\xE2\x80\xA8"};
     std::vector<std::string> texts;
     for (int i = 0; i < count; ++i) {
         std::string text;

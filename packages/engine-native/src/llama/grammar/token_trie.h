@@ -16,13 +16,15 @@ namespace llama_rt {
 
 class PartialCharacter;
 
-/// Plain characters: those that a JSON string takes without an escape. Inside a text nearly every token has only plain ones.
-inline constexpr std::array<CharRange, 5> kPlain = {
-    {{0x20, 0x21}, {0x23, 0x5B}, {0x5D, 0x7E}, {0x80, 0xD7FF}, {0xE000, kCharMax}}};
+/// Plain characters: those that a JSON string takes without an escape, apart from U+2028 and U+2029, which a pattern's `.` does not
+/// take. Inside a text nearly every token has only plain ones.
+inline constexpr std::array<CharRange, 6> kPlain = {
+    {{0x20, 0x21}, {0x23, 0x5B}, {0x5D, 0x7E}, {0x80, 0x2027}, {0x202A, 0xD7FF}, {0xE000, kCharMax}}};
 
-/// Whether it is plain, or any character that begins with the same bytes is.
+/// Of a character that is in UTF-8, or of the first one that has some bytes; then, whether any that has them is plain.
 constexpr bool is_plain(uint32_t character) {
-    return character >= 0x20 && character != '"' && character != '\\' && character != 0x7F;
+    return character >= 0x20 && character != '"' && character != '\\' && character != 0x7F &&
+           character != 0x2028 && character != 0x2029;
 }
 
 /// Maximum number of characters of a token in a tree of plain ones; of 121,824 tokens of Llama 3 with only plain ones, 168 have more.
