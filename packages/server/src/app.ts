@@ -194,11 +194,12 @@ async function addRoutes(
 ): Promise<void> {
   const { registry, library, access, view, board, logRing, page, app: control } = dependencies;
   const inference = inferenceOptions(config, dependencies);
+  const prefixes: ("/v1" | "")[] = config.llamaServerApi ? ["/v1", ""] : ["/v1"];
   await app.register(monitoringRoutes, { registry, hasPublicMetrics: config.metricsPublic });
   await app.register(modelRoutes, { registry });
   await app.register(generationRoute(chatCompletions), inference);
   await app.register(generationRoute(completions), inference);
-  await app.register(transcriptionRoutes, inference);
+  await app.register(transcriptionRoutes, { ...inference, prefixes });
   await app.register(tokenizeRoutes, inference);
   await app.register(renderRoutes, inference);
   await app.register(embeddingRoutes, inference);
@@ -207,7 +208,7 @@ async function addRoutes(
   await app.register(responsesPlugin, {
     ...inference,
     store: await openStore(config.responses),
-    prefixes: config.llamaServerApi ? ["/v1", ""] : ["/v1"],
+    prefixes,
   });
   if (config.ollamaApi) await addOllamaRoutes(app, inference, dependencies);
   if (config.llamaServerApi) await addLlamaServerRoutes(app, inference);
@@ -242,8 +243,8 @@ async function addOllamaRoutes(
 }
 
 /**
- * llama-server's API: its own routes, and the routes of /v1 without the prefix /v1. /responses is registered with the other
- * response routes.
+ * llama-server's API: its own routes, and the routes of /v1 without the prefix /v1. Those of responses and transcriptions are
+ * registered with the routes under /v1.
  */
 async function addLlamaServerRoutes(app: FastifyInstance, inference: InferenceOptions): Promise<void> {
   await app.register(generationRoute(llamaServerCompletion), inference);

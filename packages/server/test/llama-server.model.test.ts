@@ -1,5 +1,7 @@
 // llama-server's API with a real server over a real socket, with requests as its documentation shows them.
+import { drawSound, encodeWav } from "@ingle/fixtures";
 import {
+  ErrorBody,
   LlamaServerChunk,
   LlamaServerCompletion,
   LlamaServerEmbeddings,
@@ -394,6 +396,14 @@ describe("other routes", () => {
     const bare = chat.parse(await (await post("/chat/completions", body)).json());
     const usual = chat.parse(await (await post("/v1/chat/completions", body)).json());
     expect(bare).toEqual(usual);
+  });
+
+  it("write down recordings, or say that the model cannot hear", async () => {
+    const form = new FormData();
+    form.set("file", new Blob([Buffer.from(encodeWav(drawSound(1)))]), "speech.wav");
+    const response = await fetch(`${address}/audio/transcriptions`, { method: "POST", body: form });
+    const { error } = ErrorBody.parse(await response.json());
+    expect([response.status, error.code]).toEqual([400, "audio_not_supported"]);
   });
 });
 

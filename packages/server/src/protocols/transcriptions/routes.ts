@@ -7,10 +7,19 @@ import { generationRoute } from "../generation-route.ts";
 import type { InferenceOptions } from "../inference.ts";
 import { transcriptions } from "./protocol.ts";
 
+export interface TranscriptionOptions extends InferenceOptions {
+  /** What comes before `/audio/transcriptions`. */
+  prefixes: readonly ("/v1" | "")[];
+}
+
 /** Forms are read here only: elsewhere, a body is JSON. */
-export async function transcriptionRoutes(app: FastifyInstance, options: InferenceOptions): Promise<void> {
+export async function transcriptionRoutes(
+  app: FastifyInstance,
+  { prefixes, ...options }: TranscriptionOptions,
+): Promise<void> {
   app.addContentTypeParser("multipart/form-data", async (request: FastifyRequest, payload: Readable) =>
     readForm(request, payload, TranscriptionRequest),
   );
-  await generationRoute(transcriptions)(app, options);
+  for (const prefix of prefixes)
+    await generationRoute({ ...transcriptions, path: `${prefix}/audio/transcriptions` })(app, options);
 }
