@@ -4,6 +4,7 @@
 #include "grids.h"
 
 #include <array>
+#include <cstddef>
 #include <type_traits>
 #include <utility>
 
@@ -223,18 +224,12 @@ template <class T> inline void decode_scales(row_blocks rows, const together<typ
     }
 }
 
-// The weights of blocks, greater than their values by `offset`: those from 32*j on.
-template <class T, bool = T::has_signs> class weights_of {
+// The magnitudes and signs of blocks.
+template <class T> class signed_weights {
 public:
-    explicit weights_of(const together<typename T::block> & blocks) : blocks(blocks) {}
-    ints of(int j) const { return T::weights(blocks, j); }
+    explicit signed_weights(const together<typename T::block> & blocks) : magnitudes(T::magnitudes(blocks)), signs(T::signs(blocks)) {}
 
-private:
-    together<typename T::block> blocks;
-};
-template <class T> class weights_of<T, true> {
-public:
-    explicit weights_of(const together<typename T::block> & blocks) : magnitudes(T::magnitudes(blocks)), signs(T::signs(blocks)) {}
+    // Those from 32*j on, as `weights` of other types.
     ints of(int j) const { return add_bytes(with_signs(magnitudes.of(j), signs.of(j)), all_bytes(T::offset)); }
 
 private:
@@ -242,9 +237,13 @@ private:
     signs_of                    signs;
 };
 
-template <class T, size_t... r>
-inline std::array<weights_of<T>, 8> weights_of_rows(const together<typename T::block> (&blocks)[8], std::index_sequence<r...>) {
-    return {weights_of<T>(blocks[r])...};
+// Of a panel's rows; nothing of types without signs.
+template <class T, size_t... r> inline auto signed_rows(const together<typename T::block> (&blocks)[8], std::index_sequence<r...>) {
+    if constexpr (T::has_signs) {
+        return std::array<signed_weights<T>, 8>{signed_weights<T>(blocks[r])...};
+    } else {
+        return std::nullptr_t();
+    }
 }
 
 // Block 0 of each of the panel's rows.
@@ -261,7 +260,7 @@ template <class T> [[gnu::noinline]] void decode(row_blocks rows, const char * a
     const auto read_piece = [&] {
         next.read_piece<lanes*sizeof(block), T::columns/32 + T::packed/32>();
     };
-    const auto weights = weights_of_rows<T>(blocks, std::make_index_sequence<8>());
+    [[maybe_unused]] const auto weights = signed_rows<T>(blocks, std::make_index_sequence<8>());
     ints lines[8];
     const auto load_lines = [&](auto of_row) {
 #pragma GCC unroll 8
@@ -285,7 +284,13 @@ template <class T> [[gnu::noinline]] void decode(row_blocks rows, const char * a
     for (int j = 0; j < T::columns/32; ++j) {
         read_piece();
         if constexpr (!of_columns) {
-            load_lines([&](int r) { return weights[r].of(j); });
+            load_lines([&](int r) {
+                if constexpr (T::has_signs) {
+                    return weights[r].of(j);
+                } else {
+                    return T::weights(blocks[r], j);
+                }
+            });
         }
 #pragma GCC unroll 8
         for (int i = 0; i < 8; ++i) {

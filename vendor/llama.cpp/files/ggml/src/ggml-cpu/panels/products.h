@@ -182,21 +182,24 @@ template <class T> inline ints sums_of_four(ints weights, ints values) {
 // Whether sums of two products of a sub-block need more than 16 bits.
 template <class T> constexpr bool needs_32_bits = has_vnni && has_scales<T> && is_signed_in_pairs<T>;
 
-// The scales of 32 weights in pairs: in each half, that of 16 of them.
-class scale_pairs {
+// For weights 32*j and following, the scale in all pairs of each half.
+inline ints scale_pairs(ints scales, int j) { return pick_bytes(scales, all_pairs((int16_t) (0x0100 + 0x0202*j))); }
+
+// The same where signs need registers: with AVX2, there are too few for the indices of every j.
+class picked_scales {
 public:
 #ifdef PANELS_OF_16
-    explicit scale_pairs(ints scales) : scales(scales) {}
-    ints of(int j) const { return pick_bytes(scales, all_pairs((int16_t) (0x0100 + 0x0202*j))); }
+    explicit picked_scales(ints scales) : scales(scales) {}
+    ints of(int j) const { return scale_pairs(scales, j); }
 
 private:
     ints scales;
 #else
-    explicit scale_pairs(ints scales) : first(_mm256_unpacklo_epi16(scales, scales)), last(_mm256_unpackhi_epi16(scales, scales)) {}
+    explicit picked_scales(ints scales) : first(_mm256_unpacklo_epi16(scales, scales)), last(_mm256_unpackhi_epi16(scales, scales)) {}
     ints of(int j) const { return all_of_half(j < 4 ? first : last, j%4); }
 
 private:
-    ints first, last; // with fewer registers than AVX-512 has, the indices for each j would be loaded again for every block
+    ints first, last;
 #endif
 };
 
@@ -216,8 +219,8 @@ template <class T> inline ints sum_blocks(const together<typename T::block> & bl
                : needs_32_bits<T>    ? widen_low_pairs(pick_words<0x50>(scales))
                                      : pick_words<0x44>(scales);
     }
-    const scale_pairs pairs(scales);
     if constexpr (T::has_signs) {
+        const picked_scales pairs(scales);
         const auto magnitudes = T::magnitudes(blocks);
 #pragma GCC unroll 8
         for (int j = 0; j < T::columns/32; ++j) {
@@ -236,7 +239,7 @@ template <class T> inline ints sum_blocks(const together<typename T::block> & bl
                 // GCC would otherwise compute all eight first and then keep them in memory.
                 asm("" : "+v"(sum));
             } else {
-                sum = dot_pairs(sum, pairs_of<T>(bytes, values), pairs.of(j));
+                sum = dot_pairs(sum, pairs_of<T>(bytes, values), scale_pairs(scales, j));
             }
         }
     }
@@ -258,21 +261,22 @@ constexpr int blocks_in_four = 4*blocks_together;
 template <class T, bool whole> void sum_four(const typename T::block * blocks, const char * in, int64_t count, eight_blocks<T> & to, int at, int row) {
     using block = typename T::block;
     const auto is_missing = [&](int i) { return !whole && i*blocks_together >= count; };
-    together<block> each[4] = {};
-    signs_for<T>    signs[4];
-#pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i) {
-        if (is_missing(i)) {
-            continue;
-        }
+    const auto together_at = [&](int i) {
+        together<block> each;
         for (int k = 0; k < blocks_together; ++k) {
             // A missing one at the end is computed and discarded.
-            const int next = i*blocks_together + (whole || i*blocks_together + k < count ? k : 0);
-            each[i].each[k] = blocks + next;
-            to.scale[at + next][row] = scale_of<T>(each[i].each[k]);
+            each.each[k] = blocks + i*blocks_together + (whole || i*blocks_together + k < count ? k : 0);
         }
-        if constexpr (T::has_signs) {
-            signs[i] = T::signs(each[i]); // each takes many instructions in a row: those of all four can overlap
+        return each;
+    };
+    signs_for<T> signs[4];
+    if constexpr (T::has_signs) {
+        // Each takes many instructions in a row; those of all four can overlap.
+#pragma GCC unroll 4
+        for (int i = 0; i < 4; ++i) {
+            if (!is_missing(i)) {
+                signs[i] = T::signs(together_at(i));
+            }
         }
     }
     ints sums[4];
@@ -290,14 +294,18 @@ template <class T, bool whole> void sum_four(const typename T::block * blocks, c
         for (size_t line = (i*size + line_size - 1)/line_size; line < ((i + 1)*size + line_size - 1)/line_size; ++line) {
             _mm_prefetch((const char *) blocks + prefetch_distance + line*line_size, _MM_HINT_T0);
         }
+        const together<block> each = together_at(i);
+        for (const block * one : each.each) {
+            to.scale[at + (one - blocks)][row] = scale_of<T>(one);
+        }
         const char * inputs = in + i*input<T>::size;
         ints scales = all(0);
         if constexpr (has_scales<T>) {
-            scales = scales_of<T>(each[i]);
+            scales = scales_of<T>(each);
         }
-        sums[i] = sum_blocks<T>(each[i], signs[i], inputs, scales);
+        sums[i] = sum_blocks<T>(each, signs[i], inputs, scales);
         if constexpr (T::has_minimums) {
-            products[i] = sums_of_pairs(minimums_of<T>(each[i], scales), load(inputs + input<T>::sum(0)));
+            products[i] = sums_of_pairs(minimums_of<T>(each, scales), load(inputs + input<T>::sum(0)));
         }
     }
     const int place = at == 0 ? row : row + 8;
