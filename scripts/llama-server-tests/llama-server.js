@@ -19,7 +19,9 @@ const renamed = {
   "--model-draft": "--draft-model",
   "--n-predict": "--predict",
   "--port": "--port",
+  "--reasoning": "--reasoning",
   "--seed": "--seed",
+  "--slot-save-path": "--slot-save-path",
   "--spec-draft-n-max": "--draft-tokens",
   "--temp": "--temp",
   "--threads": "--threads",
@@ -52,7 +54,7 @@ const without = new Set([
   "--swa-full",
   "--verbose",
 ]);
-const withoutValue = new Set(["--pooling", "--reasoning", "--reasoning-format", "--spec-draft-n-min"]);
+const withoutValue = new Set(["--pooling", "--reasoning-format", "--spec-draft-n-min"]);
 const ownValue = new Set([
   "--alias",
   "--ctx-size",

@@ -36,6 +36,13 @@ it("lets a tool that is named be called once, and several when some tool is requ
   expect(prepare({ tools, toolChoice: "required" }).chat.parallelToolCalls).toBe(true);
 });
 
+it("lets the model reason unless the request, or else its load, says no", () => {
+  expect(prepare({}).chat.enableThinking).toBe(true);
+  expect(prepare({}, { thinks: false }).chat.enableThinking).toBe(false);
+  expect(prepare({ thinking: true }, { thinks: false }).chat.enableThinking).toBe(true);
+  expect(prepare({ thinking: false }, { thinks: true }).chat.enableThinking).toBe(false);
+});
+
 describe("a form beside tools", () => {
   const asked = { tools: [{ name: "now" }], responseFormat: { type: "json" } };
   const begin = '{"tool_calls": [';

@@ -28,11 +28,11 @@ export interface ChatPreparation {
 
 type ChatRequest = Extract<CheckedGenerationRequest, { messages: unknown }>;
 
+/** What a model's chat template supports, and whether the model reasons if a request does not say; default true. */
+export type TemplateOfModel = Omit<NativeModelInfo["chatTemplate"], "source"> & { thinks?: boolean };
+
 /** Throws `invalid_request`. */
-export function prepareForTemplate(
-  request: ChatRequest,
-  template: Omit<NativeModelInfo["chatTemplate"], "source">,
-): ChatPreparation {
+export function prepareForTemplate(request: ChatRequest, template: TemplateOfModel): ChatPreparation {
   const tools = toolsFor(request);
   const given = template.writesLaterSystem ? request.messages : withoutLaterSystem(request.messages);
   const named = withNames(given);
@@ -50,7 +50,7 @@ export function prepareForTemplate(
     toolChoice: typeof request.toolChoice === "string" ? request.toolChoice : "required",
     // A named tool is called once: otherwise the calls would never end.
     parallelToolCalls: request.parallelToolCalls && typeof request.toolChoice === "string",
-    enableThinking: request.thinking,
+    enableThinking: request.thinking ?? template.thinks ?? true,
     templateArguments: Object.entries(request.templateArguments).map(([name, value]) => ({
       name,
       value: JSON.stringify(value),

@@ -30,8 +30,8 @@ const Prompt = z.union([
     prompt: z.undefined().optional(),
     images: z.undefined().optional(),
     ...ToolOptions.shape,
-    /** Whether the model may reason before it replies, if it can. Default true. */
-    thinking: z.boolean().default(true),
+    /** Whether the model may reason before it replies, if it can. Default: as `reasoning` of its `load()` says, else true. */
+    thinking: z.boolean().optional(),
     /** Additional variables for the chat template. Default: none. */
     templateArguments: z
       .record(

@@ -172,6 +172,8 @@ export const LoadOptions = z
      */
     stepTimeoutMs: z.int().min(100).max(86_400_000).default(600_000),
     ...chatTemplateOptions,
+    /** `off`: the model does not reason in chats that do not say whether it may (`thinking`). Default `auto`: it reasons if it can, as with `on`. */
+    reasoning: z.enum(["on", "off", "auto"]).default("auto"),
     ...deviceOptions,
   })
   .meta({ id: "LoadOptions" });
@@ -274,6 +276,7 @@ async function startModel(
     sampling,
     template,
     adapters: options.adapters.map(({ name }) => name),
+    thinks: options.reasoning !== "off",
   };
   if (options.draftModel === undefined) return await Model.start(native, engine, parts);
   const draft = await loadWeights(draftWeightsOptions(path.resolve(options.draftModel), options), {

@@ -14,7 +14,7 @@ import {
   type NativeStats,
 } from "./native.ts";
 import { EngineError, invalidRequest, isCrash } from "./errors.ts";
-import { prepareForTemplate } from "./chat-preparation.ts";
+import { prepareForTemplate, type TemplateOfModel } from "./chat-preparation.ts";
 import { scalesOf } from "./adapters/adapter-options.ts";
 import {
   checkEmbeddingRequest,
@@ -90,6 +90,8 @@ interface ModelParts {
   adapters?: readonly string[] | undefined;
   sampling?: RecommendedSampling | undefined;
   template?: TemplateTraits | undefined;
+  /** Whether it reasons in chats that do not say. Default true. */
+  thinks?: boolean | undefined;
   workers?: WorkersLease | undefined;
   supervisor?: Supervisor | undefined;
 }
@@ -107,7 +109,7 @@ export class Model implements AsyncDisposable {
   readonly #receivers: EventReceivers;
   readonly #workers: WorkersLease | undefined;
   readonly #supervisor: Supervisor | undefined;
-  readonly #usesPredictions: boolean;
+  readonly #template: TemplateOfModel;
   #disposal: Promise<void> | undefined;
 
   private constructor(
@@ -121,6 +123,7 @@ export class Model implements AsyncDisposable {
       adapters = [],
       sampling = {},
       template,
+      thinks = true,
     }: { options: NativeEngineOptions } & ModelParts,
   ) {
     this.#native = native;
@@ -128,7 +131,7 @@ export class Model implements AsyncDisposable {
     this.#receivers = receivers;
     this.#workers = workers;
     this.#supervisor = supervisor;
-    this.#usesPredictions = native.info.rollsBack;
+    this.#template = { ...native.info.chatTemplate, thinks };
     this.tokenizer = new Tokenizer(native);
     this.slots = new Slots(engine, options.parallel, options.slotFolder);
     const { readsImages, imageMarker } = native.info;
@@ -169,7 +172,7 @@ export class Model implements AsyncDisposable {
       {
         start: async (onEvent, signal) => {
           const prompt = await this.#prepare(checked, signal);
-          const prediction = await predictionTokens(this.#usesPredictions ? checked.prediction : "", this);
+          const prediction = await predictionTokens(this.info.rollsBack ? checked.prediction : "", this);
           const bias = await biasedTokens(checked.logitBias, this.tokenizer);
           signal.throwIfAborted();
           return this.#submit(
@@ -209,7 +212,7 @@ export class Model implements AsyncDisposable {
     const checked = checkGenerationRequest(request);
     this.#assertUsable();
     if (checked.messages === undefined) throw invalidRequest("messages", "they are missing.");
-    const { chat } = prepareForTemplate(checked, this.#native.info.chatTemplate);
+    const { chat } = prepareForTemplate(checked, this.#template);
     const asked = { ...chat, addGenerationPrompt: chat.addGenerationPrompt && addGenerationPrompt };
     return (await fromNative(this.#native.applyChatTemplate(asked))).prompt;
   }
@@ -333,7 +336,7 @@ export class Model implements AsyncDisposable {
     if (audios.length > 0 && !this.info.readsAudio) throw audioNotSupported("messages");
     checkAudios(audios);
     if (countImages(request.messages) > 0 && !this.info.readsImages) throw imageNotSupported("messages");
-    const { chat, read } = prepareForTemplate(request, this.#native.info.chatTemplate);
+    const { chat, read } = prepareForTemplate(request, this.#template);
     const preparation = this.#native.prepareChat(chat);
     const { parser, ...prompt } = await abortedWith(
       signal,

@@ -12,7 +12,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { expectDocumented } from "./documented.ts";
-import { realServer, user, type RealServer } from "./real-server.ts";
+import { chatTemplate, realServer, user, type RealServer } from "./real-server.ts";
 
 const flags = { llamaServerApi: true, variant: "command-line" };
 const prompt = "Building a website can be done in 10 simple steps:";
@@ -421,6 +421,27 @@ it("a slot is busy while its request runs, and fail_on_no_slot is a 429 when all
   expect(slots.every((slot) => slot.is_processing)).toBe(true);
   expect((await fetch(`${address}/slots?fail_on_no_slot=1`)).status).toBe(429);
   controller.abort();
+});
+
+it("a model that is loaded with reasoning off thinks only where a request asks for it", async () => {
+  const fixture = { vocabulary: "qwen2", chatTemplate: await chatTemplate("Qwen-Qwen3-0.6B") } as const;
+  await using thoughtless = await realServer({
+    fixture,
+    load: { contextLength: 256, reasoning: "off" },
+    flags,
+  });
+  const promptOf = async (more: object): Promise<string> => {
+    const response = await fetch(new URL("/apply-template", thoughtless.baseUrl), {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ messages: user("Hi"), ...more }),
+    });
+    return z.object({ prompt: z.string() }).parse(await response.json()).prompt;
+  };
+  const closed = "<think>\n\n</think>\n\n";
+  expect((await promptOf({})).endsWith(closed)).toBe(true);
+  expect((await promptOf({ reasoning_effort: "high" })).endsWith(closed)).toBe(false);
+  expect((await promptOf({ chat_template_kwargs: { enable_thinking: true } })).endsWith(closed)).toBe(false);
 });
 
 it("a model without tokens for a gap refuses to fill one", async () => {

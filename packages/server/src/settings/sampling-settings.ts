@@ -55,4 +55,10 @@ export const templateSettings = {
   chatTemplateFile: text("--chat-template-file <file>", "File with such a template", {
     defaultText: "the model's own",
   }),
+  reasoning: text("--reasoning <mode>", "Whether models reason in chats that do not say", {
+    choices: ["on", "off", "auto"],
+    default: "auto",
+    details:
+      "With `auto` and `on`, models reason if they can. A request says it with [`reasoning_effort`](http-api.md#thinking) or in its API's way.",
+  }),
 };
