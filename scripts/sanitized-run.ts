@@ -145,7 +145,7 @@ async function run(addon: Addon, file: string): Promise<void> {
   // Another model is measured while this one computes.
   const [ends, { memories }] = await Promise.all([
     stream(engine, requests, prompts),
-    addon.measureModel(weights, context),
+    addon.measureModel(weights, context, null),
   ]);
   if (memories.length === 0) throw new Error("The model takes no memory.");
   engine.cancel(embeddings[2] ?? 0); // the request may have ended

@@ -1,5 +1,5 @@
 // The engine at the seam to TypeScript: its options, its requests and its events. A part of index.d.ts.
-import type { NativeConstraint, NativeErrorCode, NativeImages } from "./index.d.ts";
+import type { NativeConstraint, NativeErrorCode, NativeImages, NativeLoadOptions } from "./index.d.ts";
 
 export interface NativeContextOptions {
   /** Maximum number of tokens one sequence may hold. */
@@ -57,7 +57,7 @@ export interface NativeEngineOptions extends NativeContextOptions {
   contextOverflow: "length" | "shift";
   /** Drafts tokens from n-grams of the text and of earlier replies, or with a draft model; only for models with `rollsBack`. */
   speculation: "off" | "ngram" | "draft-model";
-  /** Maximum number of tokens that a draft model drafts per step. */
+  /** Maximum number of tokens that a draft model drafts per step; 0 for its own number. */
   draftTokens: number;
   /** Size of the host KV tier, in bytes; 0 disables it. */
   cacheRamBytes: number;
@@ -76,6 +76,12 @@ export interface NativeEngineOptions extends NativeContextOptions {
 }
 
 /** Sampling options under their usual names; every value is already checked. */
+/** A draft model that is only measured, and the most tokens that it drafts in one step; 0 for its own number. */
+export interface NativeDraftOptions {
+  model: NativeLoadOptions;
+  draftTokens: number;
+}
+
 export interface NativeSampling {
   temperature: number;
   topK: number;

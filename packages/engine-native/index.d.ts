@@ -6,6 +6,7 @@ import type { NativeChat, NativeImageText, NativeReply } from "./chat.d.ts";
 import type {
   NativeBlocksEvent,
   NativeContextOptions,
+  NativeDraftOptions,
   NativeEngine,
   NativeEngineOptions,
   NativeEvent,
@@ -27,6 +28,7 @@ export type {
   NativeBlockMedium,
   NativeBlocksEvent,
   NativeContextOptions,
+  NativeDraftOptions,
   NativeEmbeddingEvent,
   NativeEngine,
   NativeEngineOptions,
@@ -334,9 +336,8 @@ export function loadModel(options: NativeLoadOptions, onProgress: (fraction: num
 /** The memory that a model needs with given settings. */
 export interface NativeMeasure {
   contextLengthTrain: number;
-  /** The device of each layer, named as below. */
+  /** The device of each layer: a name as in `buildInfo()`, or empty for the processor and its memory, here and below. */
   layerDevices: string[];
-  /** Bytes per memory; `device` is a name as in `buildInfo()`, or empty for host memory. */
   memories: { device: string; weightsBytes: number; contextBytes: number; computeBytes: number }[];
 }
 
@@ -344,7 +345,11 @@ export interface NativeMeasure {
  * Computes the memory layout of a model and its context without allocating it or reading the weights. A context longer than the
  * model was trained for is cut to that length, and cells that no request could fill are not counted.
  */
-export function measureModel(model: NativeLoadOptions, context: NativeContextOptions): Promise<NativeMeasure>;
+export function measureModel(
+  model: NativeLoadOptions,
+  context: NativeContextOptions,
+  draft: NativeDraftOptions | null,
+): Promise<NativeMeasure>;
 
 /** A connection to a worker, made by `connectWorker`; pass it to `loadModel`. */
 export interface NativeWorker {

@@ -22,11 +22,12 @@ add_executable(
     test/engine_state_test.cpp
     test/engine_streams_test.cpp
     test/faulty_available_memory.cpp # in place of src/llama/backend/available_memory.cpp
-    test/faulty_context.cpp # in place of src/llama/context/context.cpp and mtp_context.cpp
+    test/faulty_context.cpp # in place of src/llama/context/context.cpp and draft_context.cpp
     test/faulty_embedder.cpp # in place of src/llama/embedding/embedder.cpp
     test/main.cpp
     test/kv_types_test.cpp
     test/recurrent_rollback_test.cpp
+    test/speculator_reference_test.cpp
     test/short_memory.cpp # its operator new in place of the library's
     test/state_file_test.cpp
     $<FILTER:$<FILTER:$<FILTER:$<TARGET_OBJECTS:ingle_llama>,EXCLUDE,context\\.cpp>,EXCLUDE,/embedder\\.cpp>,EXCLUDE,/available_memory\\.cpp>

@@ -62,6 +62,8 @@ test.each(programs)("the C++ tests $what pass", { timeout: buildMsMax + runMsMax
     gemma3: await tinyAudioModel({ architecture: "gemma3", audio: "ultravox" }),
     qwen2vl: await tinyVisionModel({ architecture: "qwen2vl", audio: "qwen2a" }),
   };
+  /** Layers that each of the models has, in an order that matters. */
+  const reading = { targetLayers: [1, 0, 1], hasOwnMatrices: false };
   const models = {
     INGLE_TINY_LFM2VL: sees.lfm2.model,
     INGLE_TINY_LFM2VL_MMPROJ: sees.lfm2.projector,
@@ -85,6 +87,22 @@ test.each(programs)("the C++ tests $what pass", { timeout: buildMsMax + runMsMax
     INGLE_TINY_LFM2: await tinyModel({ architecture: "lfm2" }),
     INGLE_TINY_GLM4MOE: await tinyModel({ architecture: "glm4moe", drafts: "right" }),
     INGLE_TINY_QWEN35: await tinyModel({ architecture: "qwen35", drafts: "right" }),
+    INGLE_TINY_EAGLE3: await tinyModel({ architecture: "eagle3", ...reading }),
+    INGLE_TINY_DFLASH: await tinyModel({ architecture: "dflash", ...reading }),
+    INGLE_TINY_DSPARK: await tinyModel({ architecture: "dflash", isDspark: true, ...reading }),
+    INGLE_TINY_LLAMA_MEMORYLESS: await tinyModel({ memoryless: true }),
+    INGLE_TINY_LFM2_MEMORYLESS: await tinyModel({ architecture: "lfm2", memoryless: true }),
+    INGLE_TINY_EAGLE3_RIGHT: await tinyModel({
+      architecture: "eagle3",
+      drafts: "right",
+      targetLayers: [0, 1, 1],
+    }),
+    INGLE_TINY_DSPARK_RIGHT: await tinyModel({
+      architecture: "dflash",
+      isDspark: true,
+      drafts: "right",
+      targetLayers: [0, 1, 1],
+    }),
     INGLE_TINY_BERT: await tinyModel({ architecture: "bert" }),
     INGLE_TINY_BERT_FIRST: await tinyModel({ architecture: "bert", pooling: "first" }),
     INGLE_TINY_LLAMA_NARROW: await tinyModel({ headSize: 32 }),

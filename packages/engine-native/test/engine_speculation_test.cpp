@@ -31,6 +31,17 @@ engine::EngineOptions with_mtp() {
     return options;
 }
 
+engine::EngineOptions with_speculator(const std::string& variable) {
+    engine::EngineOptions options = with_draft_model();
+    options.draft_model = test::tiny_model(variable);
+    options.draft_tokens = 0;
+    return options;
+}
+
+/// Memoryless models, and speculators that draft what these generate.
+const std::vector<std::string> kMemoryless{"INGLE_TINY_LLAMA_MEMORYLESS", "INGLE_TINY_LFM2_MEMORYLESS"};
+const std::vector<std::string> kRight{"INGLE_TINY_EAGLE3_RIGHT", "INGLE_TINY_DSPARK_RIGHT"};
+
 /// One after the other, because a draft model is asked only while one sequence decodes.
 std::vector<std::string> texts_of(EngineHarness& harness, const std::vector<TextRequest>& requests) {
     std::vector<std::string> texts;
@@ -70,6 +81,34 @@ TEST_CASE("engine: layers for multi-token prediction draft for all sequences tog
         CHECK(harness.engine->stats().accepted_tokens > 0);
         const std::vector<Reply> together = harness.generate_all(requests);
         for (size_t i = 0; i < together.size(); ++i) CHECK_EQ(together[i].text, texts[i]);
+    }
+}
+
+TEST_CASE("engine: speculators draft for all sequences together, and change no text") {
+    for (const std::string& target : kMemoryless) {
+        for (const std::string& speculator : kRight) {
+            CAPTURE(target);
+            CAPTURE(speculator);
+            const test::ModelPtr model = test::tiny_model(target);
+            const std::vector<TextRequest> requests = test::requests(model);
+            const std::vector<std::string> texts = test::texts_alone(model, requests);
+            EngineHarness harness(model, with_speculator(speculator));
+            CHECK_EQ(texts_of(harness, requests), texts);
+            const engine::Stats stats = harness.engine->stats();
+            CHECK(stats.accepted_tokens > 0);
+            CHECK(stats.accepted_tokens > stats.drafted_tokens / 2);
+            const std::vector<Reply> together = harness.generate_all(requests);
+            for (size_t i = 0; i < together.size(); ++i) CHECK_EQ(together[i].text, texts[i]);
+        }
+    }
+}
+
+TEST_CASE(
+    "engine: whatever way the n-th decode fails once, a model's or its speculator's, every text is whole") {
+    for (const std::string& target : kMemoryless) {
+        for (const std::string& speculator : kRight)
+            CHECK(test::check_failed_decodes(test::tiny_model(target), with_speculator(speculator),
+                                             texts_of) > 20);
     }
 }
 

@@ -1,4 +1,4 @@
-// src/llama/context/context.cpp and mtp_context.cpp with the calls of llama_faults.h put between it and llama.cpp. Linked instead of it.
+// src/llama/context/context.cpp and draft_context.cpp with the calls of llama_faults.h put between it and llama.cpp. Linked instead of it.
 #include "llama_faults.h"
 
 #include <algorithm>
@@ -8,6 +8,8 @@
 #include <utility>
 
 // Before the names below are taken over, so that llama.cpp's declarations keep theirs.
+#include "../src/llama-ext.h"
+
 #include "llama-cpp.h"
 #include "llama.h"
 
@@ -63,15 +65,20 @@ int32_t decode_with_broken_start(llama_context* context, const llama_batch& batc
     return code;
 }
 
+/// Whether these are layers for multi-token prediction, whose tokens have a state each, or those of a speculator.
+bool drafts(const llama_context* context, const llama_batch& batch) {
+    const bool is_speculator = llama_model_target_layer_ids_n(llama_get_model(context)) > 0;
+    return is_speculator || (batch.token != nullptr && batch.embd != nullptr);
+}
+
 void count_misplaced(llama_context* context, const llama_batch& batch) {
     std::map<llama_seq_id, llama_pos> next;
     for (int32_t i = 0; i < batch.n_tokens; ++i) {
         const llama_seq_id slot = batch.seq_id[i][0];
         const auto [place, is_first] = next.emplace(slot, 0);
         if (is_first) place->second = llama_memory_seq_pos_max(llama_get_memory(context), slot) + 1;
-        // For layers for multi-token prediction, whose tokens have a state each, a text begins anywhere.
-        if (is_first && place->second == 0 && batch.token != nullptr && batch.embd != nullptr)
-            place->second = batch.pos[i];
+        // For layers that draft, a text begins anywhere.
+        if (is_first && place->second == 0 && drafts(context, batch)) place->second = batch.pos[i];
         if (batch.pos[i] != place->second++) faults().misplaced += 1;
     }
 }
@@ -151,4 +158,4 @@ size_t restore(llama_context* context, const uint8_t* data, size_t size, llama_s
 #define llama_set_abort_callback test::set_abort_callback
 
 #include "llama/context/context.cpp"
-#include "llama/context/mtp_context.cpp" // NOLINT: the point of this file
+#include "llama/context/draft_context.cpp" // NOLINT: the point of this file

@@ -1,5 +1,5 @@
 // Makes llama.cpp fail as a test wants it to. ingle_engine_tests is linked with faulty_context.cpp and faulty_embedder.cpp
-// in place of src/llama/context/context.cpp, mtp_context.cpp and embedder.cpp: the same code over the same llama.cpp, but for the calls named here, which ask before they pass
+// in place of src/llama/context/context.cpp, draft_context.cpp and embedder.cpp: the same code over the same llama.cpp, but for the calls named here, which ask before they pass
 // the call on. The addon is built without any of it.
 #pragma once
 

@@ -34,6 +34,7 @@ import {
   buildInfo,
   callAddon,
   type DeviceInfo,
+  type NativeDraftOptions,
   type NativeLoadOptions,
   type NativeMeasure,
 } from "./native.ts";
@@ -80,22 +81,6 @@ export interface FittedModel {
   /** Layers whose experts are on the processor, although the layers may be on GPUs. */
   cpuMoeLayers: number;
 }
-
-/** The draft model's batch size; the engine uses the same. */
-const draftBatchTokens = 128;
-
-/** A draft model's positions are as in its file. */
-const ownPositions = {
-  ropeScaling: undefined,
-  ropeScale: undefined,
-  ropeFreqBase: undefined,
-  ropeFreqScale: undefined,
-  yarnOriginalLength: undefined,
-  yarnExtFactor: undefined,
-  yarnAttnFactor: undefined,
-  yarnBetaFast: undefined,
-  yarnBetaSlow: undefined,
-};
 
 /** Computes a model's memory with a context of this size. Throws the signal's reason and the addon's errors. */
 export type Measure = (options: CheckedLoadOptions, size: ContextSize) => Promise<NativeMeasure>;
@@ -234,33 +219,21 @@ async function measureWithDraft(
   using lease = options.rpc === undefined ? undefined : await leaseWorkers(options.rpc, signal);
   const workers = lease?.workers.map(({ native }) => native) ?? [];
   const context = await contextOptions(options, size);
-  const measured = await callAddon((addon) =>
-    addon.measureModel({ ...weightsOptions(file, options), projector, adapters: [], workers }, context),
-  );
-  const memories = withAdapters(measured.memories, await checkAdapters(file, options.adapters));
-  const main = {
+  const main = { ...weightsOptions(file, options), projector, adapters: [], workers };
+  const draft = draftOf(options);
+  const measured = await callAddon((addon) => addon.measureModel(main, context, draft));
+  return {
     ...measured,
-    memories,
+    memories: withAdapters(measured.memories, await checkAdapters(file, options.adapters)),
     contextLengthTrain: stretched(measured.contextLengthTrain, options),
   };
-  const { draftModel } = options;
-  if (draftModel === undefined) return main;
-  const { contextLength } = size;
-  const draftContext = await contextOptions(
-    {
-      ...options,
-      parallel: 1,
-      kvUnified: true,
-      batchTokens: draftBatchTokens,
-      ubatchTokens: undefined,
-      ...ownPositions,
-    },
-    { contextLength, cells: contextLength },
-  );
+}
+
+function draftOf(options: CheckedLoadOptions): NativeDraftOptions | null {
+  const { draftModel, draftTokens = 0 } = options;
+  if (draftModel === undefined) return null;
   const weights = draftWeightsOptions(path.resolve(draftModel), options);
-  const draftWeights = { ...weights, projector: null, adapters: [], workers: [] };
-  const draft = await callAddon((addon) => addon.measureModel(draftWeights, draftContext));
-  return { ...main, memories: [...main.memories, ...draft.memories] };
+  return { model: { ...weights, projector: null, adapters: [], workers: [] }, draftTokens };
 }
 
 /** Each tensor of an adapter lies beside the one that it changes, so adapters are where the weights are. */

@@ -120,6 +120,7 @@ export const LoadOptions = z
      */
     cacheDir: z.string().min(1).optional(),
     /**
+<<<<<<< HEAD
      * A folder for the files of `model.slots.save()` and `restore()`, which is created. They contain conversations, so only their owner
      * can read them. Default: there are no such files.
      */
@@ -127,10 +128,18 @@ export const LoadOptions = z
     /**
      * The GGUF file of a smaller model with the same vocabulary, which drafts tokens while a single reply is running. It pays if the
      * model needs far longer per token than the draft model. Cannot be combined with `ngram` or `mtp`.
+=======
+     * The GGUF file of a draft model. Either a smaller model with the same vocabulary, which drafts while a single reply is running: it
+     * pays if the model needs far longer per token. Or a speculator that was trained for this model (EAGLE-3, DFlash, DSpark): its layers
+     * read the model's hidden states and draft for all replies together. Cannot be combined with `ngram` or `mtp`.
+>>>>>>> 93c57bd0 (Speculators draft from a model's hidden states: EAGLE-3, DFlash and DSpark)
      */
     draftModel: z.string().min(1).optional(),
-    /** The maximum number of tokens that the draft model drafts in one step. Default 4. */
-    draftTokens: z.int().min(1).max(16).default(4),
+    /**
+     * The maximum number of tokens that the draft model drafts in one step. Default 4, or the size of the blocks that a DFlash or DSpark
+     * speculator drafts.
+     */
+    draftTokens: z.int().min(1).max(16).optional(),
     /**
      * The GGUF file of the model's projector, which lets it read images; null for none. Default: for a model given by name, the
      * projector that was installed with it.

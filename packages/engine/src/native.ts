@@ -13,6 +13,7 @@ export type {
   NativeChat,
   NativeConstraint,
   NativeContextOptions,
+  NativeDraftOptions,
   NativeEngine,
   NativeEngineOptions,
   NativeErrorCode,

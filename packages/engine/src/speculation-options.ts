@@ -14,7 +14,7 @@ export function speculationOf(
   { info }: NativeModel,
   options: CheckedLoadOptions,
 ): Pick<NativeEngineOptions, "speculation" | "draftTokens"> {
-  const { speculation = "off", draftModel, draftTokens } = options;
+  const { speculation = "off", draftModel, draftTokens = 0 } = options;
   const param = draftModel === undefined ? "speculation" : "draftModel";
   if (draftModel !== undefined && speculation !== "off") {
     throw new EngineError("invalid_request", `${param}: choose a draft model or speculation, not both.`, {

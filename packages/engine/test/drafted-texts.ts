@@ -2,7 +2,7 @@
 import type { GenerationRequest, LoadedModel } from "@ingle/engine";
 import { until } from "@ingle/fixtures";
 import { expect } from "vitest";
-import { within } from "./tiny.ts";
+import { prompts, within } from "./tiny.ts";
 
 /** All requests at once, twice, beside another one that is cancelled: each gives its text. */
 export async function expectTextsTogether(
@@ -33,4 +33,21 @@ export async function expectFreedWhenCancelled(
     await until(() => model.stats().running === 0);
     expect(model.stats().cellsUsed).toBe(0);
   }
+}
+
+/**
+ * Drafts are accepted, and some of them taken back. Drafting starts once it seems to pay, which a busy machine finds out late. Sampled texts
+ * follow the drafts of greedy ones only now and then.
+ */
+export async function expectDraftsTakenBack({ model }: LoadedModel): Promise<void> {
+  const isDone = (): boolean => {
+    const { draftedTokens, acceptedTokens } = model.stats();
+    return acceptedTokens > 50 && draftedTokens > acceptedTokens;
+  };
+  for (let more = 0; more < 80 && !isDone(); more += 1) {
+    const prompt = prompts(8)[more % 8] ?? "";
+    await model.generate({ prompt, temperature: more % 2 === 1 ? 0.4 : 0, seed: more, maxTokens: 200 });
+  }
+  expect(model.stats().acceptedTokens).toBeGreaterThan(50);
+  expect(model.stats().draftedTokens).toBeGreaterThan(model.stats().acceptedTokens);
 }

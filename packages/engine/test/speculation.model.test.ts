@@ -289,16 +289,6 @@ describe("a draft model", () => {
     }
   });
 
-  it("that drafts from another model's state is refused, with what to do", async () => {
-    const draftModel = await tinyModel({ architecture: "eagle3" });
-    const refused = {
-      code: "model_unsupported",
-      message: expect.stringMatching(/eagle3 files draft from the state of another model.*smaller model/),
-    };
-    await expect(loadExact({ ...options, draftModel })).rejects.toMatchObject(refused);
-    await expect(loadExact({}, { architecture: "eagle3" })).rejects.toMatchObject(refused);
-  });
-
   it("with another vocabulary is refused, with the reason and what to do", async () => {
     const draftModel = await tinyModel({ vocabulary: "qwen2" });
     await expect(loadExact({ ...options, draftModel })).rejects.toMatchObject({

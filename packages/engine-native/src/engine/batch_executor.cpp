@@ -105,13 +105,14 @@ Outcome BatchExecutor::sample(const BatchEntry& entry, size_t part, ExecutedStep
     if (entry.wants_all_logits) sampler_.note_prompt(entry, context_, part);
     if (!entry.samples) {
         if (entry.is_image()) images_.computed(entry);
+        follow(entry, part, 0);
         return {.kind = Outcome::Kind::advanced};
     }
     suspects_.erase(entry.id);
     try {
         const Outcome outcome = sampler_.sample(entry, context_, part);
         if (entry.is_image()) images_.computed(entry);
-        if (outcome.kind == Outcome::Kind::advanced) follow(entry, part, outcome);
+        if (outcome.kind == Outcome::Kind::advanced) follow(entry, part, outcome.accepted);
         return outcome;
     } catch (const std::exception& error) {
         // A trigger's regular expression may be too complex for the text: that is only this request's fault.
@@ -119,20 +120,20 @@ Outcome BatchExecutor::sample(const BatchEntry& entry, size_t part, ExecutedStep
     }
 }
 
-/// Hands the hidden states of what was generated to a drafter that reads them.
-void BatchExecutor::follow(const BatchEntry& entry, size_t part, const Outcome& outcome) {
-    if (speculation_ == nullptr || !speculation_->reads_states()) return;
-    const auto accepted = entry.drafts.first(static_cast<size_t>(outcome.accepted));
-    generated_.assign(accepted.begin(), accepted.end());
-    generated_.push_back(outcome.token);
+/// Hands the hidden states of what was computed to a drafter that reads them. Images end what it follows.
+void BatchExecutor::follow(const BatchEntry& entry, size_t part, int32_t accepted) {
+    if (speculation_ == nullptr || entry.is_image()) return;
+    const Follows what = speculation_->follows();
+    if (what == Follows::nothing || (what == Follows::outputs && !entry.samples)) return;
+    const auto drafts = entry.drafts.first(static_cast<size_t>(accepted));
+    const size_t skipped = what == Follows::outputs ? entry.tokens.size() - 1 : 0;
+    computed_.assign(entry.tokens.begin() + static_cast<std::ptrdiff_t>(skipped), entry.tokens.end());
+    computed_.insert(computed_.end(), drafts.begin(), drafts.end());
     states_.clear();
-    for (size_t i = 0; i < generated_.size(); ++i) {
-        const float* state = context_.state(part, entry.outputs_before_last() + i);
-        if (state == nullptr) return; // without it, the text begins again
-        states_.push_back(state);
+    for (size_t i = 0; i < computed_.size(); ++i) {
+        if (!context_.add_states(part, skipped + i, states_)) return; // without them, the text begins again
     }
-    const auto first = entry.first + static_cast<int32_t>(entry.tokens.size());
-    speculation_->follow(entry.id, first, generated_, states_);
+    speculation_->follow(entry.id, entry.first + static_cast<int32_t>(skipped), computed_, states_);
 }
 
 Outcome BatchExecutor::fail(const BatchEntry& entry, base::Error error, ExecutedStep& step) {

@@ -51,7 +51,7 @@ private:
     void fill(Entries entries);
     bool has_suspect(Entries entries) const;
     sched::Outcome sample(const sched::BatchEntry& entry, size_t part, ExecutedStep& step);
-    void follow(const sched::BatchEntry& entry, size_t part, const sched::Outcome& outcome);
+    void follow(const sched::BatchEntry& entry, size_t part, int32_t accepted);
     sched::Outcome fail(const sched::BatchEntry& entry, base::Error error, ExecutedStep& step);
 
     llama_rt::Context& context_;
@@ -59,8 +59,8 @@ private:
     TokenSampler& sampler_;
     Speculation* const speculation_;
     std::vector<llama_rt::BatchPart> parts_;
-    /// What an entry generated, and the hidden state before each of these tokens.
-    std::vector<base::Token> generated_;
+    /// What an entry computed, as far as it belongs to the text, and the hidden states at these tokens.
+    std::vector<base::Token> computed_;
     std::vector<const float*> states_;
     std::unordered_set<base::RequestId> suspects_;
     uint64_t prompt_tokens_ = 0;

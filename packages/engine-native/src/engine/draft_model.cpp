@@ -20,6 +20,20 @@ constexpr int32_t kReadMax = 128;
 /// follow.
 constexpr size_t kFollowedMax = 16;
 
+/// The options of its context, for a model whose context has the given ones.
+llama_rt::ContextOptions for_one_text(const llama_rt::Model& model, llama_rt::ContextOptions options) {
+    options.context_length = std::min(options.context_length, model.info().context_length_train);
+    options.cells = options.context_length;
+    options.sequences = 1;
+    options.batch_tokens = kReadMax;
+    options.ubatch_tokens = 0;
+    options.rope = {}; // the given ones are for the other model
+    options.has_streams = false;
+    options.rollback = 0;
+    options.has_mtp = false;
+    return options;
+}
+
 } // namespace
 
 base::Result<std::unique_ptr<DraftModel>> DraftModel::create(std::shared_ptr<const llama_rt::Model> model,
@@ -34,16 +48,16 @@ base::Result<std::unique_ptr<DraftModel>> DraftModel::create(std::shared_ptr<con
     }
     const base::Result<int32_t> common = llama_rt::common_vocabulary(target, *model);
     if (!common) return std::unexpected(common.error());
-    options.context_length = std::min(options.context_length, model->info().context_length_train);
-    options.cells = options.context_length;
-    options.sequences = 1;
-    options.batch_tokens = kReadMax;
-    options.ubatch_tokens = 0;
-    options.rope = {}; // the given ones are for the other model
+    options = for_one_text(*model, options);
     auto context = llama_rt::Context::create(model, options, 1);
     if (!context) return std::unexpected(context.error());
     return std::unique_ptr<DraftModel>(
         new DraftModel(std::move(*context), *common, options.context_length, drafts_max));
+}
+
+base::Result<std::vector<llama_rt::MemoryUse>> DraftModel::measure(const llama_rt::Model& model,
+                                                                   llama_rt::ContextOptions options) {
+    return llama_rt::measure(model, for_one_text(model, std::move(options)), 1);
 }
 
 void DraftModel::prepare(std::span<const sched::DecodingText> texts, int32_t most) {

@@ -6,6 +6,7 @@
 #include "engine/drafter.h"
 #include "engine/likeliest_token.h"
 #include "llama/context/context.h"
+#include "llama/context/measure.h"
 #include "llama/model/model.h"
 
 #include <cstddef>
@@ -24,6 +25,10 @@ public:
                                                             const llama_rt::Model& target,
                                                             llama_rt::ContextOptions options,
                                                             int32_t drafts_max);
+
+    /// The memory of such a model and its context. Fails as measure() does.
+    static base::Result<std::vector<llama_rt::MemoryUse>> measure(const llama_rt::Model& model,
+                                                                  llama_rt::ContextOptions options);
 
     int32_t texts_max() const override { return 1; }
     int32_t drafts_max() const override { return drafts_max_; }

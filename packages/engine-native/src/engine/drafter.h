@@ -19,6 +19,9 @@ struct Draft {
     double chance;
 };
 
+/// The tokens whose hidden states a drafter reads: those with logits, from the last one of the prompt on, or also the prompt's.
+enum class Follows { nothing, outputs, all_tokens };
+
 /// A drafter either takes no noticeable time: then draft() does all of its work. Or it computes, in prepare(), the drafts of all
 /// texts of a step together.
 class Drafter {
@@ -62,10 +65,14 @@ public:
     };
     virtual Cost cost() const { return {}; }
 
-    /// Whether follow() does anything.
-    virtual bool reads_states() const { return false; }
+    /// Whether it takes about as long to compute one draft as several.
+    virtual bool drafts_at_once() const { return false; }
 
-    /// A step has generated `tokens` of a text, from index `first` on, and these are the model's hidden states before them.
+    /// What follow() needs.
+    virtual Follows follows() const { return Follows::nothing; }
+
+    /// A step has computed `tokens` of a text, from index `first` on, and these are the model's hidden states at them: equally many for
+    /// each token, in their order.
     virtual void follow(base::RequestId, int32_t /*first*/, std::span<const base::Token> /*tokens*/,
                         std::span<const float* const> /*states*/) {}
 

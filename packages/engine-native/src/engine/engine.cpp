@@ -4,6 +4,7 @@
 #include "engine/limits.h"
 #include "llama/backend/backend.h"
 #include "llama/backend/workers.h"
+#include "llama/model/speculator.h"
 
 #include <algorithm>
 #include <exception>
@@ -39,17 +40,22 @@ KvBlocksEvent to_event(sched::KvReport&& report) {
 
 base::Result<std::unique_ptr<Engine>> Engine::start(std::shared_ptr<const llama_rt::Model> model,
                                                     const EngineOptions& options, Listener listener) {
+    if (auto checked = check_context(*model, options.context); !checked)
+        return std::unexpected(checked.error());
     if (model->info().has_encoder_half) {
         return base::fail(Code::model_unsupported,
                           "Encoder-decoder models (" + model->info().architecture + ") are not supported.");
     }
-    if (auto checked = check_context(*model, options.context); !checked)
-        return std::unexpected(checked.error());
-    const llama_rt::ContextOptions context_options = options_for(*model, options.context);
+    if (options.draft_model != nullptr && options.draft_model->info().speculator) {
+        const auto checked = llama_rt::check_speculator(*options.draft_model, *model);
+        if (!checked) return std::unexpected(checked.error());
+    }
+    const llama_rt::ContextOptions context_options =
+        options_for(*model, options.context, options.draft_model.get());
     base::Result<std::unique_ptr<llama_rt::Context>> context =
         llama_rt::Context::create(model, context_options, slots_of(*model, context_options));
     if (!context) return std::unexpected(context.error());
-    auto speculation = choose_drafters(options, context_options, model, (*context)->threadpool());
+    auto speculation = choose_drafters(options, context_options, model, **context);
     if (!speculation) return std::unexpected(speculation.error());
     sched::Limits limits =
         limits_of(*model, **context, context_options, options.cache_ram_bytes, options.checkpoint_bytes);

@@ -54,7 +54,7 @@ struct EngineOptions {
     bool speculates = false;
     /// Null: drafts come from the text itself.
     std::shared_ptr<const llama_rt::Model> draft_model = nullptr;
-    /// Maximum number of tokens that `draft_model` drafts for one step.
+    /// Maximum number of tokens that `draft_model` drafts for one step; 0 for its own number.
     int32_t draft_tokens = 0;
     /// Size of the host KV tier; 0 disables it.
     uint64_t cache_ram_bytes = 0;
@@ -69,6 +69,8 @@ struct EngineOptions {
     uint64_t kv_block_seed = 0;
 };
 
+inline constexpr base::Rule<int32_t> kDraftTokens{.min = 0, .max = 64};
+
 constexpr auto fields_of(const EngineOptions*) {
     constexpr base::Rule<int32_t> kCount{.min = 0, .max = 1 << 20};
     return std::tuple(
@@ -78,7 +80,7 @@ constexpr auto fields_of(const EngineOptions*) {
         base::choice("contextOverflow", &EngineOptions::drops_turns, {{"length", false}, {"shift", true}}),
         base::choice("speculation", &EngineOptions::speculates,
                      {{"off", false}, {"ngram", true}, {"draft-model", true}}),
-        base::field("draftTokens", &EngineOptions::draft_tokens, {.min = 1, .max = 64}),
+        base::field("draftTokens", &EngineOptions::draft_tokens, kDraftTokens),
         base::field("cacheRamBytes", &EngineOptions::cache_ram_bytes),
         base::field("checkpointBytes", &EngineOptions::checkpoint_bytes),
         base::inlined(&EngineOptions::state_file), base::field("slotFolder", &EngineOptions::slot_folder),

@@ -1,7 +1,7 @@
 #include "engine/limits.h"
 
 #include "base/types.h"
-#include "engine/mtp_drafter.h"
+#include "engine/chain_drafter.h"
 #include "sched/context_shift.h"
 
 #include <algorithm>
@@ -79,7 +79,7 @@ int32_t rollback_of(const llama_rt::Model& model, const llama_rt::ContextOptions
     const uint64_t fitting = bytes == 0 ? kRollbackMax : kRollbackBytesMax / bytes;
     const auto most = static_cast<int32_t>(std::min<uint64_t>(fitting, kRollbackMax));
     // Requested by name, they may take more. The memory planner counts it.
-    const int32_t requested = requests_mtp(model, options) ? MtpDrafter::kDraftsMax : 0;
+    const int32_t requested = requests_mtp(model, options) ? ChainDrafter::kMtpDraftsMax : 0;
     return std::clamp(options.tokens_at_once() - kRollbackTokensMin + 1, 0, std::max(most, requested));
 }
 
@@ -186,11 +186,14 @@ base::Result<void> check_streams(const llama_rt::Model& model, const llama_rt::C
 
 } // namespace
 
-llama_rt::ContextOptions options_for(const llama_rt::Model& model, llama_rt::ContextOptions options) {
+llama_rt::ContextOptions options_for(const llama_rt::Model& model, llama_rt::ContextOptions options,
+                                     const llama_rt::Model* draft_model) {
     if (model.info().is_causal) {
         options.has_streams = has_streams(model, options);
         options.rollback = rollback_of(model, options);
         options.has_mtp = has_mtp(model, options);
+        if (draft_model != nullptr && draft_model->info().speculator)
+            options.tapped_layers = draft_model->info().speculator->layers;
         return options;
     }
     options.context_length = options.cells = options.batch_tokens = options.ubatch_tokens = kIdleCells;
@@ -199,6 +202,12 @@ llama_rt::ContextOptions options_for(const llama_rt::Model& model, llama_rt::Con
 }
 
 base::Result<void> check_context(const llama_rt::Model& model, const llama_rt::ContextOptions& options) {
+    if (model.info().speculator) {
+        return base::fail(Code::model_unsupported,
+                          model.path() +
+                              " is not a model of its own: its layers draft for another one. Load that "
+                              "model, with this file as its draft model.");
+    }
     if (auto checked = check_streams(model, options); !checked) return checked;
     return check_mtp(model, options);
 }

@@ -18,9 +18,10 @@
 namespace engine {
 
 /// The context's options: the given ones with the choice between one pool of cells and streams, with as much rollback as there is
-/// memory for, and with the choice whether layers for multi-token prediction draft; or the smallest possible for a model that does not
-/// generate text.
-llama_rt::ContextOptions options_for(const llama_rt::Model& model, llama_rt::ContextOptions options);
+/// memory for, and with the choice which layers draft: those for multi-token prediction, or those of a draft model that reads hidden
+/// states; or the smallest possible for a model that does not generate text.
+llama_rt::ContextOptions options_for(const llama_rt::Model& model, llama_rt::ContextOptions options,
+                                     const llama_rt::Model* draft_model = nullptr);
 
 /// `invalid_argument` if streams, or drafts of layers for multi-token prediction, were requested but are not possible.
 base::Result<void> check_context(const llama_rt::Model& model, const llama_rt::ContextOptions& options);

@@ -92,7 +92,8 @@ int32_t Speculation::depth(int32_t texts) const {
     for (int32_t i = 1; i <= most; ++i) {
         all_accepted *= *chance_;
         expected += all_accepted;
-        const double each = expected / (cost_.ms(texts * (1 + i)) + i * *draft_ms_);
+        const double drafting_ms = slow_->drafts_at_once() ? *draft_ms_ : i * *draft_ms_;
+        const double each = expected / (cost_.ms(texts * (1 + i)) + drafting_ms);
         if (each <= speed) continue;
         speed = each;
         best = i;

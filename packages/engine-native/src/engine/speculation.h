@@ -53,10 +53,10 @@ public:
     /// A step without prefill computed and generated this many tokens; computed ones include drafts.
     void observe(int32_t computed, int32_t generated, double ms);
 
-    /// Whether a step's hidden states are wanted. False while the drafter that reads them rests.
-    bool reads_states() const { return slow_ != nullptr && slow_->reads_states() && rest_ <= 1; }
+    /// Which of a step's hidden states are wanted. None while the drafter that reads them rests.
+    Follows follows() const { return slow_ == nullptr || rest_ > 1 ? Follows::nothing : slow_->follows(); }
 
-    /// A step has generated `tokens` of a text, from index `first` on, and these are the model's hidden states before them.
+    /// Drafter::follow() of the drafter that reads states.
     void follow(base::RequestId id, int32_t first, std::span<const base::Token> tokens,
                 std::span<const float* const> states) {
         slow_->follow(id, first, tokens, states);

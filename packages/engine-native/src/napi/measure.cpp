@@ -1,10 +1,11 @@
 // measureModel() of index.d.ts: computes the memory that a model file needs, on a libuv thread.
 #include "llama/context/measure.h"
 
+#include "engine/choose_drafters.h"
 #include "engine/embedding_memory.h"
+#include "engine/engine.h"
 #include "engine/limits.h"
 #include "llama/backend/backend.h"
-#include "llama/context/mtp_context.h"
 #include "napi/async_work.h"
 #include "napi/functions.h"
 #include "napi/raw_calls.h"
@@ -13,6 +14,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -34,10 +37,28 @@ constexpr auto fields_of(const Measured*) {
                       base::field("memories", &Measured::uses));
 }
 
-base::Result<Measured> measure(const llama_rt::ModelOptions& options, llama_rt::ContextOptions context) {
+/// A draft model, and how many tokens it drafts at most in one step; 0 for its own number.
+struct DraftModelOptions {
+    llama_rt::ModelOptions model;
+    int32_t draft_tokens;
+};
+
+constexpr auto fields_of(const DraftModelOptions*) {
+    return std::tuple(base::field("model", &DraftModelOptions::model),
+                      base::field("draftTokens", &DraftModelOptions::draft_tokens, engine::kDraftTokens));
+}
+
+base::Result<Measured> measure(const llama_rt::ModelOptions& options, llama_rt::ContextOptions context,
+                               const std::optional<DraftModelOptions>& draft) {
     const auto outline = llama_rt::Model::outline(options);
     if (!outline) return std::unexpected(outline.error());
     const llama_rt::Model& model = **outline;
+    std::shared_ptr<const llama_rt::Model> draft_model;
+    if (draft) {
+        auto drafting = llama_rt::Model::outline(draft->model);
+        if (!drafting) return std::unexpected(drafting.error());
+        draft_model = std::move(*drafting);
+    }
     // More cells could never be used: no request is longer than the model allows, and only this many run or are cached at once.
     const int32_t contexts = std::max(context.sequences, context.cells / context.context_length);
     context.context_length = std::min(context.context_length, llama_rt::length_max(model, context.rope));
@@ -45,14 +66,9 @@ base::Result<Measured> measure(const llama_rt::ModelOptions& options, llama_rt::
     context.cells = static_cast<int32_t>(std::min<int64_t>(context.cells, full));
     if (auto checked = engine::check_context(model, context); !checked)
         return std::unexpected(checked.error());
-    const llama_rt::ContextOptions effective = engine::options_for(model, context);
-    auto uses = llama_rt::measure(model, effective, engine::slots_of(model, effective));
+    auto uses = engine::measure_drafting(model, engine::options_for(model, context, draft_model.get()),
+                                         draft_model.get(), draft ? draft->draft_tokens : 0);
     if (!uses) return std::unexpected(uses.error());
-    if (effective.has_mtp) {
-        const auto mtp = llama_rt::MtpContext::measure(model, effective);
-        if (!mtp) return std::unexpected(mtp.error());
-        llama_rt::add_uses(*uses, *mtp);
-    }
     const auto planned = engine::planned_embedding_memory(model, context);
     if (!planned) return std::unexpected(planned.error());
     llama_rt::add_uses(*uses, *planned);
@@ -73,10 +89,12 @@ Napi::Value measure_model(const Napi::CallbackInfo& info) {
     auto context = read<llama_rt::ContextOptions>(info[1]);
     if (!model) return thrown(env, model.error());
     if (!context) return thrown(env, context.error());
+    auto draft = read<std::optional<DraftModelOptions>>(info[2], "draft");
+    if (!draft) return thrown(env, draft.error());
     return run_async(
         env,
-        [model = std::move(*model), context = std::move(*context)] {
-            base::Result<Measured> measured = measure(model, context);
+        [model = std::move(*model), context = std::move(*context), draft = std::move(*draft)] {
+            base::Result<Measured> measured = measure(model, context, draft);
             llama_rt::give_back_freed_memory(); // another thread reads the model soon
             return measured;
         },

@@ -24,10 +24,12 @@ void Batch::fill(std::span<const BatchPart> parts, Positions& positions) {
         image_positions_.assign(static_cast<size_t>(tokens) * (vision_->has_mrope() ? 4 : 1), 0);
     }
     batch_.n_tokens = 0;
+    token_index_.clear();
     logits_index_.assign(parts.size(), -1);
     for (size_t i = 0; i < parts.size(); ++i) {
         INGLE_ASSERT((parts[i].image != nullptr) == has_images_);
         INGLE_ASSERT(!has_images_ || vision_->is_whole(*parts[i].image) == has_whole_images_);
+        token_index_.push_back(batch_.n_tokens);
         const int32_t last = batch_.n_tokens + static_cast<int32_t>(parts[i].tokens.size()) - 1;
         if (parts[i].wants_all_logits) logits_index_[i] = batch_.n_tokens;
         else if (parts[i].wants_logits) logits_index_[i] = last;

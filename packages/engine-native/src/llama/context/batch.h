@@ -52,6 +52,9 @@ public:
     /// Whether the batch has images whose tokens attend to each other.
     bool has_whole_images() const { return has_whole_images_; }
 
+    /// Index of a part's first token.
+    int32_t token_index(size_t part) const { return token_index_[part]; }
+
     /// Index of a part's first token with logits; -1 if it wants none.
     int32_t logits_index(size_t part) const { return logits_index_[part]; }
 
@@ -68,6 +71,7 @@ private:
     /// tokens, then the second ones, and so on.
     std::vector<float> embeddings_;
     std::vector<llama_pos> image_positions_;
+    std::vector<int32_t> token_index_;
     std::vector<int32_t> logits_index_;
 };
 

@@ -42,7 +42,9 @@ base::Result<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Mod
         check_computable(context->context_.get(), params->n_outputs_max);
         return context;
     };
-    return guarded_create<Context>(*model, create, out_of_memory);
+    auto created = guarded_create<Context>(*model, create, out_of_memory);
+    if (created || options.tapped_layers.empty()) return created;
+    return std::unexpected(untappable(*model, created.error()));
 }
 
 Context::Context(std::shared_ptr<const Model> model, const ContextOptions& options,
@@ -51,6 +53,7 @@ Context::Context(std::shared_ptr<const Model> model, const ContextOptions& optio
       types_{.k = params.type_k, .v = params.type_v},
       outputs_max_(static_cast<int32_t>(params.n_outputs_max)),
       has_yarn_(params.rope_scaling_type == LLAMA_ROPE_SCALING_TYPE_YARN),
+      tapped_layers_(options.tapped_layers),
       batch_(static_cast<int32_t>(params.n_batch), model_->vision()),
       positions_(static_cast<size_t>(slots) + 1),
       spare_(slots) {
@@ -61,6 +64,7 @@ Context::Context(std::shared_ptr<const Model> model, const ContextOptions& optio
     threadpool_ = make_threadpool(std::max(options.threads, options.threads_batch), options.placement);
     attach(context_.get(), threadpool_.get(), is_aborted_);
     if (options.has_mtp) llama_set_embeddings_nextn(context_.get(), true, true);
+    tap_layers(context_.get(), tapped_layers_);
     if (options.has_streams) stream_cells_ = static_cast<int32_t>(llama_n_ctx_seq(context_.get()));
 }
 
@@ -160,9 +164,14 @@ bool Context::undo(std::span<const BatchPart> parts) {
     return are_undone;
 }
 
+/// Where a part is in the batch.
+size_t Context::place_of(size_t part) const {
+    return stream_cells_ > 0 ? places_[part] : part;
+}
+
 /// Below 0 if the part wants no logits.
 int32_t Context::index_of(size_t part, size_t output) const {
-    const int32_t index = batch_.logits_index(stream_cells_ > 0 ? places_[part] : part);
+    const int32_t index = batch_.logits_index(place_of(part));
     return index < 0 ? index : index + static_cast<int32_t>(output);
 }
 
@@ -173,11 +182,20 @@ float* Context::logits(size_t part, size_t output) {
     return guarded<float*>(nullptr, [&] { return llama_get_logits_ith(context_.get(), index); });
 }
 
-const float* Context::state(size_t part, size_t output) {
+bool Context::add_states(size_t part, size_t token, std::vector<const float*>& states) {
     thread_.check();
-    const int32_t index = index_of(part, output);
-    if (index < 0) return nullptr;
-    return guarded<float*>(nullptr, [&] { return llama_get_embeddings_nextn_ith(context_.get(), index); });
+    const int32_t index = batch_.token_index(place_of(part)) + static_cast<int32_t>(token);
+    const auto add = [&](const float* state) {
+        if (state != nullptr) states.push_back(state);
+        return state != nullptr;
+    };
+    return guarded(false, [&] {
+        if (tapped_layers_.empty()) return add(llama_get_embeddings_nextn_ith(context_.get(), index));
+        return std::ranges::all_of(tapped_layers_, [&](int32_t layer) {
+            const auto number = static_cast<uint32_t>(layer);
+            return add(llama_get_embeddings_layer_inp_ith(context_.get(), number, index));
+        });
+    });
 }
 
 uint64_t Context::token_bytes() const {

@@ -62,11 +62,15 @@ public:
     /// failure. Valid until the next decode().
     float* logits(size_t part, size_t output = 0);
 
-    /// The hidden state of that token before the output matrix; null on failure. Needs ContextOptions::has_mtp. Valid as long.
-    const float* state(size_t part, size_t output);
+    /// Adds the hidden states of a part's token number `token`, drafts included: with ContextOptions::has_mtp the one before the output
+    /// matrix, which needs logits; otherwise those of ContextOptions::tapped_layers. False on failure. Valid as long.
+    bool add_states(size_t part, size_t token, std::vector<const float*>& states);
 
     /// Whether the model can generate: it is causal and keeps state between batches, which encoders do not.
     bool can_generate() const;
+
+    /// For the graphs of layers that draft from this context's hidden states.
+    llama_context* raw() const { return context_.get(); }
 
     /// The compute threads, to share with further contexts of the same thread.
     const ThreadpoolPtr& threadpool() const { return threadpool_; }
@@ -141,6 +145,7 @@ private:
     Context(std::shared_ptr<const Model> model, const ContextOptions& options,
             const llama_context_params& params, int32_t slots);
     int32_t index_of(size_t part, size_t output) const;
+    size_t place_of(size_t part) const;
     State copy_spare(uint64_t bytes_max);
     std::span<const BatchPart> in_streams(std::span<const BatchPart> parts);
     void apply_adapters();
@@ -158,6 +163,7 @@ private:
     bool has_yarn_;
     ThreadpoolPtr threadpool_;
     llama_context_ptr context_;
+    const std::vector<int32_t> tapped_layers_;
     Batch batch_;
     /// Of the model's adapters: those of the next batch, and those that llama.cpp was given; absent if that failed.
     std::vector<float> scales_;

@@ -144,6 +144,21 @@ base::Error context_out_of_memory(const Model& model, const llama_context_params
                        gibibytes(memory_total()) + ". Choose a shorter context or fewer parallel requests."};
 }
 
+void tap_layers(llama_context* context, const std::vector<int32_t>& layers) {
+    for (const int32_t layer : layers)
+        llama_set_embeddings_layer_inp(context, static_cast<uint32_t>(layer), true);
+}
+
+base::Error untappable(const Model& model, const base::Error& reason) {
+    // llama.cpp asserts it where it builds the graph.
+    if (reason.message.find("layer input tensor is null") == std::string::npos) return reason;
+    return {.code = Code::invalid_argument,
+            .message = "draftModel: llama.cpp does not give the hidden states that it reads of " +
+                       model.info().architecture +
+                       " models. Choose a smaller model of the same family as the draft model.",
+            .param = "draftModel"};
+}
+
 base::Error context_failed(const Model& model, const std::string& reason) {
     if (reason.find("GGML_ASSERT") != std::string::npos) return file_error(model.path(), reason);
     return {.code = Code::engine_failed, .message = "The context could not be created: " + reason};

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "llama.h"
 
@@ -84,6 +85,9 @@ struct ContextOptions {
     std::string mtp = "off";
     /// Decided from `mtp` when a context is planned (engine/limits.h): there is a context of them, too, and hidden states are kept.
     bool has_mtp = false;
+    /// Layers whose input is kept for every token, for a speculator (llama/model/speculator.h); the number of layers stands for the last
+    /// one's output. Not together with `has_mtp`.
+    std::vector<int32_t> tapped_layers = {};
 
     int32_t tokens_at_once() const {
         return ubatch_tokens > 0 ? std::min(ubatch_tokens, batch_tokens) : batch_tokens;
@@ -134,6 +138,13 @@ bool fits_machine(const Model& model, const llama_context_params& params);
 
 /// `out_of_memory`, with the sizes of the weights and the KV cache.
 base::Error context_out_of_memory(const Model& model, const llama_context_params& params);
+
+/// Keeps what ContextOptions::tapped_layers names, from the next batch on. Throws what llama.cpp asserts, at once or when the context's
+/// graph is laid out, if the architecture's graph does not give it.
+void tap_layers(llama_context* context, const std::vector<int32_t>& layers);
+
+/// The error for a context with tapped layers that was not created for `reason`: `invalid_argument` if the layers are why.
+base::Error untappable(const Model& model, const base::Error& reason);
 
 /// The error for llama.cpp's reason for not creating a context. Failed assertions are the file's fault: `model_invalid`; else
 /// `engine_failed`.

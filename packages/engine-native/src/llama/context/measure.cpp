@@ -33,6 +33,12 @@ MemoryUse& use_of(std::vector<MemoryUse>& uses, const std::string& device) {
     return found != uses.end() ? *found : uses.emplace_back(MemoryUse{.device = device});
 }
 
+/// Lays out the context's graph anew.
+void reserve(llama_context* context, const llama_context_params& params) {
+    llama_graph_reserve(context, std::min(params.n_ctx, params.n_ubatch), params.n_seq_max,
+                        params.n_outputs_max);
+}
+
 /// While one lives, a model's new contexts only lay out their memory, as those of an outline always do. llama.cpp reads this when
 /// a context is created, measured or freed, or reserves its graphs: all of it on the thread that owns the model's contexts.
 class LaysOutOnly {
@@ -51,24 +57,35 @@ private:
 } // namespace
 
 // Not done with llama.cpp's common/fit: it redirects the log of every thread to an object on its stack.
-base::Result<std::vector<MemoryUse>> measure(const Model& model, const ContextOptions& options,
-                                             int32_t slots) {
+base::Result<std::vector<MemoryUse>> measure(const Model& model, const ContextOptions& options, int32_t slots,
+                                             const std::function<void(llama_context*)>& beside) {
     const AssertionsThrow assertions_throw;
     try {
         const base::Result<llama_context_params> params = context_params(model, options, slots);
-        return params ? measure(model, *params) : std::unexpected(params.error());
+        if (!params) return std::unexpected(params.error());
+        auto uses = measure(model, *params, [&](llama_context* context) {
+            tap_layers(context, options.tapped_layers);
+            if (!options.tapped_layers.empty()) reserve(context, *params);
+            if (beside) beside(context);
+        });
+        if (!uses) return std::unexpected(untappable(model, uses.error()));
+        const uint64_t width = sizeof(float) * static_cast<uint64_t>(llama_model_n_embd(model.raw()));
+        use_of(*uses, "").compute += options.tapped_layers.size() * width * params->n_batch;
+        return uses;
     } catch (const std::exception& error) {
         return std::unexpected(context_failed(model, error.what()));
     }
 }
 
-base::Result<std::vector<MemoryUse>> measure(const Model& model, const llama_context_params& params) {
+base::Result<std::vector<MemoryUse>> measure(const Model& model, const llama_context_params& params,
+                                             const std::function<void(llama_context*)>& beside) {
     ErrorLines errors;
     const AssertionsThrow assertions_throw;
     try {
         const LaysOutOnly lays_out_only(model);
         const llama_context_ptr context(llama_init_from_model(model.raw(), params));
         if (context == nullptr) return std::unexpected(context_failed(model, errors.text()));
+        if (beside) beside(context.get());
         std::vector<MemoryUse> uses;
         for (const auto& [buffers, bytes] : llama_get_memory_breakdown(context.get())) {
             MemoryUse& use = use_of(uses, device_of(buffers));

@@ -7,6 +7,7 @@
 #include "llama/model/model.h"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -30,11 +31,13 @@ constexpr auto fields_of(const MemoryUse*) {
 
 /// The memory that a model and a context on it need, by device. `model` may be an outline; `slots` is as in
 /// Context::create(). Fails as kv_types() does, or with `model_invalid` or `engine_failed`. Any thread.
-base::Result<std::vector<MemoryUse>> measure(const Model& model, const ContextOptions& options,
-                                             int32_t slots);
+/// While the context is laid out, `beside` is called with it, if given.
+base::Result<std::vector<MemoryUse>> measure(const Model& model, const ContextOptions& options, int32_t slots,
+                                             const std::function<void(llama_context*)>& beside = {});
 
 /// The same for a context with these parameters. For a model that is loaded: the thread that owns its contexts.
-base::Result<std::vector<MemoryUse>> measure(const Model& model, const llama_context_params& params);
+base::Result<std::vector<MemoryUse>> measure(const Model& model, const llama_context_params& params,
+                                             const std::function<void(llama_context*)>& beside = {});
 
 /// Adds the uses of `more` to those of the same devices in `uses`.
 void add_uses(std::vector<MemoryUse>& uses, const std::vector<MemoryUse>& more);

@@ -96,18 +96,8 @@ base::Error not_locked() {
             .param = "mlock"};
 }
 
-/// Draft models that read another model's hidden states, or its KV cache.
-constexpr std::array<std::string_view, 3> kDependentDrafts{"eagle3", "dflash", "gemma4-assistant"};
-
 /// Rejects models that llama.cpp loads but that cannot be used here.
 base::Result<void> check_raw(const llama_model* model, const std::string& path) {
-    const std::string architecture = metadata(model, "general.architecture");
-    if (std::ranges::find(kDependentDrafts, architecture) != kDependentDrafts.end()) {
-        return base::fail(Code::model_unsupported,
-                          path + " is not a model of its own: " + architecture +
-                              " files draft from the state of another model, which is not supported. Choose "
-                              "a smaller model of the same family as the draft model.");
-    }
     if (!has_sane_numbers(model))
         return std::unexpected(file_error(path, "a number in its header is out of range"));
     if (llama_vocab_type(llama_model_get_vocab(model)) == LLAMA_VOCAB_TYPE_NONE) {
@@ -160,7 +150,7 @@ bool is_causal(const llama_model* model) {
     return metadata(model, key.c_str()) != "false";
 }
 
-ModelInfo read_info(const llama_model* model) {
+ModelInfo read_info(const llama_model* model, std::optional<Speculator> speculator) {
     const llama_vocab* vocab = llama_model_get_vocab(model);
     const bool is_recurrent = llama_model_is_recurrent(model) || llama_model_is_hybrid(model);
     return {.architecture = metadata(model, "general.architecture"),
@@ -180,6 +170,7 @@ ModelInfo read_info(const llama_model* model) {
             .rolls_back = !is_recurrent || llm_arch_supports_rs_rollback(
                                                llm_arch_from_string(metadata(model, "general.architecture"))),
             .mtp_layers = mtp_layers(model),
+            .speculator = std::move(speculator),
             .is_causal = is_causal(model),
             .has_encoder_half = llama_model_has_encoder(model),
             .pooling = pooling_of(model),
@@ -245,11 +236,11 @@ void Model::TemplatesDeleter::operator()(common_chat_templates* templates) const
     common_chat_templates_free(templates);
 }
 
-Model::Model(llama_model_ptr model, const ModelOptions& options)
+Model::Model(llama_model_ptr model, const ModelOptions& options, std::optional<Speculator> speculator)
     : workers_(options.workers),
       model_(std::move(model)),
       path_(options.path),
-      info_(read_info(model_.get())) {
+      info_(read_info(model_.get(), std::move(speculator))) {
     for (Token token = 0; token < info_.vocabulary_size; ++token) {
         if (is_end_of_generation(token)) end_tokens_.push_back(token);
     }
@@ -308,7 +299,9 @@ base::Result<std::shared_ptr<const Model>> Model::read(const ModelOptions& optio
         if (base::Result<void> checked = check_placed(placement, raw.get(), lines); !checked)
             return std::unexpected(checked.error());
         if (lines.find("failed to mlock") != std::string::npos) return std::unexpected(not_locked());
-        std::shared_ptr<Model> model(new Model(std::move(raw), options));
+        auto speculator = read_speculator(raw.get(), options.path, is_outline);
+        if (!speculator) return std::unexpected(speculator.error());
+        std::shared_ptr<Model> model(new Model(std::move(raw), options, std::move(*speculator)));
         if (is_outline) return model;
         const std::string& given = options.chat_template;
         if (base::Result<void> made = model->make_templates(given, progress.is_aborted); !made)

@@ -10,6 +10,7 @@
 #include "llama/grammar/grammars.h"
 #include "llama/model/adapters.h"
 #include "llama/model/placement.h"
+#include "llama/model/speculator.h"
 #include "llama/vision/vision.h"
 
 #include <atomic>
@@ -116,6 +117,8 @@ struct ModelInfo {
     bool rolls_back;
     /// Layers for multi-token prediction that were loaded and can be computed.
     int32_t mtp_layers;
+    /// Of a file that is not a model of its own: its layers draft for another model.
+    std::optional<Speculator> speculator = std::nullopt;
     /// Each token attends only to those before it. Models that are not causal cannot generate.
     bool is_causal;
     /// An encoder-decoder model, such as T5. Not supported.
@@ -228,7 +231,7 @@ private:
 
     static base::Result<std::shared_ptr<const Model>> read(const ModelOptions& options, bool is_outline,
                                                            Progress progress);
-    Model(llama_model_ptr model, const ModelOptions& options);
+    Model(llama_model_ptr model, const ModelOptions& options, std::optional<Speculator> speculator);
     base::Result<void> make_templates(const std::string& given, const std::atomic<bool>& is_aborted);
     std::shared_ptr<const Pieces> make_pieces() const;
 
