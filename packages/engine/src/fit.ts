@@ -38,6 +38,7 @@ import {
   type NativeLoadOptions,
   type NativeMeasure,
 } from "./native.ts";
+import { withDraftFile } from "./library/draft-file.ts";
 import { peekFile } from "./library/model-facts.ts";
 import { planBeside, summaryOf, type Choice, type Takes } from "./load-plan.ts";
 import { draftWeightsOptions, stretched, weightsOptions } from "./native-device-options.ts";
@@ -199,7 +200,7 @@ export async function measuring(
   signal: AbortSignal | undefined,
 ): Promise<{ checked: CheckedLoadOptions; file: string; measure: Measure }> {
   const { signal: _, onProgress: __, ...rest } = options;
-  const checked = checkLoadOptions(rest);
+  const checked = await withDraftFile(checkLoadOptions(rest));
   const file = path.resolve(modelPath);
   const projector = await projectorOf(checked, threadsOf(checked));
   const measure: Measure = async (each, size) => {
@@ -232,7 +233,7 @@ async function measureWithDraft(
 function draftOf(options: CheckedLoadOptions): NativeDraftOptions | null {
   const { draftModel, draftTokens = 0 } = options;
   if (draftModel === undefined) return null;
-  const weights = draftWeightsOptions(path.resolve(draftModel), options);
+  const weights = draftWeightsOptions(draftModel, options);
   return { model: { ...weights, projector: null, adapters: [], workers: [] }, draftTokens };
 }
 

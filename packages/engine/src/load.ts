@@ -25,6 +25,7 @@ import { invalidOption } from "./issue-message.ts";
 import { kvBlockTokens } from "./kv-blocks.ts";
 import { keptState } from "./kept-state.ts";
 import { KvBits, kvTypes } from "./kv-cache.ts";
+import { withDraftFile } from "./library/draft-file.ts";
 import { getModel } from "./library/fetch-model.ts";
 import { fileBytes } from "./library/paths.ts";
 import { projectorInstalledWith } from "./library/installed.ts";
@@ -129,7 +130,7 @@ export const LoadOptions = z
      * The GGUF file of a smaller model with the same vocabulary, which drafts tokens while a single reply is running. It pays if the
      * model needs far longer per token than the draft model. Cannot be combined with `ngram` or `mtp`.
 =======
-     * The GGUF file of a draft model. Either a smaller model with the same vocabulary, which drafts while a single reply is running: it
+     * The GGUF file of a draft model, or the name of an installed one. Either a smaller model with the same vocabulary, which drafts while a single reply is running: it
      * pays if the model needs far longer per token. Or a speculator that was trained for this model (EAGLE-3, DFlash, DSpark): its layers
      * read the model's hidden states and draft for all replies together. Cannot be combined with `ngram` or `mtp`.
 >>>>>>> 93c57bd0 (Speculators draft from a model's hidden states: EAGLE-3, DFlash and DSpark)
@@ -213,7 +214,7 @@ export interface LoadedModel extends AsyncDisposable {
  */
 export async function load(pathOrName: string, options: LoadOptions = {}): Promise<LoadedModel> {
   const { signal, onProgress, ...rest } = options;
-  const checked = checkLoadOptions(rest);
+  const checked = await withDraftFile(checkLoadOptions(rest));
   signal?.throwIfAborted();
   // Starts while the files' headers are read.
   const supervisor = checked.engine === "process" ? new Supervisor(checked) : undefined;
@@ -288,7 +289,7 @@ async function startModel(
     thinks: options.reasoning !== "off",
   };
   if (options.draftModel === undefined) return await Model.start(native, engine, parts);
-  const draft = await loadWeights(draftWeightsOptions(path.resolve(options.draftModel), options), {
+  const draft = await loadWeights(draftWeightsOptions(options.draftModel, options), {
     signal: options.signal,
     onProgress: undefined,
     projector: null,

@@ -63,6 +63,12 @@ describe("loading a model", () => {
       await using loaded = await load(name, { threads: 1, contextLength: 64 });
       expect(loaded.model.info.architecture).toBe("llama");
     }
+    await using drafted = await load("daily", { threads: 1, contextLength: 64, draftModel: "daily" });
+    expect((await drafted.model.generate({ prompt: "night", maxTokens: 8 })).usage.completionTokens).toBe(8);
+    await expect(load("daily", { contextLength: 64, draftModel: "nobody" })).rejects.toMatchObject({
+      code: "model_not_found",
+      message: expect.stringMatching(/draftModel: there is no file nobody.*ingle pull nobody/),
+    });
     expect(await codeOf(load("nobody"))).toBe("model_not_found");
     expect(await codeOf(load("acme/unknown-GGUF"))).toBe("model_not_found");
     expect(await codeOf(load("x".repeat(1000)))).toBe("model_not_found");

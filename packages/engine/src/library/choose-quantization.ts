@@ -1,7 +1,7 @@
 // Chooses one of a repository's models: the named one, else Q4_K_M, else the best that fits into memory.
 import { EngineError } from "../errors.ts";
 import { inWords } from "../memory.ts";
-import type { FileGroup, ListedFile } from "./gguf-files.ts";
+import { isDraftName, type FileGroup, type ListedFile } from "./gguf-files.ts";
 import { quantizationDefault } from "./quantization.ts";
 
 /** The share of memory that weights may take; the rest is for the system, the context and compute buffers. */
@@ -16,10 +16,10 @@ export function chooseModel<File extends ListedFile>(
   { repo, choice, memoryBytes }: { repo: string; choice: string | undefined; memoryBytes: number },
 ): FileGroup<File> {
   if (choice !== undefined) return named(groups, repo, choice);
-  const found = preferred(groups, memoryBytes);
+  const found = preferred(modelsAmong(groups), memoryBytes);
   if (found?.quantization === quantizationDefault) return named(groups, repo, quantizationDefault);
   if (found !== undefined) return found;
-  const smallest = groups.toSorted((a, b) => a.sizeBytes - b.sizeBytes)[0];
+  const smallest = modelsAmong(groups).toSorted((a, b) => a.sizeBytes - b.sizeBytes)[0];
   if (smallest === undefined) throw nothing(repo);
   throw tooLarge(repo, smallest, memoryBytes);
 }
@@ -42,8 +42,16 @@ export function choiceName<File extends ListedFile>(
   groups: readonly FileGroup<File>[],
 ): string {
   const { quantization, stem } = group;
-  const isUnique = groups.filter((other) => other.quantization === quantization).length === 1;
-  return quantization !== undefined && isUnique ? quantization : stem;
+  const alike = modelsAmong(groups).filter((other) => other.quantization === quantization);
+  return quantization !== undefined && alike.length === 1 && alike[0] === group ? quantization : stem;
+}
+
+/** Without those that draft for the others: these are chosen by the name of their file. All of them if there are no others. */
+function modelsAmong<File extends ListedFile>(
+  groups: readonly FileGroup<File>[],
+): readonly FileGroup<File>[] {
+  const models = groups.filter(({ stem }) => !isDraftName(stem));
+  return models.length > 0 ? models : groups;
 }
 
 function named<File extends ListedFile>(
@@ -54,7 +62,7 @@ function named<File extends ListedFile>(
   const wanted = choice.toLowerCase();
   const byStem = groups.filter((group) => group.stem.toLowerCase() === wanted);
   if (byStem.length > 0) return only(byStem, repo, choice);
-  const byQuantization = groups.filter((group) => group.quantization?.toLowerCase() === wanted);
+  const byQuantization = modelsAmong(groups).filter((group) => group.quantization?.toLowerCase() === wanted);
   if (byQuantization.length > 0) return only(byQuantization, repo, choice);
   if (groups.length === 0) throw nothing(repo);
   const there = groups.map((group) => choiceName(group, groups)).join(", ");

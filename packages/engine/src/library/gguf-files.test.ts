@@ -12,6 +12,41 @@ const summary = (...paths: string[]) =>
     mmproj: mmproj?.path,
   }));
 
+describe("files that draft for the models beside them", () => {
+  const groups = groupGgufFiles(
+    files(
+      "dspark-LFM2.5-1.2B-Q4_K_M.gguf",
+      "LFM2.5-1.2B-Q4_K_M.gguf",
+      "LFM2.5-1.2B-Q8_0.gguf",
+      "mmproj-F16.gguf",
+    ),
+    "repository",
+  );
+  const chosen = (choice: string | undefined) =>
+    chooseModel(groups, { repo: "o/m", choice, memoryBytes: 64e9 }).stem;
+
+  test("are chosen by the names of their files only", () => {
+    expect(chosen(undefined)).toBe("LFM2.5-1.2B-Q4_K_M");
+    expect(chosen("Q4_K_M")).toBe("LFM2.5-1.2B-Q4_K_M");
+    expect(chosen("dspark-LFM2.5-1.2B-Q4_K_M")).toBe("dspark-LFM2.5-1.2B-Q4_K_M");
+    expect(groups.map((group) => choiceName(group, groups))).toEqual([
+      "dspark-LFM2.5-1.2B-Q4_K_M",
+      "Q4_K_M",
+      "Q8_0",
+    ]);
+  });
+
+  test("do not keep a projector from the models", () => {
+    expect(groups.map(({ mmproj }) => mmproj?.path)).toContain("mmproj-F16.gguf");
+  });
+
+  test("are models like others in a repository of their own", () => {
+    const alone = groupGgufFiles(files("eagle3-x-Q8_0.gguf", "eagle3-x-F16.gguf"), "repository");
+    expect(chooseModel(alone, { repo: "o/m", choice: "Q8_0", memoryBytes: 64e9 }).stem).toBe("eagle3-x-Q8_0");
+    expect(alone.map((group) => choiceName(group, alone))).toEqual(["Q8_0", "F16"]);
+  });
+});
+
 describe("the quantization in a name", () => {
   test.each([
     ["LFM2-1.2B-Q4_K_M", "Q4_K_M"],

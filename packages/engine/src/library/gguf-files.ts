@@ -45,6 +45,7 @@ export function groupGgufFiles<File extends ListedFile>(
     );
     groups.set(key, [...(groups.get(key) ?? []), file]);
   }
+  const drafted = models.filter((file) => !isDraftName(partOf(file.path).stem));
   return [...groups.values()].flatMap((files) => {
     const ordered = files.toSorted((a, b) => partOf(a.path).number - partOf(b.path).number);
     const [first] = ordered;
@@ -54,7 +55,7 @@ export function groupGgufFiles<File extends ListedFile>(
         stem: partOf(first.path).stem,
         quantization: quantizationInName(first.path.slice(0, -".gguf".length).replace(partPattern, "")),
         files: ordered,
-        mmproj: projectorFor(first, { models, projectors, kind }),
+        mmproj: projectorFor(first, { models: drafted, projectors, kind }),
         sizeBytes: ordered.reduce((sum, file) => sum + file.sizeBytes, 0),
       },
     ];
@@ -106,6 +107,11 @@ function isComplete(files: readonly ListedFile[]): boolean {
     files.length === count &&
     files.every((file, index) => partOf(file.path).number === index + 1)
   );
+}
+
+/** Whether a file of this stem drafts for the models beside it, as llama.cpp names such files. */
+export function isDraftName(stem: string): boolean {
+  return /^(mtp|eagle3|dflash|dspark)-/i.test(stem);
 }
 
 /** Importance matrices are GGUF files too, but not models. */

@@ -94,7 +94,7 @@ export const speculationSettings = {
       details: "See [speculation](#speculation).",
     },
   ),
-  draftModel: text("--draft-model <file>", "Smaller model, or speculator, that drafts tokens for this one"),
+  draftModel: text("--draft-model <model>", "Smaller model, or speculator, that drafts tokens for this one"),
   draftTokens: integer("--draft-tokens <number>", "Maximum tokens that it drafts at a time, up to 16", {
     min: 1,
     max: 16,
