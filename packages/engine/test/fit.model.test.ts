@@ -38,6 +38,23 @@ describe("fitting a model into memory", () => {
     expect(drafted.computeBytes).toBeGreaterThan(alone.computeBytes);
   });
 
+  it("counts a speculator with its own context, beside that of the model whose matrices it uses", async () => {
+    const reading = { targetLayers: [0, 1, 1], hasOwnMatrices: false };
+    for (const speculator of [
+      { architecture: "eagle3", ...reading },
+      { architecture: "dflash", isDspark: true, ...reading },
+    ] as const) {
+      const [file, draftModel] = [await tinyModel(), await tinyModel(speculator)];
+      const footprintWith = async (options: Parameters<typeof fitModel>[1]) =>
+        (await fitModel(file, { threads: 1, ...options }, { budget: plenty })).footprint;
+      const [alone, drafted] = [await footprintWith({}), await footprintWith({ draftModel })];
+      expect(drafted.weightsBytes).toBeGreaterThan(alone.weightsBytes);
+      expect(drafted.weightsBytes).toBeLessThan(2 * alone.weightsBytes);
+      expect(drafted.contextBytes).toBeGreaterThan(alone.contextBytes);
+      expect(drafted.computeBytes).toBeGreaterThan(alone.computeBytes);
+    }
+  });
+
   it("counts layers for multi-token prediction with their own context, where they draft", async () => {
     for (const architecture of ["glm4moe", "qwen35"] as const) {
       const file = await tinyModel({ architecture });
