@@ -169,7 +169,7 @@ test.each([408, 409, 429, 500, 503, 504])(
   },
 );
 
-test.each([400, 401, 403, 404, 405, 413, 415])("does not try again after %i", async (status) => {
+test.each([400, 401, 403, 404, 405, 413, 415, 501])("does not try again after %i", async (status) => {
   respond(json(failure("invalid_request", "invalid_request_error"), status));
   await expect(client.chat.completions.create(body)).rejects.toMatchObject({ status });
   expect(server.seen).toHaveLength(1);

@@ -39,12 +39,13 @@ const longestDelayMs = 8_000;
 /** If the server asks for a longer delay, the request is not retried; the caller may, by `error.retryAfterMs`. */
 const longestRetryAfterMs = 60_000;
 
-/** Whether the same request may succeed later: after a broken connection, 408, 409, 429 and 5xx. */
+/** Whether the same request may succeed later: after a broken connection, 408, 409, 429 and 5xx except 501. */
 export function isWorthRetrying(error: unknown): boolean {
   if (error instanceof ConnectionError) return true;
   if (!(error instanceof ApiError)) return false;
   if ((error.retryAfterMs ?? 0) > longestRetryAfterMs) return false;
-  return [408, 409, 429].includes(error.status) || error.status >= 500;
+  // After 501, the server must be started differently.
+  return [408, 409, 429].includes(error.status) || (error.status >= 500 && error.status !== 501);
 }
 
 /** The delay before retry number `retry` (from 0): the server's if it gave one, otherwise doubling, with up to half of it random. */

@@ -14,6 +14,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const structs: Readonly<Record<string, string>> = {
   NativeContextOptions: "ContextOptions",
   NativeEngineOptions: "EngineOptions",
+  NativeDraftOptions: "DraftModelOptions",
   NativeSampling: "Sampling",
   NativeRequest: "Submission",
   NativeStats: "Stats",

@@ -33,7 +33,7 @@ export const wireErrors = {
   client_closed: { status: 499, type: "client_closed_error", anthropicType: "api_error" },
   internal: { status: 500, type: "server_error", anthropicType: "api_error" },
   engine_failed: { status: 500, type: "server_error", anthropicType: "api_error" },
-  not_enabled: { status: 501, type: "not_supported_error", anthropicType: "api_error" },
+  not_enabled: { status: 501, type: "not_supported_error", anthropicType: "api_error", isFinal: true },
   model_loading: { status: 503, type: "unavailable_error", anthropicType: "overloaded_error" },
   out_of_memory: { status: 503, type: "unavailable_error", anthropicType: "overloaded_error" },
   shutting_down: { status: 503, type: "unavailable_error", anthropicType: "overloaded_error" },
@@ -48,6 +48,8 @@ interface WireErrorKind {
   /** The family of a code, as existing clients know it. */
   type: string;
   anthropicType?: string;
+  /** Whether clients that would retry after such a status are told not to. */
+  isFinal?: boolean;
 }
 
 /** What went wrong, for programs; messages may change. */
@@ -55,6 +57,12 @@ export type WireErrorCode = keyof typeof wireErrors;
 
 export function isWireErrorCode(value: unknown): value is WireErrorCode {
   return typeof value === "string" && Object.hasOwn(wireErrors, value);
+}
+
+/** Whether the same request would fail again, although clients retry after its status. */
+export function isFinalError(code: WireErrorCode): boolean {
+  const { isFinal = false }: WireErrorKind = wireErrors[code];
+  return isFinal;
 }
 
 /** The `type` of a code for Anthropic's clients. */

@@ -169,7 +169,14 @@ export type { ReasoningEffort } from "./fields/template-fields.ts";
 export { tokensMax } from "./fields/size-precheck.ts";
 export { Tool, toolsMax } from "./fields/tools.ts";
 export { Timings, Usage } from "./usage.ts";
-export { anthropicErrorType, ErrorBody, errorBody, isWireErrorCode, wireErrors } from "./errors.ts";
+export {
+  anthropicErrorType,
+  ErrorBody,
+  errorBody,
+  isFinalError,
+  isWireErrorCode,
+  wireErrors,
+} from "./errors.ts";
 export type { ErrorBodyDetails, WireErrorCode } from "./errors.ts";
 export { firstIssue } from "./request-issue.ts";
 export type { RequestIssue } from "./request-issue.ts";

@@ -138,4 +138,6 @@ it("without a folder, slots are a 501 that names the flag", async () => {
       type: "not_supported_error",
       message: expect.stringContaining("--slot-save-path"),
     });
+  const response = await post(server, "/slots/0?action=erase");
+  expect(response.headers.get("x-should-retry")).toBe("false");
 });

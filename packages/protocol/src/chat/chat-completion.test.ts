@@ -113,6 +113,7 @@ const good = {
   lora: fc.array(fc.record({ id: fc.integer({ min: 0, max: 31 }), scale: number(-100, 100) }), {
     maxLength: 32,
   }),
+  id_slot: fc.integer({ min: -1, max: 1000 }),
   timings_per_token: fc.boolean(),
   ignore_eos: fc.boolean(),
   user: fc.string({ maxLength: userLengthMax }),

@@ -1,5 +1,5 @@
 // Sends any thrown value as an HTTP error: its wire code, the code's status, and a body in the shape of the route's protocol.
-import { errorBody, wireErrors, type ErrorBody } from "@ingle/protocol";
+import { errorBody, isFinalError, wireErrors, type ErrorBody } from "@ingle/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import { toWireError, type ErrorShape, type FieldNames } from "../http/to-wire-error.ts";
@@ -40,6 +40,8 @@ function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply
   const isPassing = status === wireErrors.overloaded.status || status === wireErrors.shutting_down.status;
   const retryAfter = error.details.retryAfterSeconds ?? (isPassing ? retryAfterDefault : undefined);
   if (retryAfter !== undefined) reply.header("retry-after", retryAfter);
+  // The client libraries of OpenAI and Anthropic follow it.
+  if (isFinalError(error.code)) reply.header("x-should-retry", "false");
   if (error.code === "unauthorized") reply.header("www-authenticate", "Bearer");
   // A stream that fails before its first event has already set the headers of a stream.
   reply.removeHeader("cache-control").header("content-type", "application/json; charset=utf-8");
