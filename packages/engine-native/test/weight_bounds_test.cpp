@@ -21,12 +21,6 @@ using test::Owned;
 
 namespace {
 
-constexpr ggml_type kQuantized[] = {
-    GGML_TYPE_Q4_0,    GGML_TYPE_Q5_0,  GGML_TYPE_Q8_0,    GGML_TYPE_IQ4_NL, GGML_TYPE_MXFP4,
-    GGML_TYPE_Q2_K,    GGML_TYPE_Q3_K,  GGML_TYPE_Q4_K,    GGML_TYPE_Q5_K,   GGML_TYPE_Q6_K,
-    GGML_TYPE_IQ4_XS,  GGML_TYPE_IQ3_S, GGML_TYPE_IQ3_XXS, GGML_TYPE_IQ2_S,  GGML_TYPE_IQ2_XS,
-    GGML_TYPE_IQ2_XXS, GGML_TYPE_IQ1_S, GGML_TYPE_IQ1_M,
-};
 constexpr ggml_type kFloats[] = {GGML_TYPE_F32, GGML_TYPE_F16, GGML_TYPE_BF16};
 
 /// Where the page is that may not be accessed.
@@ -159,7 +153,7 @@ TEST_CASE("bounds: products with quantized weights access nothing beside their o
     if (!has_panels()) return;
     ggml_cpu_init();
     FencedProducts products;
-    for (const ggml_type type : kQuantized) {
+    for (const ggml_type type : test::kPanelTypes) {
         const int64_t block = ggml_blck_size(type);
         for (const int64_t count : up_to(kCountMax)) products.check({type, 3 * block, kRows, count});
         for (const int64_t count : kCounts) {

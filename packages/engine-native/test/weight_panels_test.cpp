@@ -25,13 +25,6 @@ using test::Weights;
 
 namespace {
 
-constexpr ggml_type kTypes[] = {
-    GGML_TYPE_Q4_0,    GGML_TYPE_Q5_0,  GGML_TYPE_Q8_0,    GGML_TYPE_IQ4_NL, GGML_TYPE_MXFP4,
-    GGML_TYPE_Q2_K,    GGML_TYPE_Q3_K,  GGML_TYPE_Q4_K,    GGML_TYPE_Q5_K,   GGML_TYPE_Q6_K,
-    GGML_TYPE_IQ4_XS,  GGML_TYPE_IQ3_S, GGML_TYPE_IQ3_XXS, GGML_TYPE_IQ2_S,  GGML_TYPE_IQ2_XS,
-    GGML_TYPE_IQ2_XXS, GGML_TYPE_IQ1_S, GGML_TYPE_IQ1_M,
-};
-
 /// Whether groups of weights are indices of a table.
 bool has_grid(ggml_type type) {
     switch (type) {
@@ -115,7 +108,7 @@ TEST_CASE("panels: products are exact but for the rounding of floats, for every 
     constexpr double kErrorMax = 2e-6;
     constexpr double kUpstreamErrorMax = 4e-3; // it rounds inputs to other steps
     Random random(1);
-    for (const ggml_type type : kTypes) {
+    for (const ggml_type type : test::kPanelTypes) {
         const int64_t block = ggml_blck_size(type);
         for (const int64_t rows : {1, 7, 16, 37}) {
             for (const int64_t blocks : {1, 3, 8, 19}) {
@@ -143,7 +136,7 @@ TEST_CASE(
     Random random(2);
     constexpr int64_t kRows = 83;
     constexpr int64_t kCount = 40;
-    for (const ggml_type type : kTypes) {
+    for (const ggml_type type : test::kPanelTypes) {
         const std::string type_name = ggml_type_name(type);
         CAPTURE(type_name);
         const Weights weights = random_weights(random, type, 3072, kRows);
@@ -178,7 +171,7 @@ TEST_CASE(
 TEST_CASE("panels: an expert's products are the same bits as those of its matrix alone") {
     if (!has_panels()) return;
     Random random(3);
-    for (const ggml_type type : kTypes) {
+    for (const ggml_type type : test::kPanelTypes) {
         const std::string type_name = ggml_type_name(type);
         CAPTURE(type_name);
         const Weights weights = random_weights(random, type, 512, 35, 5);
@@ -194,7 +187,7 @@ TEST_CASE("panels: several matrices at once give the same bits as each alone") {
     Random random(5);
     constexpr int64_t kMatrices = 3;
     constexpr int64_t kCount = 4; // rows of inputs of each
-    for (const ggml_type type : kTypes) {
+    for (const ggml_type type : test::kPanelTypes) {
         const std::string type_name = ggml_type_name(type);
         CAPTURE(type_name);
         const Weights weights = random_weights(random, type, 512, 20, kMatrices);
@@ -218,7 +211,7 @@ TEST_CASE("panels: several matrices at once give the same bits as each alone") {
 TEST_CASE("panels: inputs of zero give zero, and the largest weights and inputs do not overflow") {
     if (!has_panels()) return;
     Random random(4);
-    for (const ggml_type type : kTypes) {
+    for (const ggml_type type : test::kPanelTypes) {
         const std::string type_name = ggml_type_name(type);
         CAPTURE(type_name);
         Weights weights = random_weights(random, type, 512, 16);

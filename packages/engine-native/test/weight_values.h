@@ -146,6 +146,14 @@ inline void check_experts(Random& random, const Weights& weights, int64_t tokens
     }
 }
 
+/// The quantized types whose products panels compute.
+inline constexpr ggml_type kPanelTypes[] = {
+    GGML_TYPE_Q4_0,    GGML_TYPE_Q5_0,  GGML_TYPE_Q8_0,    GGML_TYPE_IQ4_NL, GGML_TYPE_MXFP4,
+    GGML_TYPE_Q2_K,    GGML_TYPE_Q3_K,  GGML_TYPE_Q4_K,    GGML_TYPE_Q5_K,   GGML_TYPE_Q6_K,
+    GGML_TYPE_IQ4_XS,  GGML_TYPE_IQ3_S, GGML_TYPE_IQ3_XXS, GGML_TYPE_IQ2_S,  GGML_TYPE_IQ2_XS,
+    GGML_TYPE_IQ2_XXS, GGML_TYPE_IQ1_S, GGML_TYPE_IQ1_M,
+};
+
 /// Panels need AVX2; elsewhere upstream's products are used.
 inline bool has_panels() {
     return ggml_cpu_has_avx2() != 0 && ggml_cpu_has_fma() != 0;

@@ -1,6 +1,5 @@
 // load(): loads a model file into a Model and its Tokenizer, with progress, abort, and defaults that fit this machine.
 import { createHash } from "node:crypto";
-import path from "node:path";
 import { z } from "zod";
 import {
   abortedWith,
@@ -27,9 +26,8 @@ import { keptState } from "./kept-state.ts";
 import { KvBits, kvTypes } from "./kv-cache.ts";
 import { withDraftFile } from "./library/draft-file.ts";
 import { getModel } from "./library/fetch-model.ts";
-import { fileBytes } from "./library/paths.ts";
 import { projectorInstalledWith } from "./library/installed.ts";
-import { parseModelSpec } from "./library/model-spec.ts";
+import { pathMeant } from "./library/locate.ts";
 import {
   modelTraits,
   templateTraits,
@@ -254,15 +252,14 @@ function templateOf(file: ModelTraits | undefined, given: string): TemplateTrait
   return file === undefined ? undefined : { knowsTools: file.knowsTools, knowsThinking: file.knowsThinking };
 }
 
-/** Finds the model's file and projector. The path of an existing file need not end in `.gguf`: the names of cached files do not. */
+/** Finds the model's file and projector. */
 async function filesOf(
   pathOrName: string,
   { mmproj }: CheckedLoadOptions,
   signal: AbortSignal | undefined,
 ): Promise<{ file: string; mmproj: string | null }> {
-  const resolved = path.resolve(pathOrName);
-  const isPath = parseModelSpec(pathOrName).kind === "file" || (await fileBytes(resolved)) !== undefined;
-  if (isPath) return { file: resolved, mmproj: mmproj ?? null };
+  const given = await pathMeant(pathOrName);
+  if (given !== undefined) return { file: given, mmproj: mmproj ?? null };
   const file = await getModel(pathOrName, { signal });
   if (mmproj !== undefined) return { file, mmproj };
   return { file, mmproj: (await projectorInstalledWith(file)) ?? null };

@@ -21,6 +21,26 @@ export async function expectTextsTogether(
   }
 }
 
+/** Eight requests at once, for which `tight` has too little room, give the texts that `plain` gives each alone, and leave nothing behind. */
+export async function expectSameTextsWhenPreempted(tight: LoadedModel, plain: LoadedModel): Promise<void> {
+  const requests = prompts(8).map((prompt) => ({ prompt, temperature: 0, maxTokens: 150 }));
+  const expected: string[] = [];
+  for (const request of requests) expected.push((await plain.model.generate(request)).text);
+  await expectTextsTogether(tight, requests, expected);
+  expect(tight.model.stats().preemptions).toBeGreaterThan(0);
+  await until(() => tight.model.stats().running === 0);
+  expect(tight.model.stats().cellsUsed).toBe(0);
+}
+
+/** Where drafts are nearly always wrong, few are made, and texts are those without. */
+export async function expectRest(wrong: LoadedModel, without: LoadedModel): Promise<void> {
+  for (const prompt of prompts(4)) {
+    const request = { prompt, temperature: 0, maxTokens: 150 };
+    expect((await wrong.model.generate(request)).text).toBe((await without.model.generate(request)).text);
+  }
+  expect(wrong.model.stats().draftedTokens).toBeLessThan(200);
+}
+
 /** A request that is cancelled at several points, while drafts are verified, holds no cells afterwards. */
 export async function expectFreedWhenCancelled(
   { model }: LoadedModel,

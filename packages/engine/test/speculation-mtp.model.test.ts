@@ -1,8 +1,13 @@
 // Drafts of a model's own layers for multi-token prediction: they change no text.
 import { load, type LoadedModel } from "@ingle/engine";
-import { tinyModel, until } from "@ingle/fixtures";
+import { tinyModel } from "@ingle/fixtures";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { expectDraftsTakenBack, expectFreedWhenCancelled, expectTextsTogether } from "./drafted-texts.ts";
+import {
+  expectDraftsTakenBack,
+  expectFreedWhenCancelled,
+  expectRest,
+  expectSameTextsWhenPreempted,
+} from "./drafted-texts.ts";
 import { loadExact, prompts } from "./tiny.ts";
 
 /** Enough layers, and few enough tokens, that a draft costs little beside a step of the model. */
@@ -51,13 +56,7 @@ describe.each(["glm4moe", "qwen35"] as const)("layers for multi-token prediction
       { contextLength: 400, cells: 700, parallel: 6, speculation: "mtp" },
       { architecture, drafts: "right", ...heavy },
     );
-    const requests = prompts(8).map((prompt) => ({ prompt, temperature: 0, maxTokens: 150 }));
-    const expected: string[] = [];
-    for (const request of requests) expected.push((await plain.model.generate(request)).text);
-    await expectTextsTogether(tight, requests, expected);
-    expect(tight.model.stats().preemptions).toBeGreaterThan(0);
-    await until(() => tight.model.stats().running === 0);
-    expect(tight.model.stats().cellsUsed).toBe(0);
+    await expectSameTextsWhenPreempted(tight, plain);
   });
 
   it("change no text of chats that continue, and share what others computed", async () => {
@@ -92,11 +91,7 @@ describe.each(["glm4moe", "qwen35"] as const)("layers for multi-token prediction
   it("that are nearly always wrong rest, and change no text", async () => {
     await using wrong = await loadExact(options, { architecture, ...heavy });
     await using without = await loadExact({ ...options, speculation: "off" }, { architecture, ...heavy });
-    for (const prompt of prompts(4)) {
-      const request = { prompt, temperature: 0, maxTokens: 150 };
-      expect((await wrong.model.generate(request)).text).toBe((await without.model.generate(request)).text);
-    }
-    expect(wrong.model.stats().draftedTokens).toBeLessThan(200);
+    await expectRest(wrong, without);
   });
 });
 

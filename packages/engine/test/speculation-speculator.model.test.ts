@@ -1,8 +1,13 @@
 // Drafts of speculators (EAGLE-3, DSpark), which read the hidden states of the model that they were made for: they change no text.
 import { load, type LoadedModel } from "@ingle/engine";
-import { tinyModel, until } from "@ingle/fixtures";
+import { tinyModel } from "@ingle/fixtures";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { expectDraftsTakenBack, expectFreedWhenCancelled, expectTextsTogether } from "./drafted-texts.ts";
+import {
+  expectDraftsTakenBack,
+  expectFreedWhenCancelled,
+  expectRest,
+  expectSameTextsWhenPreempted,
+} from "./drafted-texts.ts";
 import { loadExact, loadTiny, prompts } from "./tiny.ts";
 
 /** Enough layers, and few enough tokens, that a draft costs little beside a step of the model. */
@@ -46,13 +51,7 @@ describe.each([
 
   it("changes no text of eight requests at once, some preempted or cancelled", async () => {
     await using tight = await loadExact({ contextLength: 400, cells: 700, parallel: 6, draftModel }, model);
-    const requests = prompts(8).map((prompt) => ({ prompt, temperature: 0, maxTokens: 150 }));
-    const expected: string[] = [];
-    for (const request of requests) expected.push((await plain.model.generate(request)).text);
-    await expectTextsTogether(tight, requests, expected);
-    expect(tight.model.stats().preemptions).toBeGreaterThan(0);
-    await until(() => tight.model.stats().running === 0);
-    expect(tight.model.stats().cellsUsed).toBe(0);
+    await expectSameTextsWhenPreempted(tight, plain);
   });
 
   it("leaves nothing behind when requests are cancelled, and the next request is correct", async () => {
@@ -66,11 +65,7 @@ describe.each([
     const random = await tinyModel(speculator);
     await using wrong = await loadExact({ ...options, draftModel: random }, { architecture, ...heavy });
     await using without = await loadExact({ ...options, speculation: "off" }, { architecture, ...heavy });
-    for (const prompt of prompts(4)) {
-      const request = { prompt, temperature: 0, maxTokens: 150 };
-      expect((await wrong.model.generate(request)).text).toBe((await without.model.generate(request)).text);
-    }
-    expect(wrong.model.stats().draftedTokens).toBeLessThan(200);
+    await expectRest(wrong, without);
   });
 });
 

@@ -1,10 +1,8 @@
 // Finds the file of a draft model by what the user wrote: a path, or the name of an installed model.
-import path from "node:path";
 import { EngineError } from "../errors.ts";
 import { findInstalled } from "./installed.ts";
 import type { LibraryOptions } from "./library-options.ts";
-import { parseModelSpec } from "./model-spec.ts";
-import { fileBytes } from "./paths.ts";
+import { pathMeant } from "./locate.ts";
 
 /** The options with the path of their draft model, if there is one. Throws `model_not_found` for a name that is not installed. */
 export async function withDraftFile<Options extends { draftModel?: string | undefined }>(
@@ -13,9 +11,8 @@ export async function withDraftFile<Options extends { draftModel?: string | unde
 ): Promise<Options> {
   const { draftModel } = options;
   if (draftModel === undefined) return options;
-  const resolved = path.resolve(draftModel);
-  const isPath = parseModelSpec(draftModel).kind === "file" || (await fileBytes(resolved)) !== undefined;
-  if (isPath) return { ...options, draftModel: resolved };
+  const file = await pathMeant(draftModel);
+  if (file !== undefined) return { ...options, draftModel: file };
   const installed = await findInstalled(draftModel, library);
   if (installed !== undefined) return { ...options, draftModel: installed.path };
   throw new EngineError(

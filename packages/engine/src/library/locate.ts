@@ -15,6 +15,7 @@ import { folderId, mlxChoice, mlxRepository, type MlxRepository } from "./mlx/ml
 import { listFiles } from "./model-folders.ts";
 import { isGgufName, parseModelSpec, type ModelSpec } from "./model-spec.ts";
 import { type NpmModel, starterModel } from "./npm-model.ts";
+import { fileBytes } from "./paths.ts";
 
 /** A model and its source. `id` is its name in requests. */
 export type LocatedModel =
@@ -35,6 +36,16 @@ export type LocatedModel =
 export interface HubModel {
   repository: HubRepository;
   group: FileGroup<HubFile>;
+}
+
+/**
+ * The absolute path that a text means, if it is no name. The path of an existing file need not end in `.gguf`: the names of cached files
+ * do not.
+ */
+export async function pathMeant(text: string): Promise<string | undefined> {
+  const resolved = path.resolve(text);
+  const isPath = parseModelSpec(text).kind === "file" || (await fileBytes(resolved)) !== undefined;
+  return isPath ? resolved : undefined;
 }
 
 /**
