@@ -4,6 +4,7 @@ import path from "node:path";
 
 import { budgetProblems, filesOverAim } from "./budgets.ts";
 import { clangFormat } from "./clang-format.ts";
+import { conflictProblems } from "./conflict-markers.ts";
 import { docProblems } from "./docs.ts";
 import { readTextFiles, root, type TextFile } from "./files.ts";
 import { layerProblems } from "./layers.ts";
@@ -18,6 +19,7 @@ interface Step {
 
 /** Cheap steps first; lint reads the declarations that types has built. */
 const steps: readonly Step[] = [
+  { name: "conflicts", run: async () => report(await conflictProblems(root)) },
   { name: "layers", run: (files) => report(layerProblems(files)) },
   { name: "budgets", run: (files) => report(budgetProblems(files)) },
   { name: "docs", run: async (files) => report([...docProblems(files), ...(await referenceProblems())]) },

@@ -119,19 +119,15 @@ export const LoadOptions = z
      */
     cacheDir: z.string().min(1).optional(),
     /**
-<<<<<<< HEAD
      * A folder for the files of `model.slots.save()` and `restore()`, which is created. They contain conversations, so only their owner
      * can read them. Default: there are no such files.
      */
     slotDir: z.string().min(1).optional(),
     /**
-     * The GGUF file of a smaller model with the same vocabulary, which drafts tokens while a single reply is running. It pays if the
-     * model needs far longer per token than the draft model. Cannot be combined with `ngram` or `mtp`.
-=======
-     * The GGUF file of a draft model, or the name of an installed one. Either a smaller model with the same vocabulary, which drafts while a single reply is running: it
-     * pays if the model needs far longer per token. Or a speculator that was trained for this model (EAGLE-3, DFlash, DSpark): its layers
-     * read the model's hidden states and draft for all replies together. Cannot be combined with `ngram` or `mtp`.
->>>>>>> 93c57bd0 (Speculators draft from a model's hidden states: EAGLE-3, DFlash and DSpark)
+     * The GGUF file of a draft model, or the name of an installed one. Either a smaller model with the same vocabulary, which drafts
+     * while a single reply is running: it pays if the model needs far longer per token. Or a speculator that was trained for this
+     * model (EAGLE-3, DFlash, DSpark): its layers read the model's hidden states and draft for all replies together. Cannot be
+     * combined with `ngram` or `mtp`.
      */
     draftModel: z.string().min(1).optional(),
     /**

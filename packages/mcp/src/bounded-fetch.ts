@@ -1,22 +1,48 @@
-// A fetch() that limits the size of responses, for connections to MCP servers.
+// A fetch() that limits the size of messages, for connections to MCP servers.
+import { MessageMeter } from "./message-limit.ts";
 
-/** Reading more of a body than `bytesMax` fails with an error that says so. */
-export function boundedFetch(bytesMax: number): typeof fetch {
-  return async (input, init) => {
-    const response = await fetch(input, init);
-    if (response.body === null) return response;
-    const { status, statusText, headers } = response;
-    return new Response(response.body.pipeThrough(limited(bytesMax)), { status, statusText, headers });
-  };
-}
+const lineEnd = 0x0a;
+const carriageReturn = 0x0d;
 
-function limited(bytesMax: number): TransformStream<Uint8Array, Uint8Array> {
-  let bytes = 0;
+/** Reading more of a body than one message may hold fails with MessageTooLarge; of an event stream, more than one event may hold. */
+export const boundedFetch: typeof fetch = async (input, init) => {
+  const response = await fetch(input, init);
+  if (response.body === null) return response;
+  const { status, statusText, headers } = response;
+  const isStream = headers.get("content-type")?.startsWith("text/event-stream") ?? false;
+  const body = response.body.pipeThrough(isStream ? limitedEvents() : limited());
+  return new Response(body, { status, statusText, headers });
+};
+
+function limited(): TransformStream<Uint8Array, Uint8Array> {
+  const meter = new MessageMeter();
   return new TransformStream({
     transform: (chunk, controller) => {
-      bytes += chunk.length;
-      if (bytes > bytesMax) controller.error(new Error(`the response has more than ${bytesMax} bytes`));
-      else controller.enqueue(chunk);
+      meter.add(chunk);
+      controller.enqueue(chunk);
+    },
+  });
+}
+
+/** An empty line ends an event. */
+function limitedEvents(): TransformStream<Uint8Array, Uint8Array> {
+  let meter = new MessageMeter();
+  let isEmptyLine = true;
+  const add = (bytes: Uint8Array): void => {
+    meter.add(bytes);
+    isEmptyLine &&= bytes.every((byte) => byte === carriageReturn);
+  };
+  return new TransformStream({
+    transform: (chunk, controller) => {
+      let start = 0;
+      for (let end = chunk.indexOf(lineEnd); end !== -1; end = chunk.indexOf(lineEnd, start)) {
+        add(chunk.subarray(start, end));
+        if (isEmptyLine) meter = new MessageMeter();
+        isEmptyLine = true;
+        start = end + 1;
+      }
+      add(chunk.subarray(start));
+      controller.enqueue(chunk);
     },
   });
 }

@@ -10,7 +10,8 @@ import {
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { boundedFetch } from "./bounded-fetch.ts";
 import type { HttpServer, StdioServer } from "./mcp-config.ts";
-import { messageBytesMax } from "./mcp-limits.ts";
+import { MessageBuffer } from "./message-buffer.ts";
+import { MessageTooLarge } from "./message-limit.ts";
 
 /** The last part of a process's stderr, kept for the reason why it ended. */
 const stderrTailMax = 2_000;
@@ -102,9 +103,8 @@ export class Link {
     });
     // oxlint-disable prefer-add-event-listener -- the SDK's client is no event target
     client.onclose = () => this.#ended.abort(this.#whyClosed());
-    client.onerror = ({ message }) => {
-      if (!overflow.test(message)) return;
-      this.#ended.abort(`was stopped: it sent a message of more than ${messageBytesMax} bytes`);
+    client.onerror = (error) => {
+      if (error instanceof MessageTooLarge) this.#ended.abort(`was stopped: it ${error.message}`);
     };
     // oxlint-enable prefer-add-event-listener
     this.#client = client;
@@ -117,7 +117,7 @@ export class Link {
     if (target.kind === "http") {
       return new StreamableHTTPClientTransport(new URL(target.url), {
         requestInit: { headers: target.headers },
-        fetch: boundedFetch(messageBytesMax),
+        fetch: boundedFetch,
       });
     }
     const { command, args, env, cwd } = target;
@@ -127,8 +127,9 @@ export class Link {
       env: { ...env },
       ...(cwd === undefined ? {} : { cwd }),
       stderr: "pipe",
-      maxBufferSize: messageBytesMax,
     });
+    // The SDK has no option for it. Its own buffer is joined with every piece that arrives, and does not count values.
+    Object.assign(transport, { _readBuffer: new MessageBuffer() });
     transport.stderr?.on("data", (chunk: Buffer) => {
       this.#stderrTail = (this.#stderrTail + String(chunk)).slice(-stderrTailMax);
     });
@@ -149,9 +150,6 @@ async function endSession(transport: StreamableHTTPClientTransport): Promise<voi
   ]);
 }
 
-/** The SDK's error for a message that is too long. It then ends the server's process. */
-const overflow = /exceeded maximum size/;
-
 /** The system's error for a program or folder that is not there. */
 function isMissingFile(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ENOENT";
@@ -160,6 +158,7 @@ function isMissingFile(error: unknown): boolean {
 /** fetch() says only that it failed; its cause says why. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
+  if (error instanceof MessageTooLarge) return `it ${error.message}`;
   return error.cause instanceof Error ? reasonOf(error.cause) : printable(error.message);
 }
 

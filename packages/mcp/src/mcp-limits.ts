@@ -1,8 +1,17 @@
 // The limits of MCP servers and of the calls of their tools. A file may change those in `McpLimits`.
 import { z } from "zod";
 
-/** Bytes of one message of a server, as usual in the SDK: room for a few large images. */
-export const messageBytesMax = 10 * 1024 * 1024;
+/** Bytes of one message of a server: room for a few large images. Reading more at once would block the event loop for too long. */
+export const messageBytesMax = 8 * 1024 * 1024;
+
+/**
+ * Values of one message: the parts of its lists and objects. Making objects of them and checking them takes the SDK about 50 ms, in
+ * which nothing else runs. A hundred tools have some thousand.
+ */
+export const messageValuesMax = 100_000;
+
+/** Sentences about tools of one server that are left out. */
+export const problemsMax = 16;
 
 /** Bytes of an mcp.json. */
 export const configBytesMax = 1024 * 1024;

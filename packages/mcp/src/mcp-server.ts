@@ -1,8 +1,9 @@
 // One server of the file: it is started and stopped, and its tools are called if that is allowed.
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { checkTool, type Tool } from "@ingle/engine";
 import { Approvals, type Ask, type CallRequest } from "./approvals.ts";
 import type { ServerConfig } from "./mcp-config.ts";
-import { toolCharactersMax, type McpLimits } from "./mcp-limits.ts";
+import { problemsMax, toolCharactersMax, type McpLimits } from "./mcp-limits.ts";
 import { ServerConnection, type DescribedTool } from "./server-connection.ts";
 import type { ToolOutput } from "./tool-output.ts";
 
@@ -116,7 +117,7 @@ export class McpServer {
       if (target.kind === "invalid") throw new Error(`has a wrong entry: ${target.problem}`);
       this.#connection = await ServerConnection.open(name, target, { limits, signal: this.#stop.signal });
       const offered = this.#connection.tools.filter((tool) => offers(tool.name));
-      this.#tools = offered.flatMap((tool) => checked(tool, this.#problems));
+      this.#tools = await usable(offered, limits, this.#problems);
       this.#phase = "ready";
     } catch (error) {
       this.#phase = "failed";
@@ -125,22 +126,49 @@ export class McpServer {
   }
 }
 
-/** The tool, or none if models cannot be told of it; then the problem is added. */
-function checked(
-  { name: tool, title, description, parameters }: DescribedTool,
+/**
+ * Those that models can be told of, up to the limit of all servers together. Adds a sentence for those that are left out. Many tools
+ * are checked in several turns of the event loop.
+ */
+async function usable(
+  offered: readonly DescribedTool[],
+  limits: McpLimits,
   problems: string[],
-): CheckedTool[] {
+): Promise<readonly CheckedTool[]> {
+  const tools: CheckedTool[] = [];
+  const wrong: string[] = [];
+  let seen = 0;
+  for (const tool of offered) {
+    if (tools.length === limits.tools) break;
+    seen += 1;
+    const found = checked(tool);
+    if (typeof found === "string") wrong.push(found);
+    else tools.push(found);
+    await nextTurn();
+  }
+  problems.push(...wrong.slice(0, problemsMax));
+  if (wrong.length > problemsMax)
+    problems.push(`${wrong.length - problemsMax} more of its tools are left out for such reasons.`);
+  if (seen < offered.length)
+    problems.push(`${offered.length - seen} more of its tools are left out: the limit is ${limits.tools}.`);
+  return tools;
+}
+
+/** The tool, or why models cannot be told of it. */
+function checked({ name: tool, title, description, parameters }: DescribedTool): CheckedTool | string {
   try {
-    const length = JSON.stringify([description, parameters]).length;
+    const length = JSON.stringify([tool, title, description, parameters]).length;
     if (length > toolCharactersMax)
       throw new Error(
-        `its description and parameters have ${length} characters, the limit is ${toolCharactersMax}.`,
+        `its name, description and parameters have ${length} characters, the limit is ${toolCharactersMax}.`,
       );
     const { name: _name, ...rest } = checkTool({ name: "tool", description, parameters });
-    return [{ ...rest, tool, title }];
+    return { ...rest, tool, title };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    problems.push(`The tool ${JSON.stringify(tool)} is left out: ${why}`);
-    return [];
+    return `The tool ${JSON.stringify(tool.slice(0, shownNameMax))} is left out: ${why}`;
   }
 }
+
+/** Characters of a tool's name in a sentence. */
+const shownNameMax = 64;

@@ -161,15 +161,15 @@ export class McpServers implements AsyncDisposable {
     this.#nameTools();
   }
 
-  /** Gives all tools names of their own, as many as the limit allows. */
+  /** Gives as many tools as the limit allows names of their own. */
   #nameTools(): void {
     const all = this.#servers.flatMap(({ name, tools }) => tools.map((tool) => ({ ...tool, server: name })));
-    const names = uniqueNames(all);
-    const tools = all.map((tool, index) => ({ ...tool, name: names[index] ?? "" }));
+    const kept = all.slice(0, this.#limits.tools);
+    const names = uniqueNames(kept);
     const leftOut = new Map<string, number>();
-    for (const { server } of tools.slice(this.#limits.tools))
+    for (const { server } of all.slice(this.#limits.tools))
       leftOut.set(server, (leftOut.get(server) ?? 0) + 1);
-    this.#tools = tools.slice(0, this.#limits.tools);
+    this.#tools = kept.map((tool, index) => ({ ...tool, name: names[index] ?? "" }));
     this.#leftOut = leftOut;
   }
 }

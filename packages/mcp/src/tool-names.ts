@@ -18,10 +18,13 @@ export function uniqueNames(tools: readonly ServerTool[]): string[] {
   const counts = new Map<string, number>();
   for (const name of plain) counts.set(name, (counts.get(name) ?? 0) + 1);
   const taken = new Set(plain.filter((name) => counts.get(name) === 1));
+  const lastNumbers = new Map<string, number>();
   return tools.map(({ server, tool }, index) => {
     const own = plain[index] ?? "";
     if (counts.get(own) === 1) return own;
-    const name = numbered(safeName(`${server}__${tool}`), taken);
+    const longer = safeName(`${server}__${tool}`);
+    const { name, number } = numbered(longer, (lastNumbers.get(longer) ?? 0) + 1, taken);
+    lastNumbers.set(longer, number);
     taken.add(name);
     return name;
   });
@@ -31,10 +34,11 @@ function safeName(name: string): string {
   return name.replace(/[^\w.-]/g, "_").slice(0, nameMax);
 }
 
-function numbered(name: string, taken: ReadonlySet<string>): string {
-  for (let number = 1; ; number += 1) {
+/** The first name that is not taken, from this number on. The smaller numbers of the same name must all be taken. */
+function numbered(name: string, first: number, taken: ReadonlySet<string>): { name: string; number: number } {
+  for (let number = first; ; number += 1) {
     const end = number === 1 ? "" : `_${number}`;
     const one = name.slice(0, nameMax - end.length) + end;
-    if (!taken.has(one)) return one;
+    if (!taken.has(one)) return { name: one, number };
   }
 }

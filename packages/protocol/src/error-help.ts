@@ -118,6 +118,11 @@ export const errorHelp = {
     means: "The route needs a flag that the server was not started with. The message names it.",
     advice: "Restart the server with the flag.",
   },
+  disk_full: {
+    means:
+      "The disk is full where the server keeps responses or models; the message names it. What was stored before is unchanged.",
+    advice: "Free space on that disk, or send `store: false`. `x-should-retry` is `false`.",
+  },
   model_loading: {
     means: "The model is being loaded; `progress` is its progress.",
     advice: "Try again after `Retry-After` seconds.",

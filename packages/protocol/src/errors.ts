@@ -34,6 +34,7 @@ export const wireErrors = {
   internal: { status: 500, type: "server_error", anthropicType: "api_error" },
   engine_failed: { status: 500, type: "server_error", anthropicType: "api_error" },
   not_enabled: { status: 501, type: "not_supported_error", anthropicType: "api_error", isFinal: true },
+  disk_full: { status: 507, type: "server_error", anthropicType: "api_error", isFinal: true },
   model_loading: { status: 503, type: "unavailable_error", anthropicType: "overloaded_error" },
   out_of_memory: { status: 503, type: "unavailable_error", anthropicType: "overloaded_error" },
   shutting_down: { status: 503, type: "unavailable_error", anthropicType: "overloaded_error" },

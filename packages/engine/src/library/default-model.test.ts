@@ -192,12 +192,13 @@ describe("the starter model is chosen", () => {
     expect(hub.byteRequests.length).toBe(1);
   });
 
-  test("if the hub cannot be reached", async () => {
+  test("at once if the hub cannot be reached", async () => {
     await using closed = await FakeHub.start();
     const env = { ...optionsOf().env, HF_ENDPOINT: closed.url };
     await closed[Symbol.asyncDispose]();
-    expect(await chosen({ env, hubResponseMaxMs: 300 })).toMatchObject({
-      insteadOf: { why: "silent" },
+    const never = (): Promise<void> => Promise.reject(new Error("It must not wait."));
+    expect(await chosen({ env, wait: never })).toMatchObject({
+      insteadOf: { why: "unreachable", repo: repoOf("2.6B"), error: { details: { reason: "ECONNREFUSED" } } },
       located: starter,
     });
   });

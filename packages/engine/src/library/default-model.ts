@@ -7,6 +7,7 @@ import { locateModel, type LocatedModel } from "./locate.ts";
 import { readManifest } from "./manifest.ts";
 import { memoryNeed, peekFile } from "./model-facts.ts";
 import { libraryPaths } from "./paths.ts";
+import { pause, type Wait } from "./retry.ts";
 import { describeModel } from "./search-hub.ts";
 import { starterModel } from "./npm-model.ts";
 
@@ -28,6 +29,7 @@ export type DefaultModel = {
 export type PassedOver =
   | { why: "offline"; repo: string | undefined }
   | { why: "silent"; repo: string; afterMs: number }
+  | { why: "unreachable"; repo: string; error: EngineError }
   /** The hub responded with this error. */
   | { why: "refused"; repo: string; error: EngineError }
   | { why: "memory" };
@@ -120,20 +122,38 @@ async function modelOfHub(options: DefaultModelOptions): Promise<{ located: Loca
   const afterMs = options.hubResponseMaxMs ?? hubResponseMaxMs;
   const limit = AbortSignal.timeout(afterMs);
   const signal = options.signal === undefined ? limit : AbortSignal.any([options.signal, limit]);
+  const { wait = pause } = options;
+  const question: LibraryOptions = { ...options, signal, wait: unlessUnreachable(wait) };
   let passedOver: PassedOver = { why: "memory" };
   for (const repo of repos) {
     try {
-      const { located, memoryBytes } = await offered(repo, { ...options, signal });
+      const { located, memoryBytes } = await offered(repo, question);
       if (memoryBytes <= memoryMax) return { located };
     } catch (error) {
       options.signal?.throwIfAborted();
       if (limit.aborted) return { why: "silent", repo: repos[0] ?? repo, afterMs };
+      if (isUnreachable(error)) return { why: "unreachable", repo: repos[0] ?? repo, error };
       if (!EngineError.is(error) || error.code === "invalid_request") throw error;
       passedOver = { why: "refused", repo, error };
       if (error.code !== "model_not_found") return passedOver; // a mirror may lack this one and have another
     }
   }
   return passedOver;
+}
+
+/** The system's codes where there is no network, or nothing listens: the next seconds change nothing. */
+const unreachableCodes = new Set(["ENOTFOUND", "ECONNREFUSED", "ENETUNREACH", "EHOSTUNREACH"]);
+
+function isUnreachable(error: unknown): error is EngineError {
+  return EngineError.is(error) && unreachableCodes.has(String(error.details["reason"]));
+}
+
+/** Gives up at once where waiting does not help: another model is chosen then. */
+function unlessUnreachable(wait: Wait): Wait {
+  return async (ms, options) => {
+    if (isUnreachable(options.failure?.final)) throw options.failure.final;
+    await wait(ms, options);
+  };
 }
 
 /** A recommended model and the memory it needs. Throws as `locateModel` and `describeModel`. */

@@ -16,7 +16,14 @@ export class TemporaryFailure extends Error {
   }
 }
 
-export type Wait = (ms: number, options: { signal?: AbortSignal | undefined }) => Promise<void>;
+/** Sleeps before the next attempt. Throws to give up: the signal's reason, or `failure.final`. */
+export type Wait = (ms: number, options: WaitOptions) => Promise<void>;
+
+export interface WaitOptions {
+  signal?: AbortSignal | undefined;
+  /** Why the last attempt failed. */
+  failure?: TemporaryFailure | undefined;
+}
 
 export interface RetryOptions {
   /** Gives up after this many failures without progress. */
@@ -49,7 +56,7 @@ export async function retry<T>(task: () => Promise<T>, options: RetryOptions): P
       furthest = Math.max(furthest, progress());
       failures += 1;
       if (failures >= failuresMax) throw error.final;
-      await wait(delayMs(error, failures), { signal });
+      await wait(delayMs(error, failures), { signal, failure: error });
     }
   }
 }

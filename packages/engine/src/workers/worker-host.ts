@@ -6,6 +6,7 @@ import { threadsDefault } from "../memory.ts";
 import { buildInfo, type BuildInfo, type DeviceInfo } from "../native.ts";
 import { mismatch, parseHello, ServerHello, type OfferedDevice, type WorkerHello } from "./hello.ts";
 import { offeredDevices } from "./offered-devices.ts";
+import { PendingConnections } from "./pending-connections.ts";
 import { hasProvedKey, workerTls } from "./tunnel-tls.ts";
 import { patienceDefault, Tunnel, type Patience } from "./tunnel.ts";
 import type { WorkerKey } from "./worker-key.ts";
@@ -15,8 +16,6 @@ import { WorkerProcess } from "./worker-process.ts";
 const handshakeMsMax = 5_000;
 /** Time limit of the server's hello, after the handshake. */
 const helloMsMax = 5_000;
-/** The maximum number of open connections, including those in their handshake. A server needs one. */
-const connectionsMax = 32;
 /** The delay before restarting a process that ended without serving anyone. It doubles each time, up to the maximum. */
 const restartMsMin = 500;
 const restartMsMax = 30_000;
@@ -49,6 +48,7 @@ export class WorkerHost implements AsyncDisposable {
   readonly #options: WorkerHostOptions;
   readonly #server: Server;
   readonly #sockets = new Set<TLSSocket>();
+  readonly #pending = new PendingConnections();
   readonly #build: BuildInfo;
   #process: WorkerProcess;
   #offers: readonly OfferedDevice[];
@@ -70,8 +70,10 @@ export class WorkerHost implements AsyncDisposable {
     this.#process = first;
     this.#offers = offeredDevices(devices, options);
     this.#server = createServer({ ...workerTls(options.key), handshakeTimeout: handshakeMsMax });
-    this.#server.maxConnections = connectionsMax;
-    this.#server.on("connection", (socket) => socket.setNoDelay(true));
+    this.#server.on("connection", (socket) => {
+      socket.setNoDelay(true);
+      this.#pending.add(socket);
+    });
     this.#server.on("tlsClientError", (error, socket) => {
       socket.destroy();
       this.#refused(
@@ -133,6 +135,7 @@ export class WorkerHost implements AsyncDisposable {
       socket.destroy();
       return this.#refused(socket, "it did not prove that it has the key");
     }
+    this.#pending.settle(socket);
     const peer = peerOf(socket);
     const tooLate = setTimeout(() => tunnel.close("no hello in time"), helloMsMax);
     const tunnel = new Tunnel(

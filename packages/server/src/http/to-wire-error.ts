@@ -45,7 +45,7 @@ const codeOfEngine = {
   native_missing: "engine_failed",
   download_failed: "engine_failed",
   integrity_failed: "engine_failed",
-  disk_full: "engine_failed",
+  disk_full: "disk_full",
   library_locked: "engine_failed",
   library_invalid: "engine_failed",
 } as const satisfies Record<EngineErrorCode, WireErrorCode>;

@@ -19,7 +19,7 @@ import { ownerOf, type StoredResponses } from "../protocols/responses/stored-res
 
 const ofConversation = {
   right: "inference",
-  errors: ["not_found"],
+  errors: ["not_found", "disk_full"],
   namesNoModel: true,
   id: "The id of a conversation.",
 } as const satisfies Partial<Route>;

@@ -17,7 +17,7 @@ import { ownerOf, type StoredResponses } from "../protocols/responses/stored-res
 
 const ofResponse = {
   right: "inference",
-  errors: ["not_found"],
+  errors: ["not_found", "disk_full"],
   namesNoModel: true,
   id: "The id of a stored response.",
 } as const satisfies Partial<Route>;

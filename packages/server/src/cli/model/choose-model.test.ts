@@ -61,6 +61,15 @@ describe("without --model", () => {
       "because the hub did not respond within 3 s.",
       `\`--model ${repo}\``,
     ],
+    [
+      insteadOf({
+        why: "unreachable",
+        repo,
+        error: new EngineError("download_failed", "No.", { details: { reason: "ENOTFOUND" } }),
+      }),
+      "because the hub cannot be reached (ENOTFOUND).",
+      `\`--model ${repo}\``,
+    ],
     [insteadOf({ why: "offline", repo }), "because Ingle is offline.", `\`--model ${repo}\``],
     [
       insteadOf({ why: "memory" }),
@@ -72,13 +81,16 @@ describe("without --model", () => {
       "because the hub refused to provide one (It answers 403.).",
       "Use --model to choose another one",
     ],
-  ])("prints in one line which model was chosen, why, and how to choose another: $reason", async (...row) => {
-    const [chosen, why, advice] = row;
-    const line = await words(chosen);
-    expect(line).toMatch(/^No --model given: using it, [^\n]+\n$/);
-    expect(line).toContain(why);
-    expect(line).toContain(advice);
-  });
+  ])(
+    "prints in two lines which model was chosen, why, and how to choose another: $reason",
+    async (...row) => {
+      const [chosen, why, advice] = row;
+      const line = await words(chosen);
+      expect(line).toMatch(/^No --model given: using it, [^\n]{1,110}\n[^\n]{1,110}\n$/);
+      expect(line).toContain(why);
+      expect(line).toContain(advice);
+    },
+  );
 
   it("names the models that are missing", async () => {
     expect(await words({ reason: "used-last", lost: ["a"], located })).toMatch(

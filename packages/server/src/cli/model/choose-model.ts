@@ -21,33 +21,49 @@ export async function chooseModel(
   return chosen.located;
 }
 
+/** Why this model was chosen, and how to choose another one: a line each. */
 function choiceText(chosen: DefaultModel): string {
   const { id } = chosen.located;
   const using = `No --model given: using ${id}`;
   const others = "Use --model to choose another one; `ingle list` shows those on this machine.";
   switch (chosen.reason) {
     case "used-last":
-      return `${using}, the model you used last. ${others}`;
+      return `${using}, the model you used last.\n${others}`;
     case "added-last":
-      return `${using}, the model you added last. ${others}`;
+      return `${using}, the model you added last.\n${others}`;
     case "recommended":
-      return `${using}, a small model that fits this machine. Use --model to choose another one; \`ingle search\` finds some.`;
-    case "starter":
-      return `${using}, the starter model, because ${passedOverText(chosen.insteadOf)}`;
+      return `${using}, a small model that fits this machine.\nUse --model to choose another one; \`ingle search\` finds some.`;
+    case "starter": {
+      const { why, advice } = passedOverText(chosen.insteadOf);
+      return `${using}, the starter model, because ${why}\n${advice}`;
+    }
   }
 }
 
-function passedOverText(passedOver: PassedOver): string {
-  const better = (repo: string): string => `\`--model ${repo}\` downloads a better one later.`;
+function passedOverText(passedOver: PassedOver): { why: string; advice: string } {
+  const another = "Use --model to choose another one";
+  const better = (repo = ""): string =>
+    repo === "" ? `${another}.` : `\`--model ${repo}\` downloads a better one later.`;
   switch (passedOver.why) {
     case "offline":
-      return `Ingle is offline. ${passedOver.repo === undefined ? "" : better(passedOver.repo)}`.trim();
+      return { why: "Ingle is offline.", advice: better(passedOver.repo) };
     case "silent":
-      return `the hub did not respond within ${passedOver.afterMs / 1000} s. ${better(passedOver.repo)}`;
+      return {
+        why: `the hub did not respond within ${passedOver.afterMs / 1000} s.`,
+        advice: better(passedOver.repo),
+      };
+    case "unreachable":
+      return {
+        why: `the hub cannot be reached (${String(passedOver.error.details["reason"])}).`,
+        advice: better(passedOver.repo),
+      };
     case "refused":
-      return `the hub refused to provide one (${passedOver.error.message}). Use --model to choose another one.`;
+      return {
+        why: `the hub refused to provide one (${passedOver.error.message}).`,
+        advice: `${another}.`,
+      };
     case "memory":
-      return "this machine has too little memory for a better one. Use --model to choose another one anyway.";
+      return { why: "this machine has too little memory for a better one.", advice: `${another} anyway.` };
   }
 }
 

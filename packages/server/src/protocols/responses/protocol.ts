@@ -32,7 +32,7 @@ export function responses(stored: StoredResponses): GenerationProtocol<Continued
       summary: "A reply as a list of items, whole, as events, or in the background",
       responses: { 200: ResponseObject },
       event: ResponsesEvent,
-      errors: [...generationErrors, ...contentErrors],
+      errors: [...generationErrors, ...contentErrors, "disk_full"],
       example: { input: "What is the capital of France?" },
     },
     conventions: {
