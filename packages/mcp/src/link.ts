@@ -104,7 +104,9 @@ export class Link {
     // oxlint-disable prefer-add-event-listener -- the SDK's client is no event target
     client.onclose = () => this.#ended.abort(this.#whyClosed());
     client.onerror = (error) => {
-      if (error instanceof MessageTooLarge) this.#ended.abort(`was stopped: it ${error.message}`);
+      // After half a message, nothing else can be read from a process's pipe.
+      if (error instanceof MessageTooLarge && this.#target.kind === "stdio")
+        this.#ended.abort(`was stopped: it ${error.message}`);
     };
     // oxlint-enable prefer-add-event-listener
     this.#client = client;

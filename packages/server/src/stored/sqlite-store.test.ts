@@ -32,10 +32,10 @@ test("whatever is put, read and deleted in any order, it holds the newest record
 
 test("is there after a restart, within the new limits", async () => {
   {
-    using store = await SqliteStore.open(file(), limits);
+    using store = await SqliteStore.open(file(), limits, () => 0);
     for (const id of ["a", "b", "c"]) store.put({ id, owner: "one", text: `text of ${id}` });
   }
-  using store = await SqliteStore.open(file(), { ...limits, countMax: 2 });
+  using store = await SqliteStore.open(file(), { ...limits, countMax: 2 }, () => 0);
   expect(["a", "b", "c"].map((id) => store.get(id, "one"))).toEqual([undefined, "text of b", "text of c"]);
   expect(store.size).toEqual({ count: 2, bytes: 18 });
 });
