@@ -103,7 +103,13 @@ export function lfm2Rules(tools: readonly Tool[], isParallel: boolean): string {
       close: '")"',
       pair: (argument: string) => literal(`${argument}=`),
     };
-    return ofTool(name, () => rules.add(membersRule(schemaMembers(parameters, rules), rules, form)));
+    return ofTool(name, () =>
+      rules.add(
+        schemaMembers(parameters, rules)
+          .map((members) => membersRule(members, rules, form))
+          .join(" | "),
+      ),
+    );
   });
   const call = rules.add(calls.join(" | "));
   const more = isParallel ? ` ${repeated(rules.add(`"," ${space(rules)} ${call}`), 0, callsMax - 1)}` : "";

@@ -30,6 +30,21 @@ export function complement(set: CharacterSet): CharacterSet {
   return rest;
 }
 
+/** The characters that are in both sets. */
+export function intersected(one: CharacterSet, other: CharacterSet): CharacterSet {
+  return complement(setOf([...complement(one), ...complement(other)]));
+}
+
+export function contains(set: CharacterSet, character: number): boolean {
+  return set.some(([first, last]) => character >= first && character <= last);
+}
+
+/** UTF-8 cannot encode them, so no text has them. */
+export const surrogates: CharacterSet = [[0xd8_00, 0xdf_ff]];
+
+/** Every character that a text may have. */
+export const allCharacters: CharacterSet = complement(surrogates);
+
 /** The characters that a JSON string must escape. */
 const escapedOnly = setOf([
   [0, 0x1f],
@@ -50,12 +65,12 @@ const shortEscapes: Readonly<Record<number, string>> = {
 
 /** GBNF for one character of the set inside a JSON string; undefined for the empty set. */
 export function inJsonString(set: CharacterSet): string | undefined {
-  const plain = complement(setOf([...complement(set), ...escapedOnly]));
+  const plain = intersected(set, complement(escapedOnly));
   const expressions: string[] = [];
   if (plain.length > 0) expressions.push(`[${plain.map(writeRange).join("")}]`);
   for (const [first, last] of set) {
     for (let character = first; character <= Math.min(last, 0x7f); character++) {
-      if (isEscapedOnly(character)) expressions.push(literal(escapeOf(character)));
+      if (contains(escapedOnly, character)) expressions.push(literal(escapeOf(character)));
     }
   }
   return expressions.length === 0 ? undefined : expressions.join(" | ");
@@ -63,12 +78,8 @@ export function inJsonString(set: CharacterSet): string | undefined {
 
 /** GBNF for one character of the set in a text; undefined for the empty set. Grammars cannot have the character 0. */
 export function inText(set: CharacterSet): string | undefined {
-  const written = complement(setOf([...complement(set), [0, 0]]));
+  const written = intersected(set, complement([[0, 0]]));
   return written.length === 0 ? undefined : `[${written.map(writeRange).join("")}]`;
-}
-
-function isEscapedOnly(character: number): boolean {
-  return escapedOnly.some(([first, last]) => character >= first && character <= last);
 }
 
 function escapeOf(character: number): string {

@@ -1,4 +1,4 @@
-// GBNF for any JSON value, and for strings of a `format`. It allows few spellings of a value: characters are escaped only where JSON requires it, and
+// GBNF for any JSON value. It allows few spellings of a value: characters are escaped only where JSON requires it, and
 // whitespace is short, so that a model cannot fill its reply with it.
 import type { Rules } from "./rules.ts";
 
@@ -64,61 +64,4 @@ function containers(rules: Rules): { value: string; object: string; array: strin
   const simple = `${anyString(rules)} | ${anyNumber(rules)} | ${anyBoolean(rules)} | "null"`;
   rules.define(names.value, `${names.object} | ${names.array} | ${simple}`);
   return names;
-}
-
-const upTo28 = `"0" [1-9] | "1" [0-9] | "2" [0-8]`;
-const long = `("0" [13578] | "1" [02]) "-" (${upTo28} | "29" | "3" [01])`;
-const short = `("0" [469] | "11") "-" (${upTo28} | "29" | "30")`;
-/** Without the 29th of February: a grammar cannot know leap years. */
-const date = `[0-9]{4} "-" (${long} | ${short} | "02-" (${upTo28}))`;
-const hour = `([01] [0-9] | "2" [0-3])`;
-const sixty = `[0-5] [0-9]`;
-const time = `${hour} ":" ${sixty} ":" ${sixty} ("." [0-9]{1,9})? ("Z" | [-+] ${hour} ":" ${sixty})`;
-const hexadecimal = `[0-9a-f]`;
-const byte = `("25" [0-5] | "2" [0-4] [0-9] | "1" [0-9]{2} | [1-9] [0-9] | [0-9])`;
-const label = `[A-Za-z0-9] ([A-Za-z0-9-]{0,61} [A-Za-z0-9])?`;
-
-const inPath = String.raw`[A-Za-z0-9._~:@!$&'()*+,;=/-] | "%" [0-9A-Fa-f]{2}`;
-const afterPath = `(${inPath} | "?")*`;
-const host = `${label} ("." ${label}){0,8} (":" [0-9]{1,5})?`;
-/** Without user names and IPv6 addresses. */
-const uri =
-  `[A-Za-z] [A-Za-z0-9+.-]{0,30} ":" ` +
-  `("//" ${host} ("/" (${inPath})*)? | "///" (${inPath})* | [A-Za-z0-9] (${inPath})*) ` +
-  `("?" ${afterPath})? ("#" ${afterPath})?`;
-
-const formats: Readonly<Record<string, string>> = {
-  date,
-  time,
-  "date-time": `${date} "T" ${time}`,
-  uuid: ["8", "4", "4", "4", "12"].map((count) => `${hexadecimal}{${count}}`).join(` "-" `),
-  ipv4: `${byte} ("." ${byte}){3}`,
-  hostname: `${label} ("." ${label}){0,8}`,
-  uri,
-  email: `[A-Za-z0-9_+-] [A-Za-z0-9_+-]{0,30} ("." [A-Za-z0-9_+-]{1,30}){0,3} "@" (${label} "."){1,4} [A-Za-z]{2,12}`,
-};
-
-/** The other formats of JSON Schema (2020-12, validation, section 7.3). Formats that it does not define restrict nothing. */
-const unenforcedFormats: ReadonlySet<unknown> = new Set([
-  "duration",
-  "idn-email",
-  "idn-hostname",
-  "ipv6",
-  "iri",
-  "iri-reference",
-  "json-pointer",
-  "regex",
-  "relative-json-pointer",
-  "uri-reference",
-  "uri-template",
-]);
-
-/** Whether a format restricts a text in a way that no grammar here enforces. */
-export function isUnenforcedFormat(format: unknown): boolean {
-  return unenforcedFormats.has(format);
-}
-
-/** GBNF for the text between the quotes; undefined for other formats. */
-export function formatOf(format: unknown): string | undefined {
-  return typeof format === "string" && Object.hasOwn(formats, format) ? formats[format] : undefined;
 }

@@ -16,15 +16,31 @@ export interface Bounds {
 const largest = 10 ** digitsMax - 1;
 
 /** GBNF for the integers within the bounds; undefined if there are none. */
-export function integersWithin({ min, max }: Bounds): string | undefined {
+export function integersWithin(bounds: Bounds): string | undefined {
+  return either(wholesWithin(bounds).map(({ sign, digits }) => (sign === "-" ? minus(digits) : digits)));
+}
+
+/** The digits of the integers within the bounds, as regular expressions. */
+export function wholeDigits(bounds: Bounds): { sign: "" | "-"; pattern: string }[] {
+  return wholesWithin(bounds).map(({ sign, digits }) => ({
+    sign,
+    pattern: digits.replaceAll(/["\s]/g, ""),
+  }));
+}
+
+/** GBNF for the numbers with a fraction that is not 0. They have few digits, so that none is rounded to an integer. */
+export const fractions = `"-"? ("0" | [1-9] [0-9]{0,8}) "." [0-9]{0,5} [1-9]`;
+
+function wholesWithin({ min, max }: Bounds): { sign: "" | "-"; digits: string }[] {
   const least = min === undefined ? -largest : Math.ceil(min.value) + (isOpenAt(min, Math.ceil) ? 1 : 0);
   const most = max === undefined ? largest : Math.floor(max.value) - (isOpenAt(max, Math.floor) ? 1 : 0);
   const [low, high] = [Math.max(least, -largest), Math.min(most, largest)];
-  if (low > high) return undefined;
-  return either([
-    low < 0 && minus(wholeFrom(Math.max(1, -high), -low)),
-    high >= 0 && wholeFrom(Math.max(0, low), high),
-  ]);
+  if (low > high) return [];
+  const negative = low < 0 ? wholeFrom(Math.max(1, -high), -low) : "";
+  return [
+    ...(negative === "" ? [] : [{ sign: "-", digits: negative } as const]),
+    ...(high < 0 ? [] : [{ sign: "", digits: wholeFrom(Math.max(0, low), high) } as const]),
+  ];
 }
 
 /** GBNF for the numbers within the bounds, with or without a fraction; undefined if there are none. */
@@ -33,8 +49,10 @@ export function numbersWithin({ min, max }: Bounds): string | undefined {
   const high = max === undefined || max.value > largest ? { value: largest, isOpen: false } : max;
   if (low.value > high.value || (low.value === high.value && (low.isOpen || high.isOpen))) return undefined;
   const zero = { value: 0, isOpen: false };
+  // -0 is 0: without 0, it is excluded too.
+  const nearest = high.value < 0 || (high.value === 0 && high.isOpen) ? mirrored(high) : zero;
   return either([
-    low.value < 0 && minus(positive(high.value < 0 ? mirrored(high) : zero, mirrored(low))),
+    low.value < 0 && minus(positive(nearest, mirrored(low))),
     high.value >= 0 && !(high.value === 0 && high.isOpen) && positive(low.value >= 0 ? low : zero, high),
   ]);
 }
@@ -60,16 +78,35 @@ function either(expressions: readonly (string | false | undefined)[]): string | 
 function positive(low: Bound, high: Bound): string | undefined {
   const [lowWhole, lowDigits] = splitDecimal(low.value);
   const [highWhole, highDigits] = splitDecimal(high.value);
-  const any = `("." [0-9]{1,${digitsMax}})?`;
+  // The numbers just below an excluded integer are near it, too.
+  const isBelowNear = high.isOpen && highDigits === "";
+  const last = highWhole - (isBelowNear ? 2 : 1);
+  const fraction = (
+    whole: number,
+    isFew: boolean,
+    from = "",
+    isOpen = false,
+    to?: string,
+  ): string | undefined =>
+    joined(whole, fractionWithin(from, isOpen, to, to !== undefined && high.isOpen, roomAfter(whole, isFew)));
   if (lowWhole === highWhole) {
     // The integer parts are equal: only the digits of the fraction differ.
-    return joined(lowWhole, fractionWithin(lowDigits, low.isOpen, highDigits, high.isOpen));
+    return fraction(lowWhole, low.isOpen || high.isOpen, lowDigits, low.isOpen, highDigits);
   }
   return either([
-    joined(lowWhole, fractionWithin(lowDigits, low.isOpen, undefined, false)),
-    highWhole - lowWhole > 1 && `(${wholeFrom(lowWhole + 1, highWhole - 1)}) ${any}`,
-    joined(highWhole, fractionWithin("", false, highDigits, high.isOpen)),
+    fraction(lowWhole, low.isOpen || (isBelowNear && last < lowWhole), lowDigits, low.isOpen),
+    last > lowWhole && `(${wholeFrom(lowWhole + 1, last)}) ("." [0-9]{1,${digitsMax}})?`,
+    isBelowNear && last >= lowWhole && fraction(highWhole - 1, true),
+    fraction(highWhole, high.isOpen, "", false, highDigits),
   ]);
+}
+
+/**
+ * Digits of a fraction. Near an excluded bound, numbers have at most as many digits as a JavaScript number can tell apart:
+ * with more, one could be rounded to the bound.
+ */
+function roomAfter(whole: number, isFew: boolean): number {
+  return isFew && whole > 0 ? digitsMax - String(whole).length : digitsMax;
 }
 
 function joined(whole: number, fraction: string | undefined): string | undefined {
@@ -80,11 +117,9 @@ function joined(whole: number, fraction: string | undefined): string | undefined
 function splitDecimal(value: number): [whole: number, digits: string] {
   const whole = Math.floor(value);
   // `String` gives the shortest text of a number, with an exponent if it is very small.
-  const shortest = String(value);
-  const text = shortest.includes("e")
-    ? value.toFixed(digitsMax)
-    : `${shortest}${shortest.includes(".") ? "" : "."}`;
-  return [whole, text.slice(text.indexOf(".") + 1).replace(/0+$/, "")];
+  const [digits = "", exponent] = String(value).split("e-");
+  if (exponent !== undefined) return [whole, "0".repeat(Number(exponent) - 1) + digits.replace(".", "")];
+  return [whole, digits.split(".")[1] ?? ""];
 }
 
 /** A fraction with its point, or none, between the digits `low` and `high`, if given. Undefined if there is none. */
@@ -93,9 +128,10 @@ function fractionWithin(
   isLowOpen: boolean,
   high: string | undefined,
   isHighOpen: boolean,
+  room: number,
 ): string | undefined {
   const withoutAny = low === "" && !isLowOpen && !(high === "" && isHighOpen);
-  const digits = digitsWithin(low, isLowOpen, high, isHighOpen, digitsMax);
+  const digits = digitsWithin(low, isLowOpen, high, isHighOpen, room);
   const written = digits === undefined ? undefined : `"." (${digits})`;
   if (written === undefined) return withoutAny ? "" : undefined;
   return withoutAny ? `(${written})?` : written;

@@ -1,260 +1,183 @@
-// GBNF for texts that match a JavaScript regular expression without lookarounds and backreferences: the JSON strings of a schema's
-// `pattern`, and whole replies.
-import { complement, inJsonString, inText, setOf, type CharacterSet, type Range } from "./character-set.ts";
-import { character } from "./json-text.ts";
-import { repeated, type Rules, SchemaError } from "./rules.ts";
+// What a pattern, a JavaScript regular expression, matches: as a language, and as GBNF where that needs no automaton.
+import { inText, type CharacterSet } from "./character-set.ts";
+import { automatonOf } from "./automaton.ts";
+import { automatonRule } from "./automaton-rules.ts";
+import { Languages, type Language } from "./language.ts";
+import { patternLengthMax, readPattern, unsupported, type PatternNode } from "./pattern-reader.ts";
+import { repeated, type Rules } from "./rules.ts";
 
-/** In UTF-16 units. */
-export const patternLengthMax = 2_000;
-/** Nested groups: reading them recurses. */
-const depthMax = 50;
-/** Each character may be a class, whose complement is written out. */
-const stepsPerCharacter = 16;
-
-/** JSON strings of which a part matches. Throws a SchemaError for an invalid regular expression, and for one that a grammar cannot express. */
-export function stringMatching(pattern: string, rules: Rules): string {
-  checkPattern(pattern, rules);
-  const written = new PatternReader(pattern, rules, {
-    set: inJsonString,
-    around: `${character(rules)}*`,
-  }).read();
-  return String.raw`"\"" (${written}) "\""`;
-}
-
-/** Texts that match as a whole. Throws what `stringMatching` throws. */
-export function textMatching(pattern: string, rules: Rules): string {
-  checkPattern(pattern, rules);
-  return new PatternReader(pattern, rules, { set: inText, around: undefined }).read();
-}
-
-function checkPattern(pattern: string, rules: Rules): void {
-  if (pattern.length > patternLengthMax) {
-    throw new SchemaError("wrong", `pattern must have at most ${patternLengthMax} characters`);
-  }
-  rules.spend(stepsPerCharacter * pattern.length);
-  try {
-    void new RegExp(pattern, "u"); // only validates it
-  } catch (cause) {
-    if (!isLooselyValid(pattern))
-      throw new SchemaError("wrong", `pattern is not a valid regular expression: ${String(cause)}`);
-  }
-}
-
-/** Without the `u` flag, which refuses the unnecessary escapes of many patterns. */
-function isLooselyValid(pattern: string): boolean {
-  try {
-    void new RegExp(pattern);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const digit: CharacterSet = [[0x30, 0x39]];
-const word = setOf([
-  [0x30, 0x39],
-  [0x41, 0x5a],
-  [0x5f, 0x5f],
-  [0x61, 0x7a],
-]);
-const blank = setOf([
-  [0x09, 0x0d],
-  [0x20, 0x20],
-  [0xa0, 0xa0],
-  [0x16_80, 0x16_80],
-  [0x20_00, 0x20_0a],
-  [0x20_28, 0x20_29],
-  [0x20_2f, 0x20_2f],
-  [0x20_5f, 0x20_5f],
-  [0x30_00, 0x30_00],
-  [0xfe_ff, 0xfe_ff],
-]);
-const lineEnd = setOf([
-  [0x0a, 0x0a],
-  [0x0d, 0x0d],
-  [0x20_28, 0x20_29],
-]);
-
-const classes: Readonly<Record<string, CharacterSet>> = {
-  d: digit,
-  D: complement(digit),
-  w: word,
-  W: complement(word),
-  s: blank,
-  S: complement(blank),
-};
-
-const controls: Readonly<Record<string, number>> = { t: 0x09, n: 0x0a, v: 0x0b, f: 0x0c, r: 0x0d, "0": 0x00 };
+export { patternLengthMax };
 
 /** How a match is written. */
-interface Spelling {
+export interface Spelling {
   /** One character of a set; undefined for the empty set. */
   set: (set: CharacterSet) => string | undefined;
   /** What may precede and follow a match without anchors; undefined if the whole text must match. */
   around: string | undefined;
 }
 
-class PatternReader {
-  readonly #spelling: Spelling;
-  readonly #characters: readonly string[];
-  readonly #rules: Rules;
-  #at = 0;
-  #depth = 0;
+/** GBNF for texts that match as a whole. Throws a SchemaError for an invalid expression, and for one that cannot be enforced. */
+export function textMatching(pattern: string, rules: Rules): string {
+  const node = readPattern(pattern, rules);
+  const direct = directRule(node, { set: inText, around: undefined }, rules);
+  if (direct !== undefined) return direct;
+  const languages = new Languages(rules);
+  const whole = compiled(node, languages.empty, languages);
+  const rule = automatonRule(automatonOf(whole, languages, rules), inText, rules);
+  if (rule === undefined) throw unsupported("no text that matches it");
+  return rule;
+}
 
-  constructor(pattern: string, rules: Rules, spelling: Spelling) {
-    this.#spelling = spelling;
-    this.#characters = Array.from(pattern); // by code points, like the flag `u`
-    this.#rules = rules;
-  }
+/** The texts that match as a whole. */
+export function compiledText(pattern: string, languages: Languages, rules: Rules): Language {
+  return compiled(readPattern(pattern, rules), languages.empty, languages);
+}
 
-  read(): string {
-    const expression = this.#alternatives();
-    if (this.#at < this.#characters.length) throw unsupported("an unmatched )");
-    return expression;
-  }
+/** The texts of which a part matches. */
+export function languageOf(node: PatternNode, languages: Languages): Language {
+  return languages.concatenation(languages.any, compiled(node, languages.any, languages));
+}
 
-  #peek(ahead = 0): string {
-    return this.#characters[this.#at + ahead] ?? "";
-  }
-
-  #take(expected: string): boolean {
-    if (this.#peek() !== expected) return false;
-    this.#at += 1;
-    return true;
-  }
-
-  #alternatives(): string {
-    const expressions = [this.#sequence()];
-    while (this.#take("|")) expressions.push(this.#sequence());
-    return expressions.join(" | ");
-  }
-
-  /** At the outer level, what the spelling allows may precede and follow unless there is an anchor. */
-  #sequence(): string {
-    const isOuter = this.#depth === 0;
-    const around = this.#spelling.around === undefined ? [] : [this.#spelling.around];
-    const items: string[] = [];
-    if (isOuter && !this.#take("^")) items.push(...around);
-    while (this.#peek() !== "" && this.#peek() !== "|" && this.#peek() !== ")") {
-      if (isOuter && this.#peek() === "$" && ["", "|"].includes(this.#peek(1))) break;
-      items.push(this.#quantified(this.#atom()));
+/** What a node matches, followed by `rest` up to the end of the text: that is what a lookahead sees. */
+function compiled(node: PatternNode, rest: Language, languages: Languages): Language {
+  switch (node.kind) {
+    case "characters":
+      return languages.concatenation(languages.characters(node.set), rest);
+    case "sequence":
+      return node.items.reduceRight((after, item) => compiled(item, after, languages), rest);
+    case "alternatives": {
+      if (hasLookahead(node))
+        return languages.union(node.options.map((option) => compiled(option, rest, languages)));
+      const options = node.options.map((option) => compiled(option, languages.empty, languages));
+      return languages.concatenation(languages.union(options), rest);
     }
-    if (isOuter && !this.#take("$")) items.push(...around);
-    return items.length === 0 ? '""' : items.join(" ");
-  }
-
-  #atom(): string {
-    if (this.#take("(")) return this.#group();
-    if (this.#take("[")) return this.#oneOf(this.#characterClass());
-    if (this.#take(".")) return this.#oneOf(complement(lineEnd));
-    if (this.#peek() === "^" || this.#peek() === "$") throw unsupported("an anchor in the middle");
-    return this.#oneOf(this.#single(false));
-  }
-
-  #group(): string {
-    if (this.#take("?")) {
-      const isNamed = this.#peek() === "<" && this.#peek(1) !== "=" && this.#peek(1) !== "!";
-      if (isNamed) this.#at = this.#characters.indexOf(">", this.#at) + 1;
-      else if (!this.#take(":")) throw unsupported("a lookaround");
+    case "repeat":
+      return languages.concatenation(repetition(node, languages), rest);
+    case "assertion":
+      return languages.concatenation(languages.assertion(node.what), rest);
+    case "lookahead": {
+      const seen = compiled(node.body, languages.any, languages);
+      return languages.intersection([node.isNegated ? languages.complement(seen) : seen, rest]);
     }
-    this.#depth += 1;
-    if (this.#depth > depthMax)
-      throw new SchemaError("wrong", `pattern has more than ${depthMax} nested groups`);
-    const expression = this.#alternatives();
-    this.#depth -= 1;
-    this.#take(")");
-    return this.#rules.add(expression);
-  }
-
-  #oneOf(set: CharacterSet): string {
-    const expression = this.#spelling.set(set);
-    if (expression === undefined) throw unsupported("an empty character class");
-    return this.#rules.add(expression);
-  }
-
-  #quantified(item: string): string {
-    const [min, max] = this.#quantifier();
-    if (min === 1 && max === 1) return item;
-    this.#take("?"); // a lazy quantifier matches the same texts
-    return max === 0 ? '""' : repeated(item, min, max);
-  }
-
-  #quantifier(): [min: number, max: number | undefined] {
-    if (this.#take("*")) return [0, undefined];
-    if (this.#take("+")) return [1, undefined];
-    if (this.#take("?")) return [0, 1];
-    const counts = /^\{(\d{1,9})(,(\d{0,9}))?\}/.exec(
-      this.#characters.slice(this.#at, this.#at + 24).join(""),
-    );
-    if (counts === null) return [1, 1];
-    this.#at += counts[0].length;
-    const min = Number(counts[1]);
-    if (counts[2] === undefined) return [min, min];
-    return [min, counts[3] === "" || counts[3] === undefined ? undefined : Number(counts[3])];
-  }
-
-  #characterClass(): CharacterSet {
-    const isNegated = this.#take("^");
-    const ranges: Range[] = [];
-    while (!this.#take("]")) {
-      if (this.#peek() === "") throw new SchemaError("wrong", "pattern has an unmatched [");
-      const first = this.#single(true);
-      const isRange = this.#peek() === "-" && this.#peek(1) !== "]" && isOne(first);
-      if (!isRange) {
-        ranges.push(...first);
-        continue;
-      }
-      this.#take("-");
-      const last = this.#single(true);
-      if (isOne(last)) ranges.push([first[0][0], last[0][1]]);
-      else ranges.push(...first, [0x2d, 0x2d], ...last);
-    }
-    const set = setOf(ranges);
-    return isNegated ? complement(set) : set;
-  }
-
-  /** One character, or the class of an escape. */
-  #single(isInClass: boolean): CharacterSet {
-    const here = this.#peek();
-    this.#at += 1;
-    if (here !== "\\") return one(here.codePointAt(0) ?? 0);
-    const escape = this.#peek();
-    this.#at += 1;
-    const known = classes[escape];
-    if (known !== undefined) return known;
-    const control = controls[escape];
-    if (control !== undefined) return one(control);
-    if (escape === "x") return one(this.#hexadecimal(2));
-    if (escape === "u") return one(this.#unicode());
-    if (escape === "b" && isInClass) return one(0x08);
-    if (/[a-zA-Z1-9]/.test(escape) || escape === "") throw unsupported(`the escape \\${escape}`);
-    return one(escape.codePointAt(0) ?? 0);
-  }
-
-  #unicode(): number {
-    if (!this.#take("{")) return this.#hexadecimal(4);
-    const end = this.#characters.indexOf("}", this.#at);
-    const value = this.#hexadecimal(end - this.#at);
-    this.#take("}");
-    return value;
-  }
-
-  #hexadecimal(digits: number): number {
-    const text = this.#characters.slice(this.#at, this.#at + digits).join("");
-    if (!/^[\da-fA-F]{1,6}$/.test(text)) throw unsupported("an incomplete escape");
-    this.#at += digits;
-    return Math.min(Number.parseInt(text, 16), 0x10_ff_ff);
   }
 }
 
-function one(codePoint: number): CharacterSet {
-  return [[codePoint, codePoint]];
+function repetition(
+  { item, min, max }: Extract<PatternNode, { kind: "repeat" }>,
+  languages: Languages,
+): Language {
+  if (max === 0) return languages.empty;
+  if (hasLookahead(item)) throw unsupported("a repeated lookahead");
+  const once = compiled(item, languages.empty, languages);
+  if (once.place === "anywhere") return languages.repetition(once, min, max);
+  if (max !== 1) throw unsupported("a repeated anchor");
+  return min === 1 ? once : languages.union([once, languages.empty]);
 }
 
-function isOne(set: CharacterSet): set is readonly [Range] {
-  return set.length === 1 && set[0]?.[0] === set[0]?.[1];
+function hasLookahead(node: PatternNode): boolean {
+  switch (node.kind) {
+    case "lookahead":
+      return true;
+    case "sequence":
+      return node.items.some(hasLookahead);
+    case "alternatives":
+      return node.options.some(hasLookahead);
+    case "repeat":
+      return hasLookahead(node.item);
+    default:
+      return false;
+  }
 }
 
-function unsupported(what: string): SchemaError {
-  return new SchemaError("cannot_enforce", `pattern has ${what}, which a grammar cannot express`);
+/** GBNF for the texts of which a part matches; undefined if that needs an automaton. */
+export function directRule(node: PatternNode, spelling: Spelling, rules: Rules): string | undefined {
+  const options = node.kind === "alternatives" ? node.options : [node];
+  const written: string[] = [];
+  for (const option of options) {
+    const items = option.kind === "sequence" ? option.items : [option];
+    const isBegun = isAnchor(items[0], "begin");
+    const isEnded = isAnchor(items.at(-1), "end") && (items.length > 1 || !isBegun);
+    const inner = items.slice(isBegun ? 1 : 0, isEnded ? -1 : undefined);
+    const parts = inner.map((item) => directly(item, spelling, rules));
+    if (!parts.every((part) => part !== undefined)) return undefined;
+    const around = spelling.around === undefined ? [] : [spelling.around];
+    const all = [...(isBegun ? [] : around), ...parts, ...(isEnded ? [] : around)];
+    written.push(all.length === 0 ? '""' : all.join(" "));
+  }
+  return written.join(" | ");
+}
+
+function isAnchor(node: PatternNode | undefined, what: "begin" | "end"): boolean {
+  return node?.kind === "assertion" && node.what === what;
+}
+
+/** Undefined for what needs an automaton. */
+function directly(node: PatternNode, spelling: Spelling, rules: Rules): string | undefined {
+  switch (node.kind) {
+    case "characters": {
+      const written = spelling.set(node.set);
+      return written === undefined ? undefined : rules.add(written);
+    }
+    case "sequence": {
+      const items = node.items.map((item) => directly(item, spelling, rules));
+      if (!items.every((item) => item !== undefined)) return undefined;
+      return items.length === 0 ? '""' : rules.add(items.join(" "));
+    }
+    case "alternatives": {
+      const options = node.options.map((option) => directly(option, spelling, rules));
+      return options.every((option) => option !== undefined) ? rules.add(options.join(" | ")) : undefined;
+    }
+    case "repeat": {
+      if (node.max === 0) return '""';
+      const item = directly(node.item, spelling, rules);
+      return item === undefined ? undefined : repeated(item, node.min, node.max);
+    }
+    case "assertion":
+    case "lookahead":
+      return undefined;
+  }
+}
+
+/** The least and the most characters of a text of which a part matches; infinite if there is no limit. */
+export function lengthsOf(node: PatternNode): { min: number; max: number } {
+  const options = node.kind === "alternatives" ? node.options : [node];
+  const lengths = options.map((option) => {
+    const items = option.kind === "sequence" ? option.items : [option];
+    const isWhole = isAnchor(items[0], "begin") && isAnchor(items.at(-1), "end");
+    const { min, max } = innerLengths(option);
+    return { min, max: isWhole ? max : Number.POSITIVE_INFINITY };
+  });
+  return {
+    min: Math.min(...lengths.map(({ min }) => min)),
+    max: Math.max(...lengths.map(({ max }) => max)),
+  };
+}
+
+function innerLengths(node: PatternNode): { min: number; max: number } {
+  switch (node.kind) {
+    case "characters":
+      return { min: 1, max: 1 };
+    case "sequence": {
+      const items = node.items.map(innerLengths);
+      return {
+        min: items.reduce((sum, { min }) => sum + min, 0),
+        max: items.reduce((sum, { max }) => sum + max, 0),
+      };
+    }
+    case "alternatives": {
+      const options = node.options.map(innerLengths);
+      return {
+        min: Math.min(...options.map(({ min }) => min)),
+        max: Math.max(...options.map(({ max }) => max)),
+      };
+    }
+    case "repeat": {
+      const item = innerLengths(node.item);
+      const most = node.max ?? Number.POSITIVE_INFINITY;
+      return { min: node.min * item.min, max: item.max === 0 || most === 0 ? 0 : most * item.max };
+    }
+    case "assertion":
+    case "lookahead":
+      return { min: 0, max: 0 };
+  }
 }

@@ -1,78 +1,73 @@
-// Reads, checks and merges the keywords of a JSON schema, and measures how deep it is nested.
+// Reads and checks the keywords of a JSON schema that restrict one type, and measures how deep it is nested.
+import { isEnforcedFormat, isUnenforcedFormat } from "./formats.ts";
 import type { Bound } from "./number-range.ts";
-import { type Rules, SchemaError } from "./rules.ts";
+import { anyNumbers, isReversed, tighter, type NumberValues } from "./number-values.ts";
+import type { Rules } from "./rules.ts";
+import { cannotEnforce, wrong } from "./schema-errors.ts";
+import { anyStrings, type StringValues } from "./string-values.ts";
 
 export type Schema = Readonly<Record<string, unknown>>;
 
 /** The largest value of `minItems`, `maxLength` and so on. */
 const countMax = 1_000_000_000;
 
-/** Keywords that restrict a value and that a grammar cannot enforce. */
-const unenforced = new Set([
-  "$dynamicRef",
-  "$recursiveRef",
-  "contains",
-  "dependencies",
-  "dependentRequired",
-  "dependentSchemas",
-  "else",
-  "if",
-  "maxContains",
-  "minContains",
-  "multipleOf",
-  "not",
-  "patternProperties",
-  "propertyNames",
-  "then",
-  "unevaluatedItems",
-  "unevaluatedProperties",
-  "uniqueItems",
-]);
+/** Keywords that restrict a value and that are not enforced. */
+const unenforced = new Set(["$dynamicRef", "$recursiveRef", "unevaluatedItems", "unevaluatedProperties"]);
 
-const typeByKeyword: readonly [type: string, keywords: readonly string[]][] = [
-  ["object", ["properties", "required", "additionalProperties", "minProperties", "maxProperties"]],
-  ["array", ["items", "prefixItems", "minItems", "maxItems"]],
-  ["string", ["pattern", "minLength", "maxLength", "format"]],
-  ["number", ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"]],
-];
-
-export function wrong(message: string): SchemaError {
-  return new SchemaError("wrong", message);
-}
-
-export function cannotEnforce(message: string): SchemaError {
-  return new SchemaError("cannot_enforce", message);
-}
+/** Which type a keyword is about. */
+const typeByKeyword: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    object: [
+      "properties",
+      "required",
+      "additionalProperties",
+      "patternProperties",
+      "propertyNames",
+      "minProperties",
+      "maxProperties",
+      "dependencies",
+      "dependentRequired",
+      "dependentSchemas",
+    ],
+    array: ["items", "prefixItems", "additionalItems", "minItems", "maxItems", "uniqueItems", "contains"],
+    string: ["pattern", "minLength", "maxLength", "format"],
+    number: ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"],
+  }).flatMap(([type, keywords]) => keywords.map((keyword) => [keyword, type])),
+);
 
 export function isObject(value: unknown): value is Schema {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The first keyword of the schema that a grammar cannot enforce. */
+/** The first keyword of the schema that is not enforced. */
 export function unenforcedKeyword(schema: Schema): string | undefined {
   return Object.keys(schema).find((key) => unenforced.has(key));
 }
 
-/** Whether a value is of a schema's `type`, which may be a list. */
-export function isOfType(value: unknown, type: unknown): boolean {
-  if (Array.isArray(type)) return type.some((each) => isOfType(value, each));
-  if (type === "integer") return Number.isInteger(value);
-  if (type === "object") return isObject(value);
-  if (type === "array") return Array.isArray(value);
-  return type === "null" ? value === null : typeof value === type;
+/** The types that the keywords of a schema are about. */
+export function typesAbout(schema: Schema): Set<string> {
+  const types = new Set<string>();
+  for (const key of Object.keys(schema)) {
+    const type = typeByKeyword.get(key);
+    if (type !== undefined) types.add(type);
+  }
+  return types;
 }
 
-/** `type`, or the type that the other keywords imply. */
-export function typeOf(schema: Schema): unknown {
-  return schema["type"] ?? typeByKeyword.find(([, keywords]) => keywords.some((key) => key in schema))?.[0];
-}
-
-/** The target of a reference such as `#/$defs/name`. */
-export function resolve(root: unknown, reference: string, rules: Rules): unknown {
+/** The target of a reference such as `#/$defs/name`, and the document that references inside it point into. */
+export function resolve(
+  root: unknown,
+  reference: unknown,
+  rules: Rules,
+  hasOwnBase: (schema: Schema) => boolean = () => false,
+): { target: unknown; base: unknown } {
+  if (typeof reference !== "string" || !/^#(?:\/|$)/.test(reference))
+    throw wrong("$ref must point into the schema itself, such as #/$defs/name");
   const parts = reference.split("/").slice(1);
   rules.spendOnText(reference);
   rules.spend(parts.length);
   let target = root;
+  let base = root;
   for (const part of parts) {
     const key = keyOf(part, reference);
     const holder: unknown = target;
@@ -83,8 +78,9 @@ export function resolve(root: unknown, reference: string, rules: Rules): unknown
           ? holder[Number(key)]
           : undefined;
     if (target === undefined) throw wrong(`$ref ${reference} points at nothing`);
+    if (isObject(target) && hasOwnBase(target)) base = target;
   }
-  return target;
+  return { target, base };
 }
 
 /** A part of a pointer is escaped twice (RFC 6901, sections 4 and 6). */
@@ -96,67 +92,6 @@ function keyOf(part: string, reference: string): string {
   }
 }
 
-/** Merges schemas that must all hold. Properties and required names are combined; of other repeated keywords the last counts. */
-export function merged(parts: readonly unknown[], rules: Rules): unknown {
-  const noSchema = parts.find((part) => part !== true && !isObject(part));
-  if (noSchema !== undefined) return noSchema;
-  const all = new Map<string, unknown>();
-  const properties = new Map<string, unknown>();
-  const required: unknown[] = [];
-  for (const part of parts) {
-    for (const [key, value] of entriesOf(part, rules)) {
-      if (key === "properties" && isObject(value)) {
-        for (const [name, schema] of entriesOf(value, rules)) properties.set(name, schema);
-        all.set(key, properties);
-      } else if (key === "required" && Array.isArray(value)) {
-        rules.spend(value.length);
-        for (const name of value) required.push(name);
-        all.set(key, required);
-      } else all.set(key, value);
-    }
-  }
-  if (all.get("properties") === properties) all.set("properties", Object.fromEntries(properties));
-  return Object.fromEntries(all);
-}
-
-/** A merged entry is looked up, stored and written again. */
-const stepsPerEntry = 10;
-
-function entriesOf(value: unknown, rules: Rules): [string, unknown][] {
-  if (!isObject(value)) return [];
-  const entries = Object.entries(value);
-  rules.spend(1 + stepsPerEntry * entries.length);
-  return entries;
-}
-
-export interface NamedProperty {
-  name: string;
-  schema: unknown;
-  isRequired: boolean;
-}
-
-/** The properties that have a schema or are required. */
-export function namedProperties(schema: Schema, rules: Rules): NamedProperty[] {
-  const properties = schema["properties"] ?? {};
-  if (!isObject(properties)) throw wrong("properties must be an object");
-  const required = schema["required"] ?? [];
-  if (!Array.isArray(required)) throw wrong("required must be an array");
-  rules.spend(Object.keys(properties).length + required.length);
-  const names = new Set<unknown>(required);
-  const missing = required.filter(
-    (name: unknown) => typeof name === "string" && !Object.hasOwn(properties, name),
-  );
-  const named = {
-    ...properties,
-    ...Object.fromEntries(missing.map((name: unknown) => [String(name), true])),
-  };
-  return Object.entries(named).map(([name, value]) => ({
-    name,
-    schema: value,
-    isRequired: names.has(name),
-  }));
-}
-
 /** The value of `minItems`, `maxLength` and so on. */
 export function countOf(schema: Schema, keyword: string): number | undefined {
   const value = schema[keyword];
@@ -166,26 +101,99 @@ export function countOf(schema: Schema, keyword: string): number | undefined {
   return value;
 }
 
-/** The bounds of a number. */
-export function numberBounds(schema: Schema): { min: Bound | undefined; max: Bound | undefined } {
-  return {
-    min: tighter(boundOf(schema, "minimum", false), boundOf(schema, "exclusiveMinimum", true), 1),
-    max: tighter(boundOf(schema, "maximum", false), boundOf(schema, "exclusiveMaximum", true), -1),
-  };
+/** The value of a list of schemas. */
+export function listOf(schema: Schema, keyword: string): readonly unknown[] {
+  const value = schema[keyword];
+  if (!Array.isArray(value)) throw wrong(`${keyword} must be an array`);
+  if (value.length === 0 && keyword !== "prefixItems") throw wrong(`${keyword} must not be empty`);
+  return value;
 }
 
-function boundOf(schema: Schema, keyword: string, isOpen: boolean): Bound | undefined {
+/** The value of a keyword that has names, such as `properties`; empty if there is none. */
+export function namedOf(schema: Schema, keyword: string): Schema {
+  const value = schema[keyword] ?? {};
+  if (!isObject(value)) throw wrong(`${keyword} must be an object`);
+  return value;
+}
+
+/** The types that a schema allows; undefined for all. */
+export function allowedTypes(schema: Schema): ReadonlySet<string> | undefined {
+  const { type } = schema;
+  if (type === undefined) return undefined;
+  const types: unknown[] = Array.isArray(type) ? type : [type];
+  if (types.length === 0) throw wrong("type must not be empty");
+  for (const each of types) {
+    if (typeof each !== "string" || !known.has(each)) throw wrong(`unknown type ${JSON.stringify(each)}`);
+  }
+  return new Set(types.map(String));
+}
+
+const known: ReadonlySet<string> = new Set([
+  "null",
+  "boolean",
+  "integer",
+  "number",
+  "string",
+  "array",
+  "object",
+]);
+
+export function numberKeywords(schema: Schema, isStrict: boolean): NumberValues {
+  const { multipleOf } = schema;
+  if (multipleOf !== undefined && !(typeof multipleOf === "number" && multipleOf > 0) && isStrict)
+    throw wrong("multipleOf must be a number above 0");
+  const bounds = {
+    min: boundOf(schema, "minimum", "exclusiveMinimum", 1),
+    max: boundOf(schema, "maximum", "exclusiveMaximum", -1),
+  };
+  if (isReversed(bounds)) throw wrong("no number is between minimum and maximum");
+  const multiples = typeof multipleOf === "number" && multipleOf > 0 ? [multipleOf] : [];
+  if (bounds.min === undefined && bounds.max === undefined && multiples.length === 0) return anyNumbers;
+  return { ...anyNumbers, ...bounds, multiples };
+}
+
+/** In draft 4, an exclusive bound is `true` beside the bound. */
+function boundOf(schema: Schema, closed: string, open: string, direction: 1 | -1): Bound | undefined {
+  const isOpen = schema[open] === true;
+  return tighter(
+    numberBound(schema, closed, isOpen),
+    typeof schema[open] === "boolean" ? undefined : numberBound(schema, open, true),
+    direction,
+  );
+}
+
+function numberBound(schema: Schema, keyword: string, isOpen: boolean): Bound | undefined {
   const value = schema[keyword];
-  // In older schemas `true` makes the other bound exclusive; that bound is kept as an inclusive one.
-  if (value === undefined || typeof value === "boolean") return undefined;
+  if (value === undefined) return undefined;
   if (typeof value !== "number") throw wrong(`${keyword} must be a number`);
   return { value, isOpen };
 }
 
-/** The tighter of two lower (1) or upper (-1) bounds. */
-function tighter(closed: Bound | undefined, open: Bound | undefined, direction: 1 | -1): Bound | undefined {
-  if (closed === undefined || open === undefined) return closed ?? open;
-  return open.value * direction >= closed.value * direction ? open : closed;
+/** Patterns that are not readable are ignored. */
+export function stringKeywords(
+  schema: Schema,
+  isStrict: boolean,
+  isReadable: (pattern: string) => boolean,
+): StringValues {
+  const [min, max] = countsOf(schema, "Length");
+  const { pattern, format } = schema;
+  if (isStrict && isUnenforcedFormat(format))
+    throw cannotEnforce(`the format ${String(format)} cannot be enforced`);
+  const patterns = typeof pattern === "string" && isReadable(pattern) ? [pattern] : [];
+  const formats = isEnforcedFormat(format) ? [format] : [];
+  if (min === 0 && max === undefined && patterns.length + formats.length === 0) return anyStrings;
+  return { ...anyStrings, min, max, patterns, formats };
+}
+
+/** `min…` and `max…` of what is counted. */
+export function countsOf(
+  schema: Schema,
+  counted: "Items" | "Length" | "Properties",
+): [min: number, max: number | undefined] {
+  const min = countOf(schema, `min${counted}`) ?? 0;
+  const max = countOf(schema, `max${counted}`);
+  if (max !== undefined && max < min) throw wrong(`max${counted} is less than min${counted}`);
+  return [min, max];
 }
 
 /** 0 for a simple value, 1 for an object or array of simple values, and so on. */
