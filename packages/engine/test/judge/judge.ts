@@ -72,9 +72,10 @@ function problemIn(text: string, problemOf: (value: unknown) => string | undefin
 
 /** Why the schema was refused, in the words of a schema: the keyword, the format or the limit. */
 export function namesReason(why: string, schema: SchemaObject): boolean {
-  const limits = /too large|too deeply|too much work|more than \d+ characters/;
+  const reasons =
+    /too large|too deeply|too much work|more than \d+ characters|no value is valid|no number is between|no text/;
   const named = [...new Set(keysIn(schema))].some((key) => why.includes(key));
-  return named || limits.test(why);
+  return named || reasons.test(why);
 }
 
 function keysIn(schema: unknown): string[] {

@@ -133,9 +133,7 @@ const keywordValues: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   anyOf: schemas,
   oneOf: schemas,
   not: schema,
-  if: schema,
-  then: schema,
-  else: schema,
+  ...Object.fromEntries(["if", "then", "else"].map((keyword) => [keyword, schema])),
   $ref: fc.constantFrom(...Object.keys(definitions)).map((name) => `#/$defs/${name}`),
 };
 

@@ -55,7 +55,7 @@ function ajvOf(draft: Draft, unicodeRegExp: boolean): Ajv {
 
 /** The drafts that a schema may be of, likeliest first. */
 function draftsOf(schema: Readonly<Record<string, unknown>>): Draft[] {
-  const named = String(schema["$schema"] ?? "");
+  const named = typeof schema["$schema"] === "string" ? schema["$schema"] : "";
   if (/draft-0?[34]/.test(named)) return ["draft4"];
   if (/draft-0?[67]/.test(named)) return ["draft7", "draft4"];
   if (named.includes("2019-09")) return ["draft2019-09"];
@@ -88,7 +88,7 @@ function compiled(schema: object, draft: Draft, isUnicode: boolean): ValidateFun
 }
 
 function problemOf(validate: ValidateFunction, value: unknown): string | undefined {
-  if (validate(value) === true) return undefined;
+  if (validate(value)) return undefined;
   const [first] = validate.errors ?? [];
   return `${first?.schemaPath ?? ""} at ${first?.instancePath ?? ""}: ${first?.message ?? "invalid"}`;
 }
