@@ -4,6 +4,7 @@ import { createCompletions, type Completions } from "./completions.ts";
 import { createEmbeddings, type Embeddings } from "./embeddings.ts";
 import { createEvents, createRequests, type Events, type Requests } from "./events.ts";
 import { createLibrary, type Library } from "./library.ts";
+import { createChats, type Chats } from "./chats.ts";
 import { createMcp, type McpTools } from "./mcp.ts";
 import { createJobs, type Jobs, createModels, type Models } from "./models.ts";
 import { createRerank, type Rerank } from "./rerank.ts";
@@ -90,6 +91,7 @@ export class Ingle {
   readonly serverControl: ServerControls;
   readonly session: Sessions;
   readonly mcp: McpTools;
+  readonly chats: Chats;
 
   /** @throws IngleError if `baseUrl` is not an http or https address, or `apiKey` or one of `headers` is not valid in a request. */
   constructor(options: IngleOptions = {}) {
@@ -111,5 +113,6 @@ export class Ingle {
     this.serverControl = createServerControl(transport);
     this.session = createSession(transport);
     this.mcp = createMcp(transport);
+    this.chats = createChats(transport);
   }
 }

@@ -32,6 +32,8 @@ export { createJobs } from "./models.ts";
 export type { Jobs } from "./models.ts";
 export { createLibrary, PullStream } from "./library.ts";
 export type { EstimateOptions, Library, LoadOptions, WaitOptions } from "./library.ts";
+export { createChats } from "./chats.ts";
+export type { Chats } from "./chats.ts";
 export { createMcp } from "./mcp.ts";
 export type { McpTools } from "./mcp.ts";
 export { createModels } from "./models.ts";

@@ -22,7 +22,9 @@ const toolCall = {
   approval: "once",
 } as const;
 const toolResult = { status: "done", content: [{ type: "text", text: "Milk." }] };
-const session = { right: "management", is_app: true };
+const proof = { browser: "b", challenge: "c", signature: "s" };
+const records = { object: "list", data: [] };
+const session = { right: "management", is_app: true, keeps_chats: true };
 const model = { id: "a", status: "loaded", pinned: true };
 const estimate = { model: "a", fits: "tight", reason: "The context is shorter." };
 
@@ -83,7 +85,45 @@ const calls: Call[] = [
   ["mcp.start", () => client.mcp.start("files"), ["POST", "/mcp/start", { name: "files" }], mcp],
   ["mcp.stop", () => client.mcp.stop("files"), ["POST", "/mcp/stop", { name: "files" }], mcp],
   ["mcp.call", () => client.mcp.call(toolCall), ["POST", "/mcp/call", toolCall], toolResult],
+  ["chats.list", () => client.chats.list(), ["GET", "/chats"], records],
+  [
+    "chats.inside",
+    () => client.chats.inside("a b", "message"),
+    ["GET", "/chats/records?conversation_id=a+b&kind=message"],
+    records,
+  ],
+  [
+    "chats.change",
+    () => client.chats.change({ page: "p", changes: [] }),
+    ["POST", "/chats/changes", { page: "p", changes: [] }],
+    { applied: [], revision: 1 },
+  ],
+  [
+    "chats.note",
+    () => client.chats.note({ page: "p", type: "i-write", id: "a" }),
+    ["POST", "/chats/notes", { page: "p", type: "i-write", id: "a" }],
+    { sent: true },
+  ],
   ["session.get", () => client.session.get(), ["GET", "/session"], session],
+  [
+    "session.remember",
+    () => client.session.remember({ x: "x", y: "y" }),
+    ["POST", "/session/browser", { x: "x", y: "y" }],
+    { browser: "b" },
+  ],
+  [
+    "session.forget",
+    () => client.session.forget("b"),
+    ["POST", "/session/forget", { browser: "b" }],
+    { browser: "b" },
+  ],
+  [
+    "session.challenge",
+    () => client.session.challenge(),
+    ["POST", "/session/challenge", {}],
+    { challenge: "c" },
+  ],
+  ["session.comeBack", () => client.session.comeBack(proof), ["POST", "/session/return", proof], session],
   ["session.begin", () => client.session.begin("secret"), ["POST", "/session", { key: "secret" }], session],
   [
     "library.estimate",

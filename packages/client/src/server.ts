@@ -2,7 +2,11 @@
 // on. `client.session`: the rights of its own web page, given by a cookie. `client.serverControl`: starts and stops the app's `/v1`
 // server, and manages its keys.
 import type {
+  BrowserChallenge,
+  BrowserKey,
+  KnownBrowser,
   NewServerKey,
+  ReturnRequest,
   ServerControl,
   ServerKeyList,
   ServerKeyRequest,
@@ -66,15 +70,28 @@ export interface Sessions {
   get(options?: CallOptions): Promise<Session>;
   /** Logs in with a key; the browser's cookie then carries its rights. Rejects an unknown key with code `unauthorized`. */
   begin(key: string, options?: CallOptions): Promise<Session>;
+  /** Leaves a public key with the app; its owner may come back after a restart. Resolves with its id. */
+  remember(key: BrowserKey, options?: CallOptions): Promise<KnownBrowser>;
+  forget(browser: string, options?: CallOptions): Promise<KnownBrowser>;
+  /** A text that a known browser signs to come back. */
+  challenge(options?: CallOptions): Promise<BrowserChallenge>;
+  /** Rejects with code `unauthorized` if the browser is not known. */
+  comeBack(proof: ReturnRequest, options?: CallOptions): Promise<Session>;
 }
 
 const isSession = (value: unknown): value is Session => hasText(value, "right");
+const isBrowser = (value: unknown): value is KnownBrowser => hasText(value, "browser");
+const isChallenge = (value: unknown): value is BrowserChallenge => hasText(value, "challenge");
 
 export function createSession(transport: Transport): Sessions {
   const { get, post } = callsBelow(transport, "/api/v1/session");
   return {
     get: (options = {}) => get("", options, isSession),
     begin: (key, options = {}) => post("", { key }, options, isSession),
+    remember: ({ x, y }, options = {}) => post("/browser", { x, y }, options, isBrowser),
+    forget: (browser, options = {}) => post("/forget", { browser }, options, isBrowser),
+    challenge: (options = {}) => post("/challenge", {}, options, isChallenge),
+    comeBack: (proof, options = {}) => post("/return", proof, options, isSession),
   };
 }
 

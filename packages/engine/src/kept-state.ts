@@ -8,6 +8,7 @@ import { hostMemoryBytes } from "./memory.ts";
 import type { NativeEngineOptions } from "./native.ts";
 import { stateOptions } from "./native-device-options.ts";
 import { stateFileName, stateKeyOf } from "./state-file.ts";
+import { resolveTyped } from "./library/typed-path.ts";
 
 /** The largest default size of the host KV tier: about 90,000 tokens of a model with a billion parameters. */
 const cacheRamDefaultMaxMiB = 2048;
@@ -49,7 +50,7 @@ export async function keptState(
 
 /** The absolute path of a folder that only its owner may use, unless it existed. */
 async function createdFolder(param: string, folder: string): Promise<string> {
-  const absolute = path.resolve(folder);
+  const absolute = resolveTyped(folder);
   try {
     await mkdir(absolute, { recursive: true, mode: 0o700 });
   } catch (error) {

@@ -1,9 +1,9 @@
 // A model's projector, the file with which it reads images or audio: checks its header before native code reads it.
 import { GgufError, readGguf, type GgufMetadata, type GgufTensorInfo } from "@ingle/gguf";
-import path from "node:path";
 import { EngineError, invalidRequest } from "./errors.ts";
 import { traitsOfHeader } from "./library/projector-traits.ts";
 import type { NativeLoadOptions } from "./native.ts";
+import { resolveTyped } from "./library/typed-path.ts";
 
 export interface ProjectorOptions {
   mmproj?: string | null | undefined;
@@ -73,7 +73,7 @@ export async function projectorOf(
   }
   if (imageMaxTokens > 0 && imageMinTokens > imageMaxTokens)
     throw invalidRequest("imageMinTokens", "it is more than imageMaxTokens.");
-  const file = path.resolve(mmproj);
+  const file = resolveTyped(mmproj);
   const { metadata, tensors } = await headerOf(file);
   const positions = audioPositions(metadata, tensors);
   const wrong =

@@ -114,6 +114,12 @@ export const errorHelp = {
     advice:
       "Try again, after `Retry-After` seconds if that header is there. If it happens again, report it with the `x-request-id`.",
   },
+  hub_unreachable: {
+    means:
+      "The model hub or the npm registry cannot be reached, answers with an error, wants another token, or does not answer like one. The " +
+      "message says which. Installed models still work.",
+    advice: "Check the network, `HTTPS_PROXY`, `HF_ENDPOINT` and `HF_TOKEN`, and try again.",
+  },
   not_enabled: {
     means: "The route needs a flag that the server was not started with. The message names it.",
     advice: "Restart the server with the flag.",

@@ -33,6 +33,7 @@ export const wireErrors = {
   client_closed: { status: 499, type: "client_closed_error", anthropicType: "api_error" },
   internal: { status: 500, type: "server_error", anthropicType: "api_error" },
   engine_failed: { status: 500, type: "server_error", anthropicType: "api_error" },
+  hub_unreachable: { status: 502, type: "unavailable_error", anthropicType: "api_error" },
   not_enabled: { status: 501, type: "not_supported_error", anthropicType: "api_error", isFinal: true },
   disk_full: { status: 507, type: "server_error", anthropicType: "api_error", isFinal: true },
   model_loading: { status: 503, type: "unavailable_error", anthropicType: "overloaded_error" },

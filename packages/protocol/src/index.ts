@@ -195,6 +195,21 @@ export {
   logLinesMax,
 } from "./management/events.ts";
 export {
+  ChatChange,
+  chatChangesMax,
+  ChatChangesRequest,
+  ChatChangesResult,
+  ChatEvent,
+  ChatNote,
+  ChatNoteResult,
+  ChatRecord,
+  ChatRecordKind,
+  chatRecordLengthMax,
+  ChatRecordList,
+  ChatRecordQuery,
+  ChatRecordsQuery,
+} from "./management/chats.ts";
+export {
   Job,
   JobActionRequest,
   JobKind,
@@ -203,6 +218,15 @@ export {
   jobsMax,
   JobStatus,
 } from "./management/jobs.ts";
+export {
+  BrowserChallenge,
+  BrowserKey,
+  ChallengeRequest,
+  ForgetBrowserRequest,
+  KnownBrowser,
+  ReturnRequest,
+  returnText,
+} from "./management/known-browsers.ts";
 export {
   McpApproval,
   McpCallRequest,

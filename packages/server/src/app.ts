@@ -5,8 +5,10 @@ import type { Machine } from "@ingle/protocol";
 import type { z } from "zod";
 import { isLoopback, isLoopbackAddress, trustedProxies } from "./access/ip-address.ts";
 import { KeyRing } from "./access/key-ring.ts";
+import type { KnownBrowsers } from "./access/known-browsers.ts";
 import { Sessions } from "./access/sessions.ts";
 import { KeyCheck, wrongKeysPerMinute, WrongKeys } from "./access/key-check.ts";
+import type { ChatStore } from "./chats/chat-store.ts";
 import { checkValue } from "./bodies/check-body.ts";
 import type { ServerConfig } from "./config.ts";
 import type { ControlledServer } from "./control/controlled-server.ts";
@@ -53,9 +55,11 @@ import { ollamaGenerate } from "./protocols/ollama/generate.ts";
 import { responsesPlugin } from "./routes/responses-plugin.ts";
 import { apiDescriptionRoutes } from "./routes/api-description.ts";
 import { embeddingRoutes } from "./routes/embeddings.ts";
+import { chatRoutes } from "./routes/chats.ts";
 import { controlRoutes } from "./routes/control.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { jobRoutes } from "./routes/jobs.ts";
+import { knownBrowserRoutes } from "./routes/known-browsers.ts";
 import { libraryRoutes } from "./routes/library.ts";
 import { lmStudioModelRoutes } from "./routes/lm-studio-models.ts";
 import { lmStudioV0Routes } from "./routes/lm-studio-v0.ts";
@@ -116,6 +120,10 @@ export interface AppControl {
   server: ControlledServer;
   /** The MCP servers that the page turns on. Their owner disposes of them. */
   mcp: McpControl;
+  /** The browsers that may come back after a restart. Default: none. */
+  browsers?: KnownBrowsers | undefined;
+  /** The chats of its page; undefined if the browser keeps them. Their owner disposes of them. */
+  chats?: ChatStore | undefined;
 }
 
 /** Builds the server without a socket. */
@@ -215,18 +223,32 @@ async function addRoutes(
   if (config.lmStudioApi) await addLmStudioRoutes(app, inference, dependencies);
   else await app.register(managedModelRoutes, { registry });
   await app.register(controlRoutes, { ...inference, machine: dependencies.machine });
-  await app.register(eventRoutes, { ...inference, view, board, logRing, jobs: dependencies.jobs });
+  const { jobs } = dependencies;
+  await app.register(eventRoutes, {
+    ...inference,
+    view,
+    board,
+    logRing,
+    jobs,
+    chatFeed: control?.chats?.feed,
+  });
   await app.register(requestRoutes, { board });
-  await app.register(jobRoutes, { jobs: dependencies.jobs });
+  await app.register(jobRoutes, { jobs });
   await app.register(libraryRoutes, { ...inference, library });
   await app.register(serverControlRoutes, { view, server: control?.server });
-  await app.register(sessionRoutes, access);
+  await app.register(sessionRoutes, { ...access, keepsChats: control?.chats !== undefined });
   await app.register(apiDescriptionRoutes, {
     registry,
     keys: access.keys,
     isRateLimited: config.rateLimit > 0,
   });
-  if (control !== undefined) await app.register(mcpRoutes, { registry, mcp: control.mcp });
+  if (control !== undefined) {
+    await app.register(mcpRoutes, { registry, mcp: control.mcp });
+    await app.register(chatRoutes, { chats: control.chats });
+    const { browsers, token, chats } = control;
+    const known = { sessions: access.sessions, token, keepsChats: chats !== undefined };
+    if (browsers !== undefined) await app.register(knownBrowserRoutes, { ...known, browsers });
+  }
   if (page !== undefined) await app.register(pageRoutes, { ...access, page, token: control?.token });
 }
 

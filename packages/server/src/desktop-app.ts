@@ -5,6 +5,9 @@ import path from "node:path";
 import type { MemoryBudget } from "@ingle/engine";
 import type { Machine } from "@ingle/protocol";
 import { KeyRing } from "./access/key-ring.ts";
+import { KnownBrowsers } from "./access/known-browsers.ts";
+import type { ChatStore } from "./chats/chat-store.ts";
+import { openChats } from "./chats/open-chats.ts";
 import { controlConfig, publicConfig } from "./control/app-config.ts";
 import { ControlledServer } from "./control/controlled-server.ts";
 import { KeptKeys } from "./control/kept-keys.ts";
@@ -34,6 +37,8 @@ export interface DesktopAppOptions {
   port: number;
   /** The folder for settings and keys, and for mcp.json unless the environment names another file. */
   configDir: string;
+  /** Where chats are kept: `app`, `browser` or the path of an SQLite file. Default: `app`. */
+  chatStore?: string;
   /** The models that requests may use; `parallel` is how many requests each computes at once, undefined for the default. */
   source: (parallel: () => number | undefined) => ModelSource;
   library?: ModelLibrary | undefined;
@@ -71,13 +76,7 @@ export interface DesktopApp extends AsyncDisposable {
 export async function openDesktopApp(options: DesktopAppOptions): Promise<DesktopApp> {
   const { env, port, configDir, library, budget, onWarning } = options;
   const config = controlConfig(env, port);
-  const keys = await KeptKeys.open(path.join(configDir, "keys.json"));
-  const settings = await KeptSettings.open(path.join(configDir, "server.json"));
-  if (settings.problem !== undefined)
-    onWarning(`${settings.problem} The server uses default settings until you change them.`);
-  if (keys.problem !== undefined)
-    onWarning(`${keys.problem} The server does not start until you create its keys again.`);
-
+  const { keys, settings, browsers } = await keptFiles(configDir, onWarning);
   let control: Listener | undefined;
   const parallel = new ParallelChoice();
   const registry = new ModelRegistry({
@@ -117,19 +116,21 @@ export async function openDesktopApp(options: DesktopAppOptions): Promise<Deskto
       }),
     onFailure: (err, what) => control?.log.warn({ err }, what),
   });
+  const chats = await openChats({ place: options.chatStore ?? "app", configDir, onWarning });
   const mcp = new McpControl({ file: mcpFile(undefined, { env, configDir }), env });
   const token = randomBytes(tokenBytes).toString("base64url");
   control = await openListener(config, {
     ...shared,
     keys: ringOf(token),
     page: options.page ?? (await installedPage()),
-    app: { token, server, mcp },
+    app: { token, server, mcp, chats, browsers },
     ports: controlPorts(port),
   });
   return running({
     control,
     server,
     mcp,
+    chats,
     registry,
     jobs,
     token,
@@ -137,21 +138,35 @@ export async function openDesktopApp(options: DesktopAppOptions): Promise<Deskto
   });
 }
 
+/** The small files of the app. One that cannot be used is a warning. */
+async function keptFiles(configDir: string, onWarning: DesktopAppOptions["onWarning"]) {
+  const keys = await KeptKeys.open(path.join(configDir, "keys.json"));
+  const settings = await KeptSettings.open(path.join(configDir, "server.json"));
+  if (settings.problem !== undefined)
+    onWarning(`${settings.problem} The server uses default settings until you change them.`);
+  if (keys.problem !== undefined)
+    onWarning(`${keys.problem} The server does not start until you create its keys again.`);
+  return { keys, settings, browsers: await KnownBrowsers.open(path.join(configDir, "browsers.json")) };
+}
+
 interface Parts {
   control: Listener;
   server: ControlledServer;
   mcp: McpControl;
+  chats: ChatStore | undefined;
   registry: ModelRegistry;
   jobs: JobRunner | undefined;
   token: string;
   startsServer: boolean;
 }
 
-function running({ control, server, mcp, registry, jobs, token, startsServer }: Parts): DesktopApp {
+function running(parts: Parts): DesktopApp {
+  const { control, server, mcp, chats, registry, jobs, token, startsServer } = parts;
   const close: DesktopApp["close"] = async (options) => {
     const jobsEnded = jobs?.[Symbol.asyncDispose]();
     const modelsFreed = registry[Symbol.asyncDispose](); // new requests are refused from here on
     await Promise.all([server.stop(options), control.close(options)]);
+    chats?.[Symbol.dispose]();
     await Promise.all([jobsEnded, modelsFreed, mcp[Symbol.asyncDispose]()]);
   };
   return {

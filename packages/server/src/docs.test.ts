@@ -6,6 +6,8 @@ import { expect, it } from "vitest";
 import { testWorld } from "../test/cli-context.ts";
 import { documentOf } from "../test/documented.ts";
 import { ingleProgram } from "./cli/program.ts";
+import { KnownBrowsers } from "./access/known-browsers.ts";
+import { ChatStore } from "./chats/chat-store.ts";
 import { McpControl } from "./mcp/mcp-control.ts";
 import { appSettings } from "./settings/server-settings.ts";
 import { settingsIn } from "./settings/setting.ts";
@@ -54,8 +56,13 @@ function withSubcommands(command: Command): Command[] {
 async function controlApp() {
   const control = await scriptedControl();
   const mcp = new McpControl({ file: undefined, env: {} });
-  const server = await scriptedApp({ app: { token: "t".repeat(43), server: control.server, mcp } });
+  const browsers = await KnownBrowsers.open(`${control.folder}/browsers.json`);
+  const chats = await ChatStore.open(`${control.folder}/chats.db`);
+  const server = await scriptedApp({
+    app: { token: "t".repeat(43), server: control.server, mcp, chats, browsers },
+  });
   server.app.addHook("onClose", async () => {
+    chats[Symbol.dispose]();
     await Promise.all([mcp[Symbol.asyncDispose](), control[Symbol.asyncDispose]()]);
   });
   return server;

@@ -1,10 +1,12 @@
 // Who may use the app's control address: its own page with its cookie, and programs with its token. Everybody else is refused, in
 // every way in which a browser can be made to send a request.
+import path from "node:path";
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from "fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { KeyRing } from "../src/access/key-ring.ts";
 import { ticketOf } from "../src/access/page-tickets.ts";
 import { buildApp } from "../src/app.ts";
+import { ChatStore } from "../src/chats/chat-store.ts";
 import { McpControl } from "../src/mcp/mcp-control.ts";
 import type { Page } from "../src/page/page-files.ts";
 import { scriptedControl, type ScriptedControl } from "../src/testing/scripted-control.ts";
@@ -41,14 +43,16 @@ let app: FastifyInstance;
 let control: ScriptedControl;
 let cookie: string;
 
-async function controlApp(server: ScriptedControl["server"]): Promise<FastifyInstance> {
+async function controlApp({ server, folder }: ScriptedControl): Promise<FastifyInstance> {
   const config = testConfig({ port: 1336 });
   const keys = new KeyRing();
   keys.addToken(token);
   keys.needKey();
   const { registry } = await scriptedRegistry();
   const mcp = new McpControl({ file: undefined, env: {} });
-  const built = await buildApp(config, { registry, keys, page, app: { token, server, mcp } });
+  const chats = await ChatStore.open(path.join(folder, "chats.db"));
+  const built = await buildApp(config, { registry, keys, page, app: { token, server, mcp, chats } });
+  built.addHook("onClose", () => chats[Symbol.dispose]());
   built.addHook("onClose", () => mcp[Symbol.asyncDispose]());
   built.addHook("onClose", () => registry[Symbol.asyncDispose]());
   return built;
@@ -56,7 +60,7 @@ async function controlApp(server: ScriptedControl["server"]): Promise<FastifyIns
 
 beforeAll(async () => {
   control = await scriptedControl();
-  app = await controlApp(control.server);
+  app = await controlApp(control);
   const opened = await ask({ url: `/?token=${token}` }, typed);
   cookie = String(opened.headers["set-cookie"]).split(";")[0] ?? "";
 });
@@ -123,12 +127,31 @@ describe("the app's own page", () => {
     expect((await ask({ url: "/api/v1/session" }, { cookie, ...own })).json()).toEqual({
       right: "management",
       is_app: true,
+      keeps_chats: true,
     });
   });
 
-  it("does so under the name localhost, with a cookie of that name", async () => {
+  it.each(["localhost:1336", "[::1]:1336", "LOCALHOST:1336"])(
+    "leads from %s to its one host name, with path, query and token",
+    async (other) => {
+      for (const url of ["/", `/?token=${token}`, "/?a=%2F"]) {
+        const opened = await app.inject({ url, headers: { host: other, ...typed } });
+        expect([opened.statusCode, opened.headers.location]).toEqual([307, `http://127.0.0.1:1336${url}`]);
+        expect([opened.headers["set-cookie"], opened.headers["cache-control"]]).toEqual([
+          undefined,
+          "no-store",
+        ]);
+      }
+      const asset = await app.inject({ url: "/api/v1/session", headers: { host: other } });
+      expect(asset.statusCode).toBe(200);
+    },
+  );
+
+  it("stays under the name localhost if asked to, with a cookie of that name", async () => {
     const byName = { host: "localhost:1336" };
-    const opened = await app.inject({ url: `/?token=${token}`, headers: byName });
+    const opened = await app.inject({ url: `/?stay&token=${token}`, headers: byName });
+    expect(opened.headers.location).toBe("/?stay");
+    expect((await app.inject({ url: "/?stay", headers: byName })).statusCode).toBe(200);
     const named = String(opened.headers["set-cookie"]).split(";")[0] ?? "";
     const headers = { ...byName, cookie: named, origin: "http://localhost:1336", ...own };
     expect(await status(changing, headers)).toBe(200);
@@ -143,7 +166,10 @@ describe("the app's own page", () => {
     const shell = await ask({ url: "/" }, typed);
     expect([shell.statusCode, shell.body]).toEqual([200, "<p>shell"]);
     const session = await ask({ url: "/api/v1/session" }, own);
-    expect([session.statusCode, session.json()]).toEqual([200, { right: "none", is_app: true }]);
+    expect([session.statusCode, session.json()]).toEqual([
+      200,
+      { right: "none", is_app: true, keeps_chats: true },
+    ]);
     const refused = await ask(reading, own);
     expect([refused.statusCode, refused.json().error.code]).toEqual([401, "unauthorized"]);
     expect(refused.json().error.message).toContain("`ingle app` has printed");
@@ -234,7 +260,7 @@ describe("another cookie", () => {
     const secret = cookie.split("=")[1] ?? "";
     expect(await status(reading, { cookie: `ingle-1337=${secret}`, ...own })).toBe(401);
     await using second = await scriptedControl();
-    const other = await controlApp(second.server);
+    const other = await controlApp(second);
     const opened = await other.inject({ url: `/?token=${token}`, headers: { host } });
     const otherCookie = String(opened.headers["set-cookie"]).split(";")[0] ?? "";
     await other.close();

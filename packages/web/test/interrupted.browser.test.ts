@@ -12,6 +12,9 @@ const ingle = useIngle(app, async () => ({
   "short.gguf": await tinyModel({ endAfter: 20 }),
   "endless.gguf": await tinyModel({ seed: 2, contextLength: 32_768 }),
 }));
+const withoutStore = useIngle([...app, "--chat-store", "browser"], async () => ({
+  "short.gguf": await tinyModel({ endAfter: 20 }),
+}));
 
 const elsewhere = "Another tab is writing this answer.";
 
@@ -69,7 +72,7 @@ it("ends a reply in other tabs when the tab that writes it is closed", async () 
 });
 
 it("shows a reply that the database cannot store, reports it, and recovers it at the next start", async () => {
-  await using opened = await browser.open({ url: ingle().address });
+  await using opened = await browser.open({ url: withoutStore().address });
   const { page, chat } = opened;
   await chat.choose("short");
   await page.evaluate(() => {

@@ -8,6 +8,7 @@ import { convertAdapterFolder, isAdapterFolder, lookAtContents, MlxError } from 
 import { EngineError } from "../errors.ts";
 import { checkDiskSpace, diskFailure, spareBytes } from "../library/disk-space.ts";
 import { fileBytes, libraryPaths } from "../library/paths.ts";
+import { resolveTyped } from "../library/typed-path.ts";
 
 /** Incremented when the same folder would be converted to other bytes. */
 const CONVERTER_VERSION = 1;
@@ -25,7 +26,7 @@ export async function adapterGguf(
   modelFile: string,
   env?: NodeJS.ProcessEnv,
 ): Promise<string> {
-  const resolved = path.resolve(adapter);
+  const resolved = resolveTyped(adapter);
   if (!(await isFolder(resolved))) return resolved;
   try {
     if (!(await isAdapterFolder(resolved))) {

@@ -23,6 +23,7 @@ import { listFiles } from "./model-folders.ts";
 import { folderId } from "./mlx/mlx-model.ts";
 import { damagedModel, factsOf } from "./model-facts.ts";
 import { checkAlias, isGgufName } from "./model-spec.ts";
+import { resolveTyped } from "./typed-path.ts";
 
 /** Those of `FetchOptions` are for folders in MLX's format, which are converted. */
 export interface ImportOptions extends FetchOptions {
@@ -49,7 +50,7 @@ export async function importModels(from: string, options: ImportOptions = {}): P
   signal?.throwIfAborted();
   if (alias !== undefined) checkAlias(alias, await takenIds(options));
   const folders = libraryPaths(env);
-  const source = path.resolve(cwd, from);
+  const source = resolveTyped(from, cwd);
   if (await isMlx(source)) return await importMlx(source, options);
   const candidates = await candidatesIn(source);
   if (alias !== undefined && candidates.length > 1) throw severalFor(alias, from);

@@ -16,6 +16,7 @@ import { listFiles } from "./model-folders.ts";
 import { isGgufName, parseModelSpec, type ModelSpec } from "./model-spec.ts";
 import { type NpmModel, starterModel } from "./npm-model.ts";
 import { fileBytes } from "./paths.ts";
+import { resolveTyped } from "./typed-path.ts";
 
 /** A model and its source. `id` is its name in requests. */
 export type LocatedModel =
@@ -43,7 +44,7 @@ export interface HubModel {
  * do not.
  */
 export async function pathMeant(text: string): Promise<string | undefined> {
-  const resolved = path.resolve(text);
+  const resolved = resolveTyped(text);
   const isPath = parseModelSpec(text).kind === "file" || (await fileBytes(resolved)) !== undefined;
   return isPath ? resolved : undefined;
 }

@@ -4,9 +4,8 @@
 //   org/repo  org/repo:Q4_K_M  org/repo:file-name          a repository of the hub, and which of its models
 //   npm:package@1.0.0                                      a package of the npm registry
 //   anything else                                          an alias, or the id of an installed model
-import os from "node:os";
-import path from "node:path";
 import { EngineError } from "../errors.ts";
+import { resolveTyped } from "./typed-path.ts";
 
 export type ModelSpec =
   /** `path` is absolute. */
@@ -38,7 +37,7 @@ export function parseModelSpec(text: string, cwd: string = process.cwd()): Model
     const choice = hub["choice"]?.replace(/\.gguf$/i, "");
     return { kind: "hub", repo: hub["repo"] ?? "", choice };
   }
-  if (looksLikePath(text)) return { kind: "file", path: path.resolve(cwd, withoutTilde(text)) };
+  if (looksLikePath(text)) return { kind: "file", path: resolveTyped(text, cwd) };
   return { kind: "name", name: text };
 }
 
@@ -67,11 +66,6 @@ function parseNpm(text: string): ModelSpec {
 
 function looksLikePath(text: string): boolean {
   return isGgufName(text) || /^(?:[./~\\]|[A-Za-z]:[\\/])/.test(text) || /[\\/]/.test(text);
-}
-
-/** Shells expand a tilde, but variables and configuration files do not. */
-function withoutTilde(text: string): string {
-  return /^~[\\/]/.test(text) ? path.join(os.homedir(), text.slice(2)) : text;
 }
 
 function unreadable(text: string): EngineError {

@@ -4,6 +4,7 @@ import path from "node:path";
 import envPaths from "env-paths";
 import { codeOf } from "../errors.ts";
 import { diskFailure } from "./disk-space.ts";
+import { resolveTyped } from "./typed-path.ts";
 
 export interface LibraryPaths {
   /** The folder of all others; INGLE_HOME sets it. */
@@ -29,7 +30,7 @@ export function libraryPaths(env: NodeJS.ProcessEnv = process.env): LibraryPaths
   const chosen = env["INGLE_HOME"];
   const isChosen = chosen !== undefined && chosen !== "";
   const usual = envPaths("ingle", { suffix: "" });
-  const home = isChosen ? path.resolve(chosen) : usual.data;
+  const home = isChosen ? resolveTyped(chosen) : usual.data;
   return {
     home,
     modelsDir: path.join(home, "models"),

@@ -8,6 +8,7 @@ import { listModels } from "../library/installed.ts";
 import type { LibraryOptions } from "../library/library-options.ts";
 import { isGgufName } from "../library/model-spec.ts";
 import { libraryPaths, makeFolders, syncFile, syncFolder } from "../library/paths.ts";
+import { resolveTyped } from "../library/typed-path.ts";
 
 export interface OutputOptions extends LibraryOptions {
   /** The file to write, or a folder for it. Default: next to the model, under a name derived from the model's. */
@@ -29,7 +30,7 @@ export async function chooseOutput(
   const target =
     output === undefined
       ? path.join(await folderFor(files, options), name)
-      : await inFolder(path.resolve(cwd, output), name);
+      : await inFolder(resolveTyped(output, cwd), name);
   const isMeantAsFolder = output !== undefined && /[\\/]$/.test(output) && !isGgufName(target);
   if (isMeantAsFolder) throw refusal(`There is no folder ${target}.`, target);
   if (!isGgufName(target)) throw refusal(`${target} must end in ".gguf": models are found by it.`, target);

@@ -13,6 +13,7 @@ import { parseLevel, type QuantizationLevel } from "./levels.ts";
 import { openModelFiles, type ModelFiles } from "./model-files.ts";
 import { runTask } from "./native-process.ts";
 import { chooseOutput, writeWhole, type OutputOptions } from "./output-file.ts";
+import { resolveTyped } from "../library/typed-path.ts";
 
 export interface QuantizeProgress {
   /** Processed bytes of the model. */
@@ -54,7 +55,7 @@ export interface QuantizedModel {
  */
 export async function quantizeModel(model: string, options: QuantizeOptions = {}): Promise<QuantizedModel> {
   const { signal, cwd = process.cwd(), allowRequantize = false } = options;
-  const imatrix = options.imatrix === undefined ? undefined : path.resolve(cwd, options.imatrix);
+  const imatrix = options.imatrix === undefined ? undefined : resolveTyped(options.imatrix, cwd);
   signal?.throwIfAborted();
   const threads = checkThreads(options.threads);
   const level = parseLevel(options.to);

@@ -1,6 +1,7 @@
 // The live events of a server (GET /api/v1/events), and the requests to cancel a generation or keep bodies.
 import { z } from "zod";
 
+import { ChatEvent } from "./chats.ts";
 import { Job } from "./jobs.ts";
 import { ManagedModel } from "./models.ts";
 import { ServerControl } from "./server.ts";
@@ -96,7 +97,7 @@ export type LogLine = z.infer<typeof LogLine>;
 
 /**
  * An event of `GET /api/v1/events`. `state` is complete each time: the first comes at once, then one after each change, at most
- * every half second. `log` has the lines since the last one.
+ * every half second. `log` has the lines since the last one. `chats` comes from the app's control address alone, at once.
  */
 export const LiveEvent = z
   .discriminatedUnion("type", [
@@ -111,6 +112,7 @@ export const LiveEvent = z
       keeps_bodies: z.boolean(),
     }),
     z.object({ type: z.literal("log"), lines: z.array(LogLine) }),
+    z.object({ type: z.literal("chats"), events: z.array(ChatEvent) }),
   ])
   .meta({ id: "LiveEvent" });
 export type LiveEvent = z.infer<typeof LiveEvent>;

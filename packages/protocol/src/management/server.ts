@@ -109,5 +109,8 @@ export type SessionRequest = z.infer<typeof SessionRequest>;
 export const Session = responseObject("Session", {
   right: z.enum(["none", "inference", "management"]),
   is_app: z.boolean(),
+  keeps_chats: z
+    .boolean()
+    .describe("Whether this server keeps the page's chats; otherwise the browser does."),
 });
 export type Session = z.infer<typeof Session>;

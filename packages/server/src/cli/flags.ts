@@ -1,7 +1,9 @@
 // Converts described flags to commander's options.
+import { withoutTilde } from "@ingle/engine/typed-path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import {
   flagName,
+  isPath,
   oppositeFlag,
   readText,
   settingsIn,
@@ -80,6 +82,7 @@ function addOption(command: Command, option: Option, flag: Flag): void {
 function withParser(option: Option, flag: Flag): Option {
   const isCommaSeparated = flag.kind === "list" && !option.variadic;
   const isNumber = flag.kind === "integer" || flag.kind === "decimal";
+  if (flag.kind === "text" && isPath(flag)) option.argParser(withoutTilde);
   if (isCommaSeparated) option.argParser((text) => readText("list", text));
   return isNumber ? option.argParser((text) => parseNumber(text, flag)) : option;
 }

@@ -84,12 +84,17 @@ function fromEngine(error: EngineError, fieldNames: FieldNames): WireError {
           (name) => fieldNames[name] ?? name,
         )
       : error.message;
-  return new WireError(codeOfEngine[error.code], message, {
+  return new WireError(codeOf(error), message, {
     param: field,
     n_prompt_tokens: typeof promptTokens === "number" ? promptTokens : undefined,
     n_ctx: typeof contextLength === "number" ? contextLength : undefined,
     cause: error,
   });
+}
+
+/** A download that failed names the hub or the registry as its endpoint, if that was the reason. */
+function codeOf({ code, details }: EngineError): WireErrorCode {
+  return code === "download_failed" && "endpoint" in details ? "hub_unreachable" : codeOfEngine[code];
 }
 
 /** Fields inside a tool have other names in each protocol: the error names only `tools`. */

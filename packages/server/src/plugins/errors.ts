@@ -53,7 +53,8 @@ function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply
 function noteError(thrown: unknown, request: FastifyRequest): WireError {
   const error = toWireError(thrown, request.routeOptions.config.fieldNames);
   request.outcome.code = error.code;
-  if (wireErrors[error.code].status >= wireErrors.internal.status)
+  // A hub that cannot be reached is no fault of this server: the message says all that its stack would.
+  if (wireErrors[error.code].status >= wireErrors.internal.status && error.code !== "hub_unreachable")
     request.outcome.error = error.cause ?? error;
   return error;
 }

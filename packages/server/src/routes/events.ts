@@ -5,6 +5,7 @@ import type { FastifyInstance } from "fastify";
 import { dataEvent, sendEvents } from "../http/event-stream.ts";
 import type { ServerView } from "../control/server-view.ts";
 import type { JobRunner } from "../jobs/job-runner.ts";
+import type { ChatFeed } from "../chats/chat-feed.ts";
 import type { LogRing } from "../live/log-ring.ts";
 import type { RequestBoard } from "../live/request-board.ts";
 import { FigureSampler } from "../live/live-figures.ts";
@@ -30,12 +31,14 @@ export interface EventsOptions extends ControlOptions {
   board: RequestBoard;
   logRing: LogRing;
   jobs: JobRunner | undefined;
+  /** What pages hear of the app's chats; undefined where the browser keeps them. */
+  chatFeed: ChatFeed | undefined;
   keepAliveMs: number;
 }
 
 export async function eventRoutes(app: FastifyInstance, options: EventsOptions): Promise<void> {
   const readState = stateReader(app, options);
-  const { registry, view, jobs, board, logRing, keepAliveMs } = options;
+  const { registry, view, jobs, board, logRing, chatFeed, keepAliveMs } = options;
 
   const snapshot = (sampler: FigureSampler): LiveEvent => ({
     type: "state",
@@ -57,8 +60,10 @@ export async function eventRoutes(app: FastifyInstance, options: EventsOptions):
 
   addRoute(app, streamEvents, async (request, reply) => {
     const signal = AbortSignal.any([request.clientSignal, app.drainSignal]);
-    const events = changes({ refresh: () => registry.refresh(), snapshot, logRing }, signal);
-    return sendEvents(request, reply, events, { keepAliveMs });
+    const source = { refresh: () => registry.refresh(), snapshot, logRing };
+    // Chats are the user's: only a page of this machine hears of them.
+    const feed = request.isOfThisMachine ? chatFeed : undefined;
+    return sendEvents(request, reply, changes(source, feed, signal), { keepAliveMs });
   });
 }
 
@@ -68,14 +73,16 @@ interface ChangeSource {
   logRing: LogRing;
 }
 
-/** Yields the state whenever it changes, and new log lines, until the signal aborts. */
+/** Yields the state whenever it changes, new log lines, and at once what happens to chats, until the signal aborts. */
 async function* changes(
   { refresh, snapshot, logRing }: ChangeSource,
+  feed: ChatFeed | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<string, void, undefined> {
   const sampler = new FigureSampler();
   let last = "";
   let line = 0;
+  let chat = feed?.last ?? 0;
   while (!signal.aborted) {
     await refresh();
     const now = JSON.stringify(snapshot(sampler));
@@ -84,6 +91,18 @@ async function* changes(
     const lines = logRing.after(line);
     line = logRing.last;
     if (lines.length > 0) yield dataEvent(JSON.stringify({ type: "log", lines } satisfies LiveEvent));
-    await sleep(intervalMs, undefined, { signal }).catch(() => {}); // aborted: the loop condition ends the loop
+    const pause = AbortSignal.any([signal, AbortSignal.timeout(intervalMs)]);
+    while (!pause.aborted) {
+      const events = feed?.after(chat) ?? [];
+      chat = feed?.last ?? 0;
+      if (events.length > 0) yield dataEvent(JSON.stringify({ type: "chats", events } satisfies LiveEvent));
+      // Aborted: the loop condition ends the pause.
+      else await (feed === undefined ? ended(pause) : feed.next(pause).catch(() => {}));
+    }
   }
+}
+
+/** Resolves when the signal aborts. */
+async function ended(signal: AbortSignal): Promise<void> {
+  await sleep(intervalMs, undefined, { signal }).catch(() => {});
 }

@@ -26,6 +26,11 @@ const pagePolicy = [
   "form-action 'none'",
 ].join("; ");
 
+/** The one host name of the app: under another name of this machine, a browser has other cookies and other stored data. */
+const appHost = "127.0.0.1";
+/** The query that keeps a page under another name, so that it can move what the browser has stored there. */
+const stayQuery = "stay";
+
 /** One year, the longest time that caches keep anything. */
 const hashedCaching = "public, max-age=31536000, immutable";
 /** Caches keep it, but revalidate it before each use. */
@@ -47,6 +52,9 @@ export async function pageRoutes(app: FastifyInstance, options: PageRouteOptions
     const tickets = new PageTickets(token);
     const key: FoundKey = { digest: digestOfKey(token), scope: "management" };
     app.addHook("preHandler", async (request, reply) => {
+      const place = otherPlaceOf(request);
+      // Not cached by browsers: the page may stay under the other name once. The fragment is kept by the browser.
+      if (place !== undefined) return reply.header("cache-control", "no-store").redirect(place, 307);
       const given = tokenOf(request);
       if (given === undefined) return;
       // Rate limited like any key: another page could make the browser guess tokens.
@@ -54,7 +62,7 @@ export async function pageRoutes(app: FastifyInstance, options: PageRouteOptions
       if (found !== undefined && "waitSeconds" in found) throw tooManyWrongKeys(found);
       if (found !== undefined) beginSession(request, reply, { sessions, key: found });
       // The redirect keeps the token out of the history; after a wrong token the page explains how to open it.
-      return reply.header("cache-control", "no-store").redirect("/", 303);
+      return reply.header("cache-control", "no-store").redirect(stays(request) ? `/?${stayQuery}` : "/", 303);
     });
   }
 
@@ -66,12 +74,27 @@ export async function pageRoutes(app: FastifyInstance, options: PageRouteOptions
     app.get(file.path, { config }, async (request, reply) => await sendFile(file, request, reply));
 }
 
+/** The page's address under the app's one host name, with path and query; undefined if the request has used it. */
+function otherPlaceOf(request: FastifyRequest): string | undefined {
+  const { routeOptions, hostname, port, protocol, url } = request;
+  if (routeOptions.url !== "/" || hostname === appHost || stays(request)) return undefined;
+  return `${protocol}://${appHost}${port === null ? "" : `:${port}`}${url}`;
+}
+
+function stays(request: FastifyRequest): boolean {
+  return queryOf(request, stayQuery) !== undefined;
+}
+
 /** The token of a browser's navigation that no other page started. */
-function tokenOf({ method, query, isForeignPage, routeOptions }: FastifyRequest): string | undefined {
+function tokenOf(request: FastifyRequest): string | undefined {
+  const { method, isForeignPage, routeOptions } = request;
   if (method !== "GET" || isForeignPage || routeOptions.url !== "/") return undefined;
-  const token: unknown =
-    typeof query === "object" && query !== null ? Reflect.get(query, "token") : undefined;
+  const token = queryOf(request, "token");
   return typeof token === "string" && token !== "" ? token : undefined;
+}
+
+function queryOf({ query }: FastifyRequest, name: string): unknown {
+  return typeof query === "object" && query !== null ? Reflect.get(query, name) : undefined;
 }
 
 async function sendFile(file: PageFile, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {

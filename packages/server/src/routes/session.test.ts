@@ -34,7 +34,7 @@ describe("a session of a server with keys", () => {
   ] as const)("may do what its key %s may", async (key, right, answered) => {
     await using server = await scriptedApp({ flags });
     const response = await begin(server, key);
-    expect(response.json()).toEqual({ right, is_app: false });
+    expect(response.json()).toEqual({ right, is_app: false, keeps_chats: false });
     expect(response.headers["set-cookie"]).toMatch(
       /^ingle-1337=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\/$/,
     );
@@ -42,7 +42,7 @@ describe("a session of a server with keys", () => {
     expect(await statuses(server, { ...own, cookie })).toEqual(answered);
     expect(await statuses(server, { ...own, cookie, origin: "http://localhost:3000" })).toEqual([401, 401]);
     const { body } = await server.app.inject({ url: "/api/v1/session", headers: { ...own, cookie } });
-    expect(JSON.parse(body)).toEqual({ right, is_app: false });
+    expect(JSON.parse(body)).toEqual({ right, is_app: false, keeps_chats: false });
   });
 
   it("has a cookie for HTTPS only if the page was loaded with it, also through a trusted proxy", async () => {
@@ -115,9 +115,11 @@ it("a server without keys returns what its page may do without one", async () =>
   expect(await right({ host, "sec-fetch-site": "same-origin" })).toEqual({
     right: "management",
     is_app: false,
+    keeps_chats: false,
   });
   expect(await right({ host, origin: "http://localhost:3000" })).toEqual({
     right: "inference",
     is_app: false,
+    keeps_chats: false,
   });
 });

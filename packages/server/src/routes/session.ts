@@ -30,15 +30,22 @@ export interface SessionRouteOptions {
   keyCheck: KeyCheck;
   sessions: Sessions;
   isAppListener: boolean;
+  /** Whether the page's chats are kept here. A page that comes through a proxy keeps its own. */
+  keepsChats: boolean;
 }
 
 export async function sessionRoutes(
   app: FastifyInstance,
-  { keyCheck, sessions, isAppListener }: SessionRouteOptions,
+  { keyCheck, sessions, isAppListener, keepsChats }: SessionRouteOptions,
 ): Promise<void> {
-  addRoute(app, show, async ({ right }, reply): Promise<Session> => {
+  const sessionOf = (right: Session["right"], { isOfThisMachine }: FastifyRequest): Session => ({
+    right,
+    is_app: isAppListener,
+    keeps_chats: keepsChats && isOfThisMachine,
+  });
+  addRoute(app, show, async (request, reply): Promise<Session> => {
     reply.header("cache-control", "no-store");
-    return { right, is_app: isAppListener };
+    return sessionOf(request.right, request);
   });
   addRoute(app, begin, async (request, reply): Promise<Session> => {
     if (request.isForeignPage)
@@ -50,7 +57,7 @@ export async function sessionRoutes(
     if (found === undefined) throw new WireError("unauthorized", "Unknown API key.", { param: "key" });
     if ("waitSeconds" in found) throw tooManyWrongKeys(found);
     beginSession(request, reply, { sessions, key: found });
-    return { right: found.scope, is_app: isAppListener };
+    return sessionOf(found.scope, request);
   });
 }
 

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import * as rules from "./rules.ts";
 import {
   flagName,
+  isPath,
   isSetting,
   longFlag,
   readText,
@@ -128,6 +129,6 @@ export function ruleOf(setting: Setting): z.ZodType {
     case "list":
       return rules.list;
     case "text":
-      return rules.text;
+      return isPath(setting) ? rules.path : rules.text;
   }
 }

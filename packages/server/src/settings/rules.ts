@@ -10,6 +10,7 @@ import {
 } from "@ingle/engine/device-options";
 import { AdapterLayers, AdapterName, adaptersMax } from "@ingle/engine/adapter-options";
 import { ChatTemplate } from "@ingle/engine/chat-template";
+import { withoutTilde } from "@ingle/engine/typed-path";
 import { WorkerAddress, workersMax } from "@ingle/engine/worker-address";
 import { KvBits } from "@ingle/protocol/kv-bits";
 import { z } from "zod";
@@ -69,6 +70,9 @@ export const text = z
   .min(1, "must not be empty")
   .max(textLengthMax, `must be at most ${textLengthMax} characters`);
 
+/** A path: `~` is the home folder, which shells do not expand in variables and in `--flag=~/x`. */
+export const path = text.transform(withoutTilde);
+
 export const list = z.array(z.string().min(1, "must not be empty"));
 
 export const host = z.string().refine(isHostName, "must be an address or a host name");
@@ -89,7 +93,7 @@ export const loraModules = z
       .regex(/^[^=]+=.+$/s, loraRule)
       .transform((module) => {
         const at = module.indexOf("=");
-        return { name: module.slice(0, at), path: module.slice(at + 1) };
+        return { name: module.slice(0, at), path: withoutTilde(module.slice(at + 1)) };
       })
       .refine(({ name }) => AdapterName.safeParse(name).success, loraRule),
   )

@@ -196,5 +196,10 @@ export const appSettings = {
     details:
       "When the port is taken, the next free one is used. Default ports of the [variants](#variants) are skipped.",
   }),
+  chatStore: text(
+    "--chat-store <place>",
+    "Where chats are kept: app (a file of your user), browser (each its own), or an SQLite file",
+    { default: "app", details: "See [where chats are](app.md#where-chats-are)." },
+  ),
   noOpen: toggle("--no-open", "Print the page's address without opening a browser"),
 };

@@ -91,6 +91,11 @@ export function settingsIn(table: SettingTable): Setting[] {
   return Object.values(table).flatMap((entry) => (isSetting(entry) ? [entry] : settingsIn(entry)));
 }
 
+/** Whether its value is a path, or a word instead of one. */
+export function isPath({ flag }: Pick<Flag, "flag">): boolean {
+  return /<(file|folder|place)>/.test(flag);
+}
+
 /** `ctx` for `--ctx <tokens>`, `noUi` for `--no-ui`, `output` for `-o, --output <file>`. */
 export function flagName({ flag }: Pick<Flag, "flag">): string {
   return longFlag({ flag })

@@ -43,7 +43,7 @@ export class EventReader implements AsyncDisposable {
     const { value, done } = await this.#events.next();
     if (done === true) throw new Error("The events have ended.");
     if (value.type === "state") this.latest = value;
-    else this.lines.push(...value.lines);
+    else if (value.type === "log") this.lines.push(...value.lines);
     return value;
   }
 

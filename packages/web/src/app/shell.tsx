@@ -23,10 +23,10 @@ export function Shell() {
       <Navigation />
       <main id="content" class="content" tabIndex={-1}>
         <ConnectionBanner />
+        <ToastHost />
         {link.value === "closed" ? <ClosedPage /> : <PageView />}
       </main>
       <QuestionHost />
-      <ToastHost />
       <Announcer />
     </div>
   );

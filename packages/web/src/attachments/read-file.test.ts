@@ -15,8 +15,19 @@ describe("decodeText", () => {
     expect(decodeText(bytes(0xfe, 0xff, 0x00, 0x61))).toBe("a");
   });
 
+  it("reads Latin-1 and Windows-1252, which older programs write", () => {
+    expect(decodeText(bytes(0x47, 0x72, 0xfc, 0xdf, 0x65, 0x0d, 0x0a))).toBe("Grüße\n");
+    expect(decodeText(bytes(0x35, 0x20, 0x80, 0x20, 0x84, 0x6f, 0x6b, 0x93))).toBe("5 € „ok“");
+  });
+
+  it("rejects a text in another alphabet, whose letters it would get wrong", () => {
+    expect(decodeText(bytes(0xcf, 0xf0, 0xe8, 0xe2, 0xe5, 0xf2))).toBeUndefined();
+    expect(decodeText(bytes(0x61, 0x81, 0x62))).toBeUndefined();
+  });
+
   it("rejects binary data", () => {
-    expect(decodeText(bytes(0x89, 0x50, 0x4e, 0x47))).toBeUndefined();
+    expect(decodeText(bytes(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a))).toBeUndefined();
+    expect(decodeText(bytes(0xff, 0xd8, 0xff, 0xe0, 0x00, 0x10))).toBeUndefined();
     expect(decodeText(bytes(0x61, 0x00, 0x62))).toBeUndefined();
   });
 });

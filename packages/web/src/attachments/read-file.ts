@@ -37,7 +37,10 @@ export async function readFile(file: File, { readsImages }: { readsImages: boole
   return text === undefined ? { problem: "notText" } : textAttachment(file, text);
 }
 
-/** Decodes UTF-8, or UTF-16 with a byte order mark; undefined for anything else. */
+/**
+ * Decodes UTF-8, UTF-16 with a byte order mark, or else the encoding of older Western programs (Windows-1252, which contains
+ * Latin-1); undefined for what is no text.
+ */
 export function decodeText(bytes: ArrayBuffer): string | undefined {
   const [first, second] = new Uint8Array(bytes, 0, Math.min(2, bytes.byteLength));
   const encoding =
@@ -47,9 +50,22 @@ export function decodeText(bytes: ArrayBuffer): string | undefined {
     return text.includes("\0") ? undefined : text.replaceAll("\r\n", "\n");
   } catch {
     // TypeError: not valid in this encoding.
-    return undefined;
+    return encoding === "utf-8" ? decodeWestern(bytes) : undefined;
   }
 }
+
+/** Every byte is a character there, so what is no text has to be recognized: by control characters, and by too few letters. */
+function decodeWestern(bytes: ArrayBuffer): string | undefined {
+  const text = new TextDecoder("windows-1252").decode(bytes);
+  // Tab, line feed, form feed and carriage return are in texts. Unused bytes are decoded to the controls after DEL.
+  // oxlint-disable-next-line no-control-regex -- they are what is looked for
+  if (/[\0-\u0008\u000b\u000e-\u001f\u007f-\u009f]/.test(text)) return undefined;
+  const others = text.match(/[\u0080-\uffff]/g)?.length ?? 0;
+  return others > text.length * othersShareMax ? undefined : text.replaceAll("\r\n", "\n");
+}
+
+/** A short word like "Grüße" has two fifths; texts in other alphabets, which would be decoded to wrong letters, have more. */
+const othersShareMax = 0.5;
 
 function readImage(file: File, readsImages: boolean): ReadFile {
   if (!readsImages) return { problem: "noVision" };

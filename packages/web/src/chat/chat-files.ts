@@ -7,6 +7,7 @@ import type { ChatStorage } from "../chats/chat-storage.ts";
 import { chatStorage, conversations, folders, presets, replaceConversation } from "../chats/chat-store.ts";
 import { chatMarkdown, fileNameOf } from "../chats/conversation-text.ts";
 import type { ArchivedChat, Conversation, StoredFile } from "../chats/conversation.ts";
+import { blobOf } from "../chats/data-url.ts";
 import { linearPath, makeTree } from "../chats/message-tree.ts";
 import { showToast } from "../design/toast.tsx";
 import { chatText } from "../strings/chat.ts";
@@ -76,15 +77,8 @@ async function addChat(
 ): Promise<void> {
   const files = Object.entries(images).flatMap(([id, url]): StoredFile[] => {
     const data = blobOf(url);
-    return data === undefined ? [] : [{ id, conversationId: conversation.id, data }];
+    return data?.type.startsWith("image/") !== true ? [] : [{ id, conversationId: conversation.id, data }];
   });
   await storage.addConversation(conversation, messages, files);
   replaceConversation(conversation);
-}
-
-/** The bytes of a `data:` URL. The Content-Security-Policy does not allow fetching it. */
-function blobOf(url: string): Blob | undefined {
-  const [, type, base64] = /^data:(image\/[\w.+-]+);base64,([\w+/=]*)$/.exec(url) ?? [];
-  if (type === undefined || base64 === undefined) return undefined;
-  return new Blob([Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0))], { type });
 }

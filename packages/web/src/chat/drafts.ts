@@ -1,17 +1,15 @@
-// Unsent messages with their attachments, one per chat. Their texts survive a reload of the tab.
+// Unsent messages with their attachments, one per chat. They survive a reload of the tab: texts in sessionStorage, which is at hand at
+// once, files in IndexedDB.
 import { signal } from "@preact/signals";
 
 import { readFile } from "../attachments/read-file.ts";
-import type { Attachment } from "../chats/conversation.ts";
 import { attempt, showToast } from "../design/toast.tsx";
 import { chatText } from "../strings/chat.ts";
 import { chatModels, readsImages } from "./current-chat.ts";
+import { type DraftFiles, keepFiles, keptFiles } from "./draft-files.ts";
 
-interface MessageDraft {
+interface MessageDraft extends DraftFiles {
   text: string;
-  attachments: readonly Attachment[];
-  /** The bytes of its images, by attachment id. */
-  images: ReadonlyMap<string, Blob>;
 }
 
 const emptyDraft: MessageDraft = { text: "", attachments: [], images: new Map() };
@@ -33,6 +31,36 @@ export function changeDraft(id: string, change: Partial<MessageDraft>): void {
   drafts.value = new Map(drafts.value).set(id, changed);
   if (changed.text === "") sessionStorage.removeItem(keyPrefix + id);
   else sessionStorage.setItem(keyPrefix + id, changed.text);
+  if (change.attachments !== undefined) void keep(id);
+}
+
+/** Changes are kept one after another, each with the state of that time. */
+let kept: Promise<void> = restore();
+
+function keep(id: string): Promise<void> {
+  const before = kept;
+  kept = (async () => {
+    await before;
+    try {
+      await keepFiles(id, draftOf(id));
+    } catch {
+      // A private window may have no database: the files are lost with a reload then, as their tab is.
+    }
+  })();
+  return kept;
+}
+
+/** Adds the files that this tab had before a reload. */
+async function restore(): Promise<void> {
+  try {
+    for (const [id, { attachments, images }] of await keptFiles()) {
+      const now = draftOf(id);
+      const both = { ...now, attachments: [...attachments, ...now.attachments] };
+      drafts.value = new Map(drafts.value).set(id, { ...both, images: new Map([...images, ...now.images]) });
+    }
+  } catch {
+    // As above.
+  }
 }
 
 export function clearDraft(id: string): void {

@@ -1,13 +1,20 @@
-// The chats of this browser as signals: conversations, folders, presets, and the open conversation. Follows changes of other tabs.
-import { computed, signal } from "@preact/signals";
+// The chats as signals: conversations, folders, presets, and the open conversation. Follows changes of other pages.
+import { computed, signal, untracked } from "@preact/signals";
 
+import { client, grantedSession, onceOpen, onChatEvent } from "../connection/connection.ts";
 import { pause } from "../connection/reconnect.ts";
 import { liveReplies } from "../replies/reply-writer.ts";
+import { showError, showToast } from "../design/toast.tsx";
+import { chatText } from "../strings/chat.ts";
 import { reasonOf } from "../strings/error-message.ts";
-import { ChatStorage, openDatabase } from "./chat-storage.ts";
+import { appChannel } from "./app-pages.ts";
+import { AppStorage } from "./app-storage.ts";
+import { BrowserStorage, openDatabase } from "./browser-storage.ts";
+import { type ChatStorage, newId, type StoredChats } from "./chat-storage.ts";
 import type { Conversation, Folder, Message, Preset } from "./conversation.ts";
 import { choicesOf, linearPath, makeTree, type MessageTree } from "./message-tree.ts";
-import { joinTabs, type Change, type Tabs } from "./other-tabs.ts";
+import { hasChats, moveChats } from "./move-chats.ts";
+import { joinTabs, tabChannel, type Change, type Tabs } from "./other-tabs.ts";
 import { isUnsavedReply, saveUnsaved } from "./unsaved-replies.ts";
 
 const storeName = "ingle-chats";
@@ -24,6 +31,9 @@ interface OpenChat {
 export const conversations = signal<readonly Conversation[]>([]);
 export const folders = signal<readonly Folder[]>([]);
 export const presets = signal<readonly Preset[]>([]);
+
+/** Who keeps the chats; null until the server has said so. */
+export const keeper = signal<"app" | "browser" | null>(null);
 
 /** `outdated`: another tab has a newer version of the page, so this one has to be reloaded. */
 export const storageState = signal<"opening" | "ready" | "outdated" | { failed: string }>("opening");
@@ -50,49 +60,121 @@ interface Store {
 
 let store: Promise<Store> | undefined;
 
-/** Opens the database and fills the signals. Later calls return the same promise. */
+/** Opens the storage and fills the signals. Later calls return the same promise. */
 export function startChats(): Promise<Store> {
   store ??= open();
   return store;
 }
 
-/** The database. After a change, update the signals with `replaceConversation` or `showTree`. */
+/** The storage. After a change, update the signals with `replaceConversation` or `showTree`. */
 export async function chatStorage(): Promise<ChatStorage> {
   return (await startChats()).storage;
 }
 
 async function open(): Promise<Store> {
   try {
-    const database = await openDatabase(storeName, () => {
-      storageState.value = "outdated";
-    });
-    const tabs = joinTabs({
-      name: storeName,
-      isWriting: (id) => liveReplies.value.has(id),
-      onChange: (change) => void follow(change),
-    });
-    const storage = new ChatStorage(database, (change) => tabs.announce(change));
-    await readAll(storage);
-    await recoverUnsaved(storage);
+    const { keeps_chats: isApp } = await grantedSession();
+    keeper.value = isApp ? "app" : "browser";
+    const opened = isApp ? openInApp() : await openInBrowser();
+    await readAll(opened.storage);
+    const old = isApp ? await oldChats() : undefined;
+    // A reply may belong to a chat that is still to be moved.
+    if (old === undefined) await recoverUnsaved(opened.storage);
     addEventListener("storage", ({ key, newValue }) => {
-      if (newValue !== null && isUnsavedReply(key)) void recoverUnsaved(storage);
+      if (newValue !== null && isUnsavedReply(key)) void recoverUnsaved(opened.storage);
     });
     storageState.value = "ready";
-    return { storage, tabs };
+    if (old !== undefined && opened.storage instanceof AppStorage) void moveOld(old, opened.storage);
+    return opened;
   } catch (error) {
     storageState.value = { failed: reasonOf(error) };
     throw error;
   }
 }
 
+const isWriting = (id: string) => liveReplies.value.has(id);
+const onChange = (change: Change) => void follow(change);
+
+function openDatabaseHere() {
+  return openDatabase(storeName, () => {
+    if (keeper.value === "browser") storageState.value = "outdated";
+  });
+}
+
+async function openInBrowser(): Promise<Store> {
+  const database = await openDatabaseHere();
+  const tabs = joinTabs({ channel: tabChannel(storeName), isWriting, onChange });
+  return { storage: new BrowserStorage(database, (change) => tabs.announce(change)), tabs };
+}
+
+function openInApp(): Store {
+  const page = newId();
+  const { chats } = client;
+  const onMissed = () => void refresh().catch(showError);
+  const channel = appChannel({ chats, page, events: onChatEvent, onMissed });
+  const opened = { storage: new AppStorage(chats, page), tabs: joinTabs({ channel, isWriting, onChange }) };
+  onceOpen(() => untracked(onMissed));
+  return opened;
+}
+
+/** The chats that this browser still has from a time when it kept them; undefined if there are none. */
+async function oldChats(): Promise<BrowserStorage | undefined> {
+  const storage = new BrowserStorage(await openDatabaseHere(), () => {});
+  return (await hasChats(storage)) ? storage : undefined;
+}
+
+async function moveOld(from: BrowserStorage, to: AppStorage): Promise<void> {
+  try {
+    const count = await moveChats({ from, to, onMoved: replaceConversation });
+    await readAll(to);
+    await recoverUnsaved(to);
+    if (count > 0) showToast({ text: chatText.chatsMoved(count), tone: "good" });
+  } catch (error) {
+    // What was not moved stays in the browser until the next start.
+    showError(error);
+  }
+}
+
+/** Reads everything again after changes of other pages were missed. */
+async function refresh(): Promise<void> {
+  const { storage, tabs } = await startChats();
+  await recoverUnsaved(storage);
+  await readAll(storage);
+  const chat = openChat.value;
+  if (chat === null) return;
+  const messages = await storage.messagesOf(chat.id);
+  const there = new Set(messages.map(({ id }) => id));
+  const shown = openChat.value?.id === chat.id ? [...openChat.value.tree.nodes.keys()] : [];
+  // A reply that this page is writing is newer here.
+  const fresh = messages.filter(({ id }) => !liveReplies.value.has(id));
+  showMessages(
+    chat.id,
+    fresh,
+    shown.filter((id) => !there.has(id) && !liveReplies.value.has(id) && chat.tree.nodes.has(id)),
+  );
+  for (const message of fresh) void watchWriting(message, { storage, tabs });
+}
+
 async function readAll(storage: ChatStorage): Promise<void> {
-  const stored = await storage.all();
+  const stored = await readStored(storage);
   const now = Date.now();
   const isExpired = ({ deletedAt }: Conversation) => deletedAt !== null && deletedAt < now - restorableMs;
   conversations.value = sorted(stored.conversations.filter(({ deletedAt }) => deletedAt === null));
   folders.value = byName(stored.folders);
   presets.value = byName(stored.presets);
   for (const { id } of stored.conversations.filter(isExpired)) await storage.purge(id);
+}
+
+/** Reads once more if something has changed meanwhile, which the answer may not have. */
+async function readStored(storage: ChatStorage): Promise<StoredChats> {
+  for (;;) {
+    const shown = [conversations.value, folders.value, presets.value];
+    const stored = await storage.all();
+    const isCurrent = [conversations.value, folders.value, presets.value].every(
+      (list, at) => list === shown[at],
+    );
+    if (isCurrent) return stored;
+  }
 }
 
 /** Opens a conversation. One that does not exist opens empty. */
@@ -134,11 +216,11 @@ const watched = new Set<string>();
  */
 async function watchWriting(message: Message, { storage, tabs }: Store): Promise<void> {
   const { id, conversationId } = message;
-  if (!isWriting(message) || liveReplies.value.has(id) || watched.has(id)) return;
+  if (!isUnfinished(message) || liveReplies.value.has(id) || watched.has(id)) return;
   watched.add(id);
   let isElsewhere = await tabs.isWrittenElsewhere(id);
   if (isElsewhere) setElsewhere(id, true);
-  while (isElsewhere && openChat.value?.id === conversationId && isWriting(await storage.message(id))) {
+  while (isElsewhere && openChat.value?.id === conversationId && isUnfinished(await storage.message(id))) {
     await pause(pollMs);
     isElsewhere = await tabs.isWrittenElsewhere(id, busyTabMs);
   }
@@ -152,7 +234,7 @@ async function watchWriting(message: Message, { storage, tabs }: Store): Promise
   showMessages(conversationId, [interrupted]);
 }
 
-function isWriting(message: Message | undefined): boolean {
+function isUnfinished(message: Message | undefined): boolean {
   return message?.role === "assistant" && message.reply.status === "writing";
 }
 
@@ -189,7 +271,7 @@ export function showMessages(
   });
 }
 
-/** Applies a change of another tab. */
+/** Applies a change of another page. */
 async function follow(change: Change): Promise<void> {
   const { storage, tabs } = await startChats();
   if (change.kind === "folders") folders.value = byName((await storage.all()).folders);

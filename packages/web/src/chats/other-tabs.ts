@@ -1,4 +1,5 @@
-// Announces database changes to the other tabs of this browser, and asks them who is writing a reply.
+// Announces changes of chats to the other pages that show them, and asks them who is writing a reply. They are tabs of this browser, or
+// all pages of the app, which passes the notes on.
 
 /** What has changed; a tab that shows it reads it again. */
 export type Change =
@@ -7,10 +8,19 @@ export type Change =
   | { kind: "folders" }
   | { kind: "presets" };
 
-type Note =
+export type Note =
   | { type: "change"; change: Change }
   | { type: "who-writes"; id: string }
   | { type: "i-write"; id: string };
+
+/** Carries notes between pages; not back to the page that sent one. */
+export interface NoteChannel {
+  send(note: Note): void;
+  listen(onNote: (note: Note) => void): void;
+  close(): void;
+  /** Long enough for another page to answer, short enough not to be noticed, in milliseconds. */
+  answerMs: number;
+}
 
 export interface Tabs {
   announce(change: Change): void;
@@ -19,30 +29,39 @@ export interface Tabs {
   close(): void;
 }
 
-/** Long enough for a tab that is busy rendering, short enough not to be noticed. */
-const answerMs = 400;
+/** The answer of a tab that is busy rendering. */
+const tabAnswerMs = 400;
+
+/** The tabs of this browser with the same origin. */
+export function tabChannel(name: string): NoteChannel {
+  const channel = new BroadcastChannel(name);
+  return {
+    // BroadcastChannel.postMessage has no targetOrigin; it only reaches this origin.
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin
+    send: (note) => channel.postMessage(note),
+    listen: (onNote) => channel.addEventListener("message", ({ data }: MessageEvent<Note>) => onNote(data)),
+    close: () => channel.close(),
+    answerMs: tabAnswerMs,
+  };
+}
 
 interface TabsOptions {
-  name: string;
+  channel: NoteChannel;
   onChange: (change: Change) => void;
   /** Whether this tab is writing the reply. */
   isWriting: (replyId: string) => boolean;
 }
 
-export function joinTabs({ name, onChange, isWriting }: TabsOptions): Tabs {
-  const channel = new BroadcastChannel(name);
+export function joinTabs({ channel, onChange, isWriting }: TabsOptions): Tabs {
   const asked = new Map<string, () => void>();
-  // BroadcastChannel.postMessage has no targetOrigin; it only reaches this origin.
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin
-  const send = (note: Note) => channel.postMessage(note);
-  channel.addEventListener("message", ({ data }: MessageEvent<Note>) => {
-    if (data.type === "change") onChange(data.change);
-    else if (data.type === "i-write") asked.get(data.id)?.();
-    else if (isWriting(data.id)) send({ type: "i-write", id: data.id });
+  channel.listen((note) => {
+    if (note.type === "change") onChange(note.change);
+    else if (note.type === "i-write") asked.get(note.id)?.();
+    else if (isWriting(note.id)) channel.send({ type: "i-write", id: note.id });
   });
   return {
-    announce: (change) => send({ type: "change", change }),
-    isWrittenElsewhere: (replyId, timeoutMs = answerMs) =>
+    announce: (change) => channel.send({ type: "change", change }),
+    isWrittenElsewhere: (replyId, timeoutMs = channel.answerMs) =>
       new Promise((resolve) => {
         const settle = (isWritten: boolean) => {
           clearTimeout(timer);
@@ -51,7 +70,7 @@ export function joinTabs({ name, onChange, isWriting }: TabsOptions): Tabs {
         };
         const timer = setTimeout(() => settle(false), timeoutMs);
         asked.set(replyId, () => settle(true));
-        send({ type: "who-writes", id: replyId });
+        channel.send({ type: "who-writes", id: replyId });
       }),
     close: () => channel.close(),
   };

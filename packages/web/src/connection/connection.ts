@@ -1,11 +1,12 @@
 // The connection to the server that this page came from: its client, its live state as signals, and whether it is reachable.
 import { ApiError, Ingle } from "@ingle/client";
-import type { LiveEvent, LogLine, Machine, ManagedModel, Session } from "@ingle/protocol";
-import { computed, signal } from "@preact/signals";
+import type { ChatEvent, LiveEvent, LogLine, Machine, ManagedModel, Session } from "@ingle/protocol";
+import { computed, effect, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 
 import { showToast } from "../design/toast.tsx";
 import { appText } from "../strings/app.ts";
+import { comeBack, forgetBrowser, rememberBrowser } from "./known-browser.ts";
 import { keepOpen, pause } from "./reconnect.ts";
 
 /** Without retries: the page reports a failure at once, with a button to try again. */
@@ -73,18 +74,79 @@ export function startConnection(): void {
 
 async function open(end: AbortSignal): Promise<AsyncIterable<LiveEvent>> {
   await refreshSession({ signal: end });
+  await comeBackIfKnown(end);
   if (session.value?.right === "none") throw new Unauthenticated();
+  await rememberIfWanted();
   return client.events({ signal: end });
 }
 
-function onEvent(event: LiveEvent): void {
-  if (event.type === "log") {
-    logLines.value = withNewLines(logLines.value, event.lines);
-    return;
+/** After a restart of the app, a browser that it knows gets a new session. */
+async function comeBackIfKnown(end: AbortSignal): Promise<void> {
+  if (session.value?.is_app !== true || session.value.right !== "none") return;
+  try {
+    session.value = (await comeBack(client.session, end)) ?? session.value;
+  } catch (error) {
+    // The app does not know this browser: its link is needed, as the page then says.
+    if (!ApiError.is(error) || error.status >= 500) throw error;
   }
-  live.value = event;
-  if (link.value === "lost") showToast({ text: appText.connectionBack, tone: "good" });
-  link.value = "open";
+}
+
+const noReturnKey = "ingle-no-return";
+
+/** Whether this browser may come back after a restart of the app without its link. */
+export const returns = signal(localStorage.getItem(noReturnKey) === null);
+
+export async function chooseReturns(isWanted: boolean): Promise<void> {
+  if (isWanted) await rememberBrowser(client.session);
+  else await forgetBrowser(client.session);
+  if (isWanted) localStorage.removeItem(noReturnKey);
+  else localStorage.setItem(noReturnKey, "yes");
+  returns.value = isWanted;
+}
+
+async function rememberIfWanted(): Promise<void> {
+  if (session.value?.is_app !== true || !returns.value) return;
+  try {
+    await rememberBrowser(client.session);
+  } catch {
+    // A private window may have no database, and a proxy is refused: the link then works as before.
+  }
+}
+
+function onEvent(event: LiveEvent): void {
+  if (event.type === "log") logLines.value = withNewLines(logLines.value, event.lines);
+  else if (event.type === "chats") for (const each of event.events) chatListener?.(each);
+  else {
+    live.value = event;
+    if (link.value === "lost") showToast({ text: appText.connectionBack, tone: "good" });
+    link.value = "open";
+  }
+}
+
+let chatListener: ((event: ChatEvent) => void) | undefined;
+
+/** Calls the listener with what happens to the app's chats, as long as the page is open. */
+export function onChatEvent(listener: (event: ChatEvent) => void): void {
+  chatListener = listener;
+}
+
+/** Resolves with the session as soon as the server has granted one. */
+export function grantedSession(): Promise<Session> {
+  return new Promise((resolve) => {
+    const end = effect(() => {
+      const { value } = session;
+      if (value === null || value.right === "none") return;
+      resolve(value);
+      queueMicrotask(() => end()); // it may run before `end` is assigned
+    });
+  });
+}
+
+/** Calls the listener each time that the event stream has opened: events before it were missed. */
+export function onceOpen(listener: () => void): void {
+  effect(() => {
+    if (link.value === "open") listener();
+  });
 }
 
 function onLost(error: unknown): void {

@@ -20,8 +20,8 @@ interface ShownToast extends Toast {
   number: number;
 }
 
-/** Long enough to read a sentence and to reach its button. Errors stay until they are closed. */
-const shownMs = 7_000;
+/** Long enough to read a sentence and to reach its button; an error has two sentences and comes unexpected. */
+const shownMs = { plain: 7_000, good: 7_000, bad: 20_000 } as const;
 const tickMs = 500;
 
 /** More would cover the page. */
@@ -35,22 +35,22 @@ export function showToast(toast: Toast): void {
   lastNumber += 1;
   const number = lastNumber;
   shown.value = [...shown.value, { ...toast, number }].slice(-toastsMax);
-  if (toast.tone !== "bad") hideLater(number);
+  hideLater(number, shownMs[toast.tone ?? "plain"]);
 }
 
 /** Hides a toast after a while. The time starts over while a dialog is open, and while a toast is hovered or focused. */
-function hideLater(number: number): void {
-  let leftMs = shownMs;
+function hideLater(number: number, wholeMs: number): void {
+  let leftMs = wholeMs;
   const timer = setInterval(() => {
     const isHeld = document.querySelector("dialog[open], .toasts:is(:hover, :focus-within)") !== null;
-    leftMs = isHeld ? shownMs : leftMs - tickMs;
+    leftMs = isHeld ? wholeMs : leftMs - tickMs;
     if (leftMs > 0 && shown.value.some((toast) => toast.number === number)) return;
     clearInterval(timer);
     hide(number);
   }, tickMs);
 }
 
-/** Shows an error as a toast that stays. */
+/** Shows an error as a toast. */
 export function showError(error: unknown): void {
   showToast({ ...errorMessage(error), tone: "bad" });
 }

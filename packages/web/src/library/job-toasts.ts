@@ -5,7 +5,37 @@ import { effect } from "@preact/signals";
 import { live } from "../connection/connection.ts";
 import { showToast } from "../design/toast.tsx";
 import { libraryText } from "../strings/library.ts";
-import { endedJobs } from "./job-view.ts";
+import { endedJobs, isOpen } from "./job-view.ts";
+
+/** Jobs whose failure a dialog shows by itself. */
+const watched = new Set<string>();
+
+/**
+ * Resolves with a job once it has ended. Until then, or until the signal aborts, no toast reports its failure. Rejects with the
+ * signal's reason.
+ */
+export function endOfJob(id: string, signal: AbortSignal): Promise<Job> {
+  watched.add(id);
+  return new Promise((resolve, reject) => {
+    const end = effect(() => {
+      const job = live.value?.jobs.find((each) => each.id === id);
+      if (job === undefined || isOpen(job)) return;
+      resolve(job);
+      // After the toasts have seen this state, and after `end` is assigned.
+      queueMicrotask(stop);
+    });
+    const stop = () => {
+      end();
+      watched.delete(id);
+      signal.removeEventListener("abort", abort);
+    };
+    const abort = () => {
+      stop();
+      reject(signal.reason);
+    };
+    signal.addEventListener("abort", abort);
+  });
+}
 
 /** Shows a toast for each job that ends from now on. */
 export function startJobToasts(): void {
@@ -19,6 +49,7 @@ export function startJobToasts(): void {
 }
 
 function showEnd(job: Job): void {
+  if (job.status === "failed" && watched.has(job.id)) return;
   const title = jobTitle(job);
   if (job.status === "done") showToast({ text: libraryText.jobDone[job.kind](title), tone: "good" });
   else showToast({ text: libraryText.jobFailed(title, job.error ?? ""), tone: "bad" });

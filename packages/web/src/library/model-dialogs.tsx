@@ -1,6 +1,6 @@
 // The dialogs that import a model, change its names, and quantize it.
 import type { ManagedModel } from "@ingle/protocol";
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 
 import { client } from "../connection/connection.ts";
 import { Button, IconButton } from "../design/button.tsx";
@@ -9,6 +9,7 @@ import { Field, Form, TextField, TextInput } from "../design/field.tsx";
 import { useAttempt } from "../design/toast.tsx";
 import { bytesText } from "../format/localized.ts";
 import { libraryText } from "../strings/library.ts";
+import { endOfJob } from "./job-toasts.ts";
 import { isAlias, type QuantizationChoice, quantizationChoices } from "./model-view.ts";
 
 import "./model-dialogs.css";
@@ -18,9 +19,22 @@ const formId = "import-form";
 export function ImportDialog({ onClose }: { onClose: () => void }) {
   const [isBusy, attempt] = useAttempt();
   const [path, setPath] = useState("");
-  const start = async () => {
-    if (await attempt(() => client.jobs.start({ kind: "import", path: path.trim() }))) onClose();
-  };
+  const [failure, setFailure] = useState<string | undefined>(undefined);
+  const closed = useRef(new AbortController());
+  // A longer import goes on when the dialog is closed, and the list of jobs shows it.
+  useEffect(() => () => closed.current.abort(), []);
+  const start = () =>
+    attempt(async () => {
+      setFailure(undefined);
+      const { id } = await client.jobs.start({ kind: "import", path: path.trim() });
+      const { signal } = closed.current;
+      const { status, error } = await endOfJob(id, signal).catch((reason: unknown) => {
+        if (signal.aborted) return { status: "running", error: null };
+        throw reason;
+      });
+      if (status === "failed") setFailure(error ?? libraryText.jobStatus.failed);
+      else if (status !== "running") onClose();
+    });
   return (
     <Dialog
       title={libraryText.importTitle}
@@ -31,6 +45,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
       <Form id={formId} onSubmit={start}>
         <TextField
           label={libraryText.importPath}
+          error={failure}
           hint={libraryText.importHint}
           autocomplete="off"
           spellcheck={false}

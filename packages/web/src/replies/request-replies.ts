@@ -1,5 +1,5 @@
 // Requests replies: to a new or an edited message, once more, or as a continuation.
-import { imageUrl } from "@ingle/client";
+import { ConnectionError, imageUrl } from "@ingle/client";
 import { batch } from "@preact/signals";
 
 import { addMessages, beginConversation, changeConversation } from "../chats/chat-changes.ts";
@@ -207,7 +207,8 @@ async function run(
     showMessages(conversation.id, written.messages);
     endLive(messages);
   });
-  if (written.saveError !== undefined) showError(written.saveError);
+  // Without a server, the banner says so; the reply is saved when it is back.
+  if (written.saveError !== undefined && !ConnectionError.is(written.saveError)) showError(written.saveError);
   for (const message of written.messages) announceEnd(message);
 }
 

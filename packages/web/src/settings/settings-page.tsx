@@ -5,10 +5,10 @@ import { linkTo } from "../app/router.ts";
 import { chooseTheme, theme, themes } from "../app/theme.ts";
 import { importFile, saveAllChats } from "../chat/chat-files.ts";
 import { deleteConversation, setDefaultPreset } from "../chats/chat-changes.ts";
-import { conversations, presets, startChats } from "../chats/chat-store.ts";
-import { live, machine, useMachine } from "../connection/connection.ts";
+import { conversations, keeper, presets, startChats } from "../chats/chat-store.ts";
+import { chooseReturns, live, machine, returns, session, useMachine } from "../connection/connection.ts";
 import { Button } from "../design/button.tsx";
-import { FileInput, SelectField } from "../design/field.tsx";
+import { FileInput, SelectField, Switch } from "../design/field.tsx";
 import { ask } from "../design/dialog.tsx";
 import { showError, useAttempt } from "../design/toast.tsx";
 import { bytesText, countText } from "../format/localized.ts";
@@ -37,10 +37,29 @@ export function SettingsPage() {
           />
         </section>
         <ChatsSection />
+        <AccessSection />
         <MachineSection />
         <AboutSection />
       </div>
     </div>
+  );
+}
+
+/** Only the app's page comes back by itself; a server's keys stay valid. */
+function AccessSection() {
+  const [isBusy, attempt] = useAttempt();
+  if (session.value?.is_app !== true) return null;
+  return (
+    <section class="card stack" aria-labelledby="access">
+      <h2 id="access">{settingsText.access}</h2>
+      <Switch
+        label={settingsText.returns}
+        hint={settingsText.returnsHint}
+        isOn={returns.value}
+        isDisabled={isBusy}
+        onToggle={(isWanted) => void attempt(() => chooseReturns(isWanted))}
+      />
+    </section>
   );
 }
 
@@ -90,7 +109,8 @@ function ChatsSection() {
     <section class="card stack" aria-labelledby="chats">
       <h2 id="chats">{settingsText.chats}</h2>
       <p class="small soft">
-        {settingsText.chatsText} {count > 1 && settingsText.chatCount(countText(count))}
+        {keeper.value !== null && settingsText.chatsIn[keeper.value]}{" "}
+        {count > 1 && settingsText.chatCount(countText(count))}
       </p>
       <DefaultPreset />
       <ChatFiles />

@@ -66,7 +66,7 @@ export const appText = texts({
   },
   about: ["About", "Über Ingle"],
   aboutText: [
-    "Language models on your own machine. Chats stay in this browser; nothing is sent anywhere else.",
-    "Sprachmodelle auf Ihrem eigenen Rechner. Chats bleiben in diesem Browser; nichts wird anderswohin gesendet.",
+    "Language models on your own machine. Your chats stay with you; nothing is sent anywhere else.",
+    "Sprachmodelle auf Ihrem eigenen Rechner. Ihre Chats bleiben bei Ihnen; nichts wird anderswohin gesendet.",
   ],
 });

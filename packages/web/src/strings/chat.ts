@@ -211,7 +211,14 @@ export const chatText = texts({
     shortcuts: ["Show this list", "Diese Liste anzeigen"],
   },
   storageFailed: (reason: string) =>
-    say(`This browser cannot store chats: ${reason}`, `Dieser Browser kann keine Chats speichern: ${reason}`),
+    say(`Chats cannot be stored: ${reason}`, `Chats können nicht gespeichert werden: ${reason}`),
+  chatsMoved: (count: number) =>
+    say(
+      `Ingle now keeps the ${count === 1 ? "chat" : `${count} chats`} of this browser: every browser on this machine shows the same.`,
+      count === 1
+        ? "Ingle bewahrt den Chat dieses Browsers nun selbst auf: Jeder Browser auf diesem Rechner zeigt dasselbe."
+        : `Ingle bewahrt die ${count} Chats dieses Browsers nun selbst auf: Jeder Browser auf diesem Rechner zeigt dasselbe.`,
+    ),
   storageOutdated: [
     "Another tab has a newer version of this page. Reload this one.",
     "Ein anderer Tab hat eine neuere Version dieser Seite. Laden Sie diese neu.",

@@ -53,6 +53,10 @@ export const errorTexts = texts({
     "The model could not be loaded or could not answer.",
     "Das Modell konnte nicht geladen werden oder nicht antworten.",
   ],
+  hub_unreachable: [
+    "The model hub did not answer, or refused. Installed models still work.",
+    "Der Model Hub hat nicht geantwortet oder lehnt ab. Installierte Modelle funktionieren weiter.",
+  ],
   not_enabled: ["The server was started without this.", "Der Server wurde ohne diese Funktion gestartet."],
   disk_full: ["The server's disk is full.", "Die Festplatte des Servers ist voll."],
   model_loading: ["The model is still loading.", "Das Modell wird noch geladen."],

@@ -133,7 +133,13 @@ export const plainText = texts({
 /** The Settings page, except for its appearance section. */
 export const settingsText = texts({
   chats: "Chats",
-  chatsText: ["Chats are stored in this browser only.", "Chats werden nur in diesem Browser gespeichert."],
+  chatsIn: {
+    browser: ["Chats are stored in this browser only.", "Chats werden nur in diesem Browser gespeichert."],
+    app: [
+      "Ingle stores chats on this machine, in a file that only you can read. Every browser here shows the same ones.",
+      "Ingle speichert Chats auf diesem Rechner, in einer Datei, die nur Sie lesen können. Jeder Browser hier zeigt dieselben.",
+    ],
+  },
   chatCount: (count: string) => say(`You have ${count}.`, `Es sind ${count}.`),
   defaultPreset: ["New chats start with", "Neue Chats beginnen mit"],
   defaultPresetHint: [
@@ -147,10 +153,16 @@ export const settingsText = texts({
   deleteTitle: ["Delete all chats?", "Alle Chats löschen?"],
   deleteText: (count: string) =>
     say(
-      `This deletes all ${count} chats in this browser. Export them first to keep a copy.`,
-      `Alle ${count} Chats in diesem Browser werden gelöscht. Exportieren Sie sie vorher, um eine Kopie zu behalten.`,
+      `This deletes all ${count} chats. Export them first to keep a copy.`,
+      `Alle ${count} Chats werden gelöscht. Exportieren Sie sie vorher, um eine Kopie zu behalten.`,
     ),
   deleteAction: ["Delete all chats", "Alle Chats löschen"],
+  access: ["Access", "Zugang"],
+  returns: ["Open Ingle in this browser without its link", "Ingle in diesem Browser ohne den Link öffnen"],
+  returnsHint: [
+    "After a restart of Ingle, open pages, bookmarks and the installed app keep working. This browser proves who it is with a key that never leaves it.",
+    "Nach einem Neustart von Ingle funktionieren offene Seiten, Lesezeichen und die installierte App weiter. Dieser Browser weist sich mit einem Schlüssel aus, der ihn nie verlässt.",
+  ],
   machine: ["This machine", "Dieser Rechner"],
   machineText: (processor: string, cores: string, memory: string) =>
     say(

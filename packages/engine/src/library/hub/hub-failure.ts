@@ -10,6 +10,8 @@ export interface HubQuestion {
   wanted: string;
   /** Whether a token was sent. */
   hasToken: boolean;
+  /** Whether it is for bytes of a file, which a later download continues. */
+  isDownload?: boolean;
 }
 
 /** The error for a failed connection: temporary, except for a certificate. Other errors are returned unchanged. */
@@ -18,7 +20,7 @@ export function hubFailure(error: unknown, question: HubQuestion): unknown {
     return error;
   const code = codeOf(error);
   if (code === undefined) return error;
-  const { endpoint, wanted } = question;
+  const { endpoint, wanted, isDownload = false } = question;
   const options = { cause: error, details: { endpoint, wanted, reason: code } };
   if (certificateProblem(code)) {
     const advice = "If your network has its own certificate, set NODE_EXTRA_CA_CERTS to its file.";
@@ -28,8 +30,9 @@ export function hubFailure(error: unknown, question: HubQuestion): unknown {
       options,
     );
   }
-  const advice =
-    "Check the network, and HTTPS_PROXY and HF_ENDPOINT if you use them. A download continues where it stopped.";
+  const advice = `Check the network, and HTTPS_PROXY and HF_ENDPOINT if you use them.${
+    isDownload ? " The download continues where it stopped." : ""
+  }`;
   const message = `${endpoint} could not be reached for ${wanted} (${code}). ${advice}`;
   return new TemporaryFailure(new EngineError("download_failed", message, options));
 }

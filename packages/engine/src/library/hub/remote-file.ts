@@ -34,7 +34,7 @@ export class RemoteFile {
 
   constructor(http: HubHttp, { repo, commit, path }: { repo: string; commit: string; path: string }) {
     this.#http = http;
-    this.#question = questionFor(http, repo);
+    this.#question = { ...questionFor(http, repo), isDownload: true };
     const file = path.split("/").map(encodeURIComponent).join("/");
     this.#url = `${http.settings.endpoint}/${repo}/resolve/${commit}/${file}`;
   }

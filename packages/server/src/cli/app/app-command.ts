@@ -22,7 +22,7 @@ export async function appCommand(
   given: CommandContext,
 ): Promise<number> {
   const { env, shutdown } = given;
-  const { port, noOpen } = resolveSettings(appSettings, { flags, env });
+  const { port, noOpen, chatStore } = resolveSettings(appSettings, { flags, env });
   const opens = !noOpen;
   const engine = await given.engine();
   const paths = engine.libraryPaths(env);
@@ -40,6 +40,7 @@ export async function appCommand(
     env,
     port,
     configDir: paths.configDir,
+    chatStore,
     source: (parallel) =>
       installedModels(context, () => ({ ...config.engine, parallel: parallel() ?? config.engine.parallel })),
     library: modelLibrary({ env, isOffline: config.offline }),

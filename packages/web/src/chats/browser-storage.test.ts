@@ -3,9 +3,9 @@ import * as browserDatabase from "fake-indexeddb";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { exampleConversation, exampleReplyMessage } from "../../test/examples.ts";
-import { type ChatDatabase, ChatStorage, openDatabase } from "./chat-storage.ts";
+import { BrowserStorage, type ChatDatabase, openDatabase } from "./browser-storage.ts";
 import type { Message } from "./conversation.ts";
-import { joinTabs, type Change } from "./other-tabs.ts";
+import { joinTabs, tabChannel, type Change } from "./other-tabs.ts";
 
 // idb looks up the browser's classes by name.
 Object.assign(globalThis, browserDatabase);
@@ -28,16 +28,16 @@ const file = { id: "f", conversationId: "c", data: new Blob(["png"]) };
 
 let databases: ChatDatabase[];
 let changes: Change[];
-let one: ChatStorage;
-let other: ChatStorage;
+let one: BrowserStorage;
+let other: BrowserStorage;
 let count = 0;
 
 beforeEach(async () => {
   count += 1;
   changes = [];
   databases = await Promise.all([1, 2].map(() => openDatabase(`test-${count}`, () => {})));
-  one = new ChatStorage(databases[0]!, (change) => changes.push(change));
-  other = new ChatStorage(databases[1]!, () => {});
+  one = new BrowserStorage(databases[0]!, (change) => changes.push(change));
+  other = new BrowserStorage(databases[1]!, () => {});
 });
 
 afterEach(() => {
@@ -122,9 +122,9 @@ describe("ChatStorage", () => {
 describe("joinTabs", () => {
   it("announces changes to other tabs, and asks them who is writing a reply", async () => {
     const heard: Change[] = [];
-    const first = joinTabs({ name: "tabs-test", onChange: () => {}, isWriting: () => false });
+    const first = joinTabs({ channel: tabChannel("tabs-test"), onChange: () => {}, isWriting: () => false });
     const second = joinTabs({
-      name: "tabs-test",
+      channel: tabChannel("tabs-test"),
       onChange: (change) => heard.push(change),
       isWriting: (id) => id === "a",
     });

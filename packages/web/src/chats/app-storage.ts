@@ -1,0 +1,223 @@
+// Chats that the app keeps: the same for every browser, address and start. A change that depends on the current state is sent with the
+// revision that it is based on, and made again if another page was faster.
+import type { Chats } from "@ingle/client";
+import type { ChatChange, ChatChangesResult, ChatRecord, ChatRecordKind } from "@ingle/protocol";
+
+import { attachmentsOf, byAge, type ChatStorage, type StoredChats } from "./chat-storage.ts";
+import type { Conversation, Folder, Message, Preset, ReplyMessage, StoredFile } from "./conversation.ts";
+import { blobOf, dataUrlOf } from "./data-url.ts";
+
+/** Characters and changes of one request, well below what the server accepts; a single larger file is sent alone. */
+const requestLengthMax = 8_000_000;
+const requestChangesMax = 500;
+
+type Put = Extract<ChatChange, { op: "put" }>;
+
+export class AppStorage implements ChatStorage {
+  readonly #chats: Chats;
+  readonly #page: string;
+
+  /** `page` is this page's id, so that it does not follow its own changes. */
+  constructor(chats: Chats, page: string) {
+    this.#chats = chats;
+    this.#page = page;
+  }
+
+  async all(): Promise<StoredChats> {
+    const { data } = await this.#chats.list();
+    const of = (kind: ChatRecordKind) => data.filter((record) => record.kind === kind);
+    return {
+      conversations: of("conversation").map((record): Conversation => valueOf(record)),
+      folders: of("folder").map((record): Folder => valueOf(record)),
+      presets: of("preset").map((record): Preset => valueOf(record)),
+    };
+  }
+
+  async conversation(id: string): Promise<Conversation | undefined> {
+    const record = await this.#chats.find("conversation", id);
+    return record === undefined ? undefined : valueOf(record);
+  }
+
+  async messagesOf(conversationId: string): Promise<Message[]> {
+    const { data } = await this.#chats.inside(conversationId, "message");
+    return byAge(data.map((record): Message => valueOf(record)));
+  }
+
+  async message(id: string): Promise<Message | undefined> {
+    const record = await this.#chats.find("message", id);
+    return record === undefined ? undefined : valueOf(record);
+  }
+
+  async file(id: string): Promise<Blob | undefined> {
+    const record = await this.#chats.find("file", id);
+    if (record === undefined) return undefined;
+    const { url }: KeptFile = valueOf(record);
+    return blobOf(url);
+  }
+
+  async filesOf(conversationId: string): Promise<StoredFile[]> {
+    const { data } = await this.#chats.inside(conversationId, "file");
+    return data.flatMap((record) => {
+      const { url }: KeptFile = valueOf(record);
+      const blob = blobOf(url);
+      return blob === undefined ? [] : [{ id: record.id, conversationId, data: blob }];
+    });
+  }
+
+  async addConversation(
+    conversation: Conversation,
+    messages: readonly Message[] = [],
+    files: readonly StoredFile[] = [],
+  ): Promise<void> {
+    await this.#put("always", conversation, { messages, files });
+  }
+
+  /** Adds what is not there yet, such as a chat that was in a browser. */
+  async adopt(
+    conversation: Conversation,
+    messages: readonly Message[],
+    files: readonly StoredFile[],
+  ): Promise<void> {
+    await this.#put("absent", conversation, { messages, files });
+  }
+
+  async adoptFolder(folder: Folder): Promise<void> {
+    await this.#change([putOf("folder", folder, "absent")]);
+  }
+
+  async adoptPreset(preset: Preset): Promise<void> {
+    await this.#change([putOf("preset", preset, "absent")]);
+  }
+
+  async changeConversation(
+    id: string,
+    change: (conversation: Conversation) => Conversation,
+  ): Promise<Conversation | undefined> {
+    for (;;) {
+      const record = await this.#chats.find("conversation", id);
+      if (record === undefined) return undefined;
+      const after = change(valueOf(record));
+      const put = { ...putOf("conversation", after, "present"), revision: record.revision };
+      const { applied } = await this.#change([put]);
+      if (applied[0] === true) return after;
+    }
+  }
+
+  async addMessages(
+    conversationId: string,
+    messages: readonly Message[],
+    files: readonly StoredFile[] = [],
+  ): Promise<void> {
+    await this.#change(await contentOf("always", { conversationId, messages, files }));
+  }
+
+  async saveReplies(replies: readonly ReplyMessage[]): Promise<void> {
+    await this.#change(replies.map((reply) => messageOf(reply, "present")));
+  }
+
+  async removeMessages(_conversationId: string, messages: readonly Message[]): Promise<void> {
+    const files = messages.flatMap((message) => attachmentsOf(message));
+    await this.#change([
+      ...messages.map(({ id }) => removalOf("message", id)),
+      ...files.map(({ id }) => removalOf("file", id)),
+    ]);
+  }
+
+  async purge(conversationId: string): Promise<void> {
+    await this.#change([removalOf("conversation", conversationId)]);
+  }
+
+  async putFolder(folder: Folder): Promise<void> {
+    await this.#change([putOf("folder", folder, "always")]);
+  }
+
+  async removeFolder(id: string): Promise<void> {
+    await this.#change([removalOf("folder", id)]);
+    const { conversations } = await this.all();
+    for (const { id: inside } of conversations.filter(({ folderId }) => folderId === id))
+      await this.changeConversation(inside, (before) => ({ ...before, folderId: null }));
+  }
+
+  async putPresets(presets: readonly Preset[]): Promise<void> {
+    await this.#change(presets.map((preset) => putOf("preset", preset, "always")));
+  }
+
+  async removePreset(id: string): Promise<void> {
+    await this.#change([removalOf("preset", id)]);
+  }
+
+  async #put(
+    when: Put["when"],
+    conversation: Conversation,
+    { messages, files }: { messages: readonly Message[]; files: readonly StoredFile[] },
+  ): Promise<void> {
+    const content = await contentOf(when, { conversationId: conversation.id, messages, files });
+    await this.#change([putOf("conversation", conversation, when), ...content]);
+  }
+
+  /** Sends changes, those that do not fit into one request in several. */
+  async #change(changes: readonly ChatChange[]): Promise<ChatChangesResult> {
+    const whole: ChatChangesResult = { applied: [], revision: 0 };
+    for (const part of partsOf(changes)) {
+      const { applied, revision } = await this.#chats.change({ page: this.#page, changes: part });
+      whole.applied.push(...applied);
+      whole.revision = revision;
+    }
+    return whole;
+  }
+}
+
+interface KeptFile {
+  id: string;
+  url: string;
+}
+
+/** Only this page writes these records, so that the caller knows their type. */
+// oxlint-disable-next-line typescript/no-explicit-any -- as JSON.parse
+const valueOf = ({ text }: ChatRecord): any => JSON.parse(text);
+
+function putOf(kind: "conversation" | "folder" | "preset", value: { id: string }, when: Put["when"]): Put {
+  return { op: "put", kind, id: value.id, text: JSON.stringify(value), when };
+}
+
+function messageOf(message: Message, when: Put["when"]): Put {
+  const { id, conversationId } = message;
+  const text = JSON.stringify(message);
+  return { op: "put", kind: "message", id, conversation_id: conversationId, text, when };
+}
+
+function removalOf(kind: ChatRecordKind, id: string): ChatChange {
+  return { op: "remove", kind, id };
+}
+
+async function contentOf(
+  when: Put["when"],
+  {
+    conversationId,
+    messages,
+    files,
+  }: { conversationId: string; messages: readonly Message[]; files: readonly StoredFile[] },
+): Promise<Put[]> {
+  const kept = files.map(async ({ id, data }): Promise<Put> => {
+    const file: KeptFile = { id, url: await dataUrlOf(data) };
+    const text = JSON.stringify(file);
+    return { op: "put", kind: "file", id, conversation_id: conversationId, text, when };
+  });
+  return [...messages.map((message) => messageOf(message, when)), ...(await Promise.all(kept))];
+}
+
+function* partsOf(changes: readonly ChatChange[]): Generator<ChatChange[]> {
+  let part: ChatChange[] = [];
+  let length = 0;
+  for (const change of changes) {
+    const own = change.op === "put" ? change.text.length : 0;
+    if (part.length > 0 && (part.length === requestChangesMax || length + own > requestLengthMax)) {
+      yield part;
+      part = [];
+      length = 0;
+    }
+    part.push(change);
+    length += own;
+  }
+  if (part.length > 0) yield part;
+}
