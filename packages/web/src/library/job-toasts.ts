@@ -10,13 +10,10 @@ import { endedJobs, isOpen } from "./job-view.ts";
 /** Jobs whose failure a dialog shows by itself. */
 const watched = new Set<string>();
 
-/**
- * Resolves with a job once it has ended. Until then, or until the signal aborts, no toast reports its failure. Rejects with the
- * signal's reason.
- */
-export function endOfJob(id: string, signal: AbortSignal): Promise<Job> {
+/** Resolves with a job once it has ended, or with undefined if the signal aborts. Until then, no toast reports its failure. */
+export function endOfJob(id: string, signal: AbortSignal): Promise<Job | undefined> {
   watched.add(id);
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve) => {
     const end = effect(() => {
       const job = live.value?.jobs.find((each) => each.id === id);
       if (job === undefined || isOpen(job)) return;
@@ -31,7 +28,7 @@ export function endOfJob(id: string, signal: AbortSignal): Promise<Job> {
     };
     const abort = () => {
       stop();
-      reject(signal.reason);
+      resolve(undefined);
     };
     signal.addEventListener("abort", abort);
   });

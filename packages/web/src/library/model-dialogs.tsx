@@ -27,13 +27,9 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
     attempt(async () => {
       setFailure(undefined);
       const { id } = await client.jobs.start({ kind: "import", path: path.trim() });
-      const { signal } = closed.current;
-      const { status, error } = await endOfJob(id, signal).catch((reason: unknown) => {
-        if (signal.aborted) return { status: "running", error: null };
-        throw reason;
-      });
-      if (status === "failed") setFailure(error ?? libraryText.jobStatus.failed);
-      else if (status !== "running") onClose();
+      const job = await endOfJob(id, closed.current.signal);
+      if (job?.status === "failed") setFailure(job.error ?? libraryText.jobStatus.failed);
+      else if (job !== undefined) onClose();
     });
   return (
     <Dialog
