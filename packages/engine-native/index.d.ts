@@ -195,14 +195,17 @@ export interface NativeModelInfo {
   /**
    * The chat template, or the default one of a file without any, and what it supports. `writesTools` and `writesToolCalls`: it
    * renders tools and earlier calls into the prompt. `writesLaterSystem`: it renders system messages that are not the first
-   * message. `isLfm2`: calls have LFM2's syntax. `holdsFormOrCalls`: a grammar in its syntax can require either content in a given
-   * form or calls that match their tools' schemas.
+   * message, too. `refuses…`: it raises an error where such messages follow each other. `isLfm2`: calls have LFM2's syntax.
+   * `holdsFormOrCalls`: a grammar in its syntax can require either content in a given form or calls that match their tools' schemas.
    */
   chatTemplate: {
     source: string;
     writesTools: boolean;
     writesToolCalls: boolean;
     writesLaterSystem: boolean;
+    refusesUserAfterUser: boolean;
+    refusesAssistantAfterAssistant: boolean;
+    refusesUserAfterResult: boolean;
     isLfm2: boolean;
     holdsFormOrCalls: boolean;
   };

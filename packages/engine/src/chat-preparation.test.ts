@@ -6,6 +6,9 @@ const template = {
   writesTools: true,
   writesToolCalls: true,
   writesLaterSystem: true,
+  refusesUserAfterUser: false,
+  refusesAssistantAfterAssistant: false,
+  refusesUserAfterResult: false,
   isLfm2: false,
   holdsFormOrCalls: true,
 };

@@ -1,5 +1,6 @@
 // Converts a checked chat request for the native engine: messages and tools in the form that the model's chat template supports,
 // and the grammar that constrains the reply.
+import { withoutRefusedTurns } from "./alternating-turns.ts";
 import { invalidRequest } from "./errors.ts";
 import type { CheckedGenerationRequest } from "./generation-request.ts";
 import { withoutLaterSystem } from "./later-system.ts";
@@ -42,7 +43,8 @@ export function prepareForTemplate(request: ChatRequest, template: TemplateOfMod
   const knowsTools = template.writesTools && (form === "" || template.holdsFormOrCalls);
   const isOurSyntax = tools.length > 0 && !knowsTools && !template.isLfm2;
   const writesCalls = template.writesToolCalls && (!isOurSyntax || !template.writesTools);
-  const messages = writesCalls ? named : withCallsSpelled(named, template.isLfm2);
+  const spelled = writesCalls ? named : withCallsSpelled(named, template.isLfm2);
+  const messages = withoutRefusedTurns(spelled, template);
   const chat: NativeChat = {
     ...plainChat(isOurSyntax ? withToolsTold(messages, tools) : messages, !request.continueFinalMessage),
     continuesLast: request.continueFinalMessage,

@@ -42,6 +42,14 @@ async function modelFile(template: string): Promise<string> {
   return tinyModel({ chatTemplate, contextLength: 8192 });
 }
 
+/** Their text of the error: after the optional system message, roles must alternate. */
+const alternating = new Set([
+  "Mistral-Small-3.2-24B-Instruct-2506",
+  "google-gemma-2-2b-it",
+  "mistralai-Ministral-3-14B-Reasoning-2512",
+  "mistralai-Mistral-Nemo-Instruct-2407",
+]);
+
 describe.each(templates)("calls that must be made, with the template %s", (template) => {
   let loaded: LoadedModel;
   beforeAll(async () => {
@@ -79,9 +87,38 @@ describe.each(templates)("calls that must be made, with the template %s", (templ
       [first, question, reply, later, question],
       [question, reply, question, later],
     ]) {
-      const tokens = await model.promptTokens(ask({ messages }));
-      expect(await model.tokenizer.decode(tokens)).toContain(later.content);
+      const text = await model.tokenizer.decode(await model.promptTokens(ask({ messages })));
+      for (const { role, content } of messages) if (role === "system") expect(text).toContain(content);
     }
+  });
+
+  it("are asked for in prompts that have turns in any order, which are changed only where the template refuses them", async () => {
+    const { model } = loaded;
+    const said = (role: string, content: string) => ({ role, content });
+    const first = said("user", "first9");
+    const second = said("user", "second9");
+    const third = said("user", "third9");
+    const reply = said("assistant", "reply9");
+    const called = [
+      { role: "assistant", content: "", toolCalls: [{ id: "abcdefghi", name: "now", arguments: "{}" }] },
+      { role: "tool", content: "result9", toolCallId: "abcdefghi", name: "now" },
+    ];
+    const { chatTemplate } = model.info;
+    for (const [messages, refuses] of [
+      [[first, second], chatTemplate.refusesUserAfterUser],
+      [[first, reply, second, third], chatTemplate.refusesUserAfterUser],
+      [[first, reply, said("assistant", "another9"), second], chatTemplate.refusesAssistantAfterAssistant],
+      [[first, ...called, second, third], chatTemplate.refusesUserAfterResult],
+      [[first, ...called, reply, second, third, reply], chatTemplate.refusesUserAfterResult],
+    ] as const) {
+      const prompt = await model.promptText({ messages: [...messages] });
+      for (const { content } of messages) expect(prompt).toContain(content);
+      const asGiven = model.tokenizer.applyChatTemplate([...messages]);
+      if (refuses || alternating.has(template))
+        await expect(asGiven).rejects.toMatchObject({ code: "template_failed" });
+      else if (chatTemplate.writesToolCalls || messages.length < 5) expect(prompt).toBe(await asGiven);
+    }
+    expect(chatTemplate.refusesUserAfterUser).toBe(alternating.has(template));
   });
 
   it("are one call of the tool that is named", async () => {

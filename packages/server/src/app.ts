@@ -50,6 +50,7 @@ import { lmStudioChat } from "./protocols/lm-studio/chat.ts";
 import { lmStudioChatCompletions } from "./protocols/lm-studio/chat-completions.ts";
 import { lmStudioCompletions } from "./protocols/lm-studio/completions.ts";
 import { messages } from "./protocols/messages/protocol.ts";
+import { shapeOfUnknown } from "./protocols/unknown-route.ts";
 import { ollamaChat } from "./protocols/ollama/chat.ts";
 import { ollamaGenerate } from "./protocols/ollama/generate.ts";
 import { responsesPlugin } from "./routes/responses-plugin.ts";
@@ -143,7 +144,7 @@ export async function buildApp(
     const { tracing } = await import("./plugins/tracing.ts"); // loaded only if traces are exported
     await app.register(tracing, { settings: config.tracing });
   }
-  await app.register(errors);
+  await app.register(errors, { shapeOfUnknown: (request) => shapeOfUnknown(request, config) });
   await app.register(ignored);
   await app.register(routeList);
   await app.register(drain);

@@ -1,6 +1,6 @@
 // The first requests of agents, and fields that other servers accept: bodies of the same structure, written by hand, with a scripted
 // model. Fields without effect are named in the response, and those that cannot be honoured are refused.
-import { ChatCompletion, ErrorBody, ModelEntry, stopsMax } from "@ingle/protocol";
+import { AnthropicErrorBody, ChatCompletion, ErrorBody, ModelEntry, stopsMax } from "@ingle/protocol";
 import Anthropic from "@anthropic-ai/sdk";
 import { describe, expect, it } from "vitest";
 import {
@@ -23,6 +23,9 @@ async function post(path: string, payload: object, options: ScriptedOptions = {}
   const ignored = response.headers["x-ingle-ignored"];
   return { status: response.statusCode, body: response.json(), ignored, log: scripted.log };
 }
+
+const textsOf = ({ chats }: Awaited<ReturnType<typeof post>>["log"]) =>
+  chats.flatMap(({ messages }) => messages.map(({ content }) => content));
 
 const chat = (payload: object, options?: ScriptedOptions) =>
   post("chat/completions", { messages: [user], ...payload }, options);
@@ -295,10 +298,10 @@ describe("a chat", () => {
   it("passes images in a tool's result to models that read them", async () => {
     const image = { type: "image_url", image_url: { url: "data:image/png;base64,AAAA", detail: "high" } };
     const messages = [user, { role: "tool", tool_call_id: "a", content: [image] }];
-    const { body, ignored } = await chat({ messages });
+    const { body, ignored } = await chat({ messages }, { script: { info: { readsImages: true } } });
     expect(ErrorBody.parse(body).error).toMatchObject({
-      code: "image_not_supported",
-      param: "messages[1].content[0]",
+      code: "image_invalid",
+      param: "messages[1].content[0].image_url.url",
     });
     expect(ignored).toBe("image_url.detail");
   });
@@ -342,16 +345,51 @@ describe("a chat", () => {
       },
       "messages[2].content[0].content[0]",
     ],
+    [
+      "chat/completions",
+      {
+        messages: [
+          user,
+          {
+            role: "tool",
+            tool_call_id: "a",
+            content: [{ type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } }],
+          },
+        ],
+      },
+      "messages[1].content[0]",
+    ],
   ])(
-    "refuses images in a tool's result for models that read none, in %s too",
+    "tells models that read no images that a tool's result in %s has one, and names it in a header",
     async (path, payload, place) => {
-      const { status, body } = await post(path, payload);
-      expect(status).toBe(400);
-      expect(JSON.stringify(body)).toContain("reads only text");
-      if (path === "responses")
-        expect(ErrorBody.parse(body).error).toMatchObject({ code: "image_not_supported", param: place });
+      const { status, ignored, log } = await post(path, payload);
+      expect([status, ignored]).toEqual([200, place]);
+      expect(textsOf(log).at(-1)).toBe("[An image is left out here: this model reads only text.]");
     },
   );
+
+  it("tells models that take no audio that a tool's result has one", async () => {
+    const audio = { type: "input_audio", input_audio: { data: "AAAA", format: "wav" } };
+    const messages = [
+      user,
+      { role: "tool", tool_call_id: "a", content: [{ type: "text", text: "It says:" }, audio] },
+    ];
+    const { status, ignored, log } = await chat({ messages });
+    expect([status, ignored]).toEqual([200, "messages[1].content[1]"]);
+    expect(textsOf(log).at(-1)).toBe("It says:\n[An audio is left out here: this model takes no audio.]");
+  });
+
+  it("begins the refusal of an image that the user sent with the words that Claude Code looks for", async () => {
+    const source = { type: "base64", media_type: "image/png", data: "AAAA" };
+    const { status, body } = await post("messages", {
+      max_tokens: 9,
+      messages: [{ role: "user", content: [{ type: "image", source }] }],
+    });
+    expect(status).toBe(400);
+    expect(AnthropicErrorBody.parse(body).error.message).toMatch(
+      /^Could not process image: this model reads only text/,
+    );
+  });
 
   it("has an empty list of probabilities for an empty reply", async () => {
     const { body } = await chat({ logprobs: true }, { script: { pieces: [] } });

@@ -9,6 +9,8 @@ export interface ImageReading {
   /** Hosts that images may be fetched from, in lower case. Empty: only data: URLs are accepted. */
   allowedHosts: ReadonlySet<string>;
   signal: AbortSignal;
+  /** Takes the paths of the parts that the model does not get. */
+  ignore: (places: readonly string[]) => void;
 }
 
 /** Limits on fetching all images of one request. */
@@ -30,7 +32,7 @@ const fetchLimits: FetchLimits = {
 /** Returns the files in the order of the images. The first error, which names its field, ends the other downloads. */
 export async function imageFiles(
   images: readonly UnreadImage[],
-  { allowedHosts, signal }: ImageReading,
+  { allowedHosts, signal }: Pick<ImageReading, "allowedHosts" | "signal">,
   world: Pick<ImageFetchOptions, "resolve" | "mayConnect"> & { limits?: FetchLimits } = {},
 ): Promise<Uint8Array[]> {
   const { limits = fetchLimits, ...connecting } = world;

@@ -4,6 +4,9 @@ import type { UnreadImage } from "../protocols/content-parts.ts";
 import { WireError } from "../wire-error.ts";
 import { imageFiles, withParam, type ImageReading } from "./image-files.ts";
 
+/** Claude Code looks for these words, and then sends the conversation without its images. */
+const notProcessed = "Could not process image";
+
 /**
  * The pixels of each image. Throws `image_not_supported` if the model does not read images, and `image_invalid` or
  * `payload_too_large` if one cannot be read.
@@ -15,7 +18,7 @@ export async function readImages(
 ): Promise<Map<UnreadImage, RgbImage>> {
   const [first] = named;
   if (first !== undefined && !info.readsImages) {
-    const message = "This model reads only text. Remove the image, or use a model that reads images.";
+    const message = `${notProcessed}: this model reads only text. Remove the image, or use a model that reads images.`;
     throw new WireError("image_not_supported", message, { param: first.place });
   }
   const images = await decoded(named, reading);

@@ -24,17 +24,35 @@ declare module "fastify" {
 /** Seconds after which to try again, if a temporary error does not say when. */
 const retryAfterDefault = 2;
 
+interface ErrorOptions {
+  /** The shape of errors for a request that no route takes. */
+  shapeOfUnknown: (request: FastifyRequest) => ErrorShape | undefined;
+}
+
 export const errors = fp(
-  async (app: FastifyInstance) => {
+  async (app: FastifyInstance, { shapeOfUnknown }: ErrorOptions) => {
     app.decorateRequest("failWith", function (this: FastifyRequest, thrown: unknown): ErrorBody {
       return toBody(noteError(thrown, this));
     });
-    app.setErrorHandler(sendError);
+    app.setErrorHandler((thrown: unknown, request, reply) => {
+      const { is404, routeOptions } = request;
+      return sendError(
+        thrown,
+        request,
+        reply,
+        is404 ? shapeOfUnknown(request) : routeOptions.config.errorShape,
+      );
+    });
   },
   { name: "errors", dependencies: ["request-log"] },
 );
 
-function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function sendError(
+  thrown: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  shape: ErrorShape | undefined,
+): FastifyReply {
   const error = noteError(thrown, request);
   const { status } = wireErrors[error.code];
   const isPassing = status === wireErrors.overloaded.status || status === wireErrors.shutting_down.status;
@@ -46,7 +64,7 @@ function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply
   // A stream that fails before its first event has already set the headers of a stream.
   reply.removeHeader("cache-control").header("content-type", "application/json; charset=utf-8");
   const body = toBody(error);
-  return reply.code(status).send(request.routeOptions.config.errorShape?.(body, request) ?? body);
+  return reply.code(status).send(shape?.(body, request) ?? body);
 }
 
 /** Records the error for the request's log line; the cause only if the fault is the server's. */

@@ -71,10 +71,10 @@ function modelMissing(): WireError {
 
 /** The options for reading the images of this request. */
 export function imageReading(
-  { clientSignal: signal }: FastifyRequest,
+  { clientSignal: signal, ignore }: FastifyRequest,
   { imageHosts }: Pick<InferenceOptions, "imageHosts">,
 ): ImageReading {
-  return { allowedHosts: imageHosts, signal };
+  return { allowedHosts: imageHosts, signal, ignore };
 }
 
 export function responseHead(

@@ -4,7 +4,7 @@ import { audioFiles } from "../audio/audio-files.ts";
 import { documentTexts } from "../documents/document-texts.ts";
 import type { ImageReading } from "../images/image-files.ts";
 import { readImages } from "../images/read-images.ts";
-import type { UnreadMessage } from "./content-parts.ts";
+import type { UnreadMessage, UnreadPart } from "./content-parts.ts";
 
 /** Throws what `readImages`, `documentTexts` and `audioFiles` throw; each error names the field of what is wrong. */
 export async function readContent<Request extends { messages: readonly UnreadMessage[] }>(
@@ -12,7 +12,8 @@ export async function readContent<Request extends { messages: readonly UnreadMes
   model: Pick<Model, "info">,
   reading: ImageReading,
 ): Promise<Omit<Request, "messages"> & { messages: Message[] }> {
-  const { messages, ...rest } = request;
+  const { messages: given, ...rest } = request;
+  const messages = withoutUnreadableResults(given, model, reading);
   const parts = messages.flatMap(({ content }) => (typeof content === "string" ? [] : content));
   const audios = audioFiles(
     parts.filter((part) => part.type === "audio"),
@@ -42,3 +43,31 @@ export async function readContent<Request extends { messages: readonly UnreadMes
   };
   return { ...rest, messages: messages.map((message) => ({ ...message, content: contentOf(message) })) };
 }
+
+/**
+ * Images and audios in tools' results that the model does not read become a note. An error would end an agent's conversation, which
+ * has such a result in every later request, and neither the agent nor its user wrote it.
+ */
+function withoutUnreadableResults(
+  messages: readonly UnreadMessage[],
+  { info }: Pick<Model, "info">,
+  { ignore }: ImageReading,
+): readonly UnreadMessage[] {
+  const noted = (part: UnreadPart): UnreadPart => {
+    const isUnread =
+      (part.type === "image" && !info.readsImages) || (part.type === "audio" && !info.readsAudio);
+    if (!isUnread) return part;
+    ignore([part.place]);
+    return { type: "text", text: omitted[part.type] };
+  };
+  return messages.map((message) =>
+    message.role === "tool" && typeof message.content !== "string"
+      ? { ...message, content: message.content.map(noted) }
+      : message,
+  );
+}
+
+const omitted = {
+  image: "[An image is left out here: this model reads only text.]",
+  audio: "[An audio is left out here: this model takes no audio.]",
+};

@@ -28,8 +28,11 @@ import { progressLines, progressOfJob } from "../protocols/ollama/pull.ts";
 import type { InferenceOptions } from "../protocols/inference.ts";
 import { addRoute, type Route } from "./add-route.ts";
 
-/** The version of Ollama whose API this is: clients require one of at least a certain version. */
-const ollamaVersion = "0.12.6";
+/**
+ * The version of Ollama whose API this is: clients require one of at least a certain version (Codex: 0.13.4). Later ones have routes
+ * that the server does not have: `/v1/systemone` since 0.35, speech since 0.40.
+ */
+const ollamaVersion = "0.31.0";
 
 const conventions = { ...ollamaConventions, errorBody: OllamaError };
 

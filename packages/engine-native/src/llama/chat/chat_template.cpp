@@ -28,18 +28,51 @@ common_chat_msg message_of(const char* role, const char* content) {
 
 /// Throws what the template throws.
 bool writes_later_system(const common_chat_templates& templates) {
+    constexpr const char* kFirst = "first9instructions";
     constexpr const char* kLater = "later9instructions";
     common_chat_templates_inputs inputs;
     inputs.add_generation_prompt = true;
     const auto keeps = [&](std::vector<common_chat_msg> messages) {
         inputs.messages = std::move(messages);
-        return common_chat_templates_apply(&templates, inputs).prompt.contains(kLater);
+        const std::string prompt = common_chat_templates_apply(&templates, inputs).prompt;
+        return prompt.contains(kFirst) && prompt.contains(kLater);
     };
-    const common_chat_msg first = message_of("system", "Be brief.");
+    const common_chat_msg first = message_of("system", kFirst);
     const common_chat_msg later = message_of("system", kLater);
     const common_chat_msg question = message_of("user", "Which one?");
     const common_chat_msg reply = message_of("assistant", "This one.");
     return keeps({first, question, later}) && keeps({first, question, reply, later, question});
+}
+
+bool refuses(const common_chat_templates& templates, std::vector<common_chat_msg> messages) {
+    common_chat_templates_inputs inputs;
+    inputs.add_generation_prompt = true;
+    inputs.messages = std::move(messages);
+    try {
+        common_chat_templates_apply(&templates, inputs);
+    } catch (const std::exception&) {
+        return true;
+    }
+    return false;
+}
+
+/// Which turns the template does not let follow each other. What it refuses for another reason is no refusal of the order.
+void find_refused_turns(const common_chat_templates& templates, TemplateSkills& skills) {
+    const common_chat_msg question = message_of("user", "Which one?");
+    const common_chat_msg reply = message_of("assistant", "This one.");
+    if (!refuses(templates, {question})) {
+        skills.refuses_user_after_user = refuses(templates, {question, question});
+        skills.refuses_assistant_after_assistant = refuses(templates, {question, reply, reply, question}) &&
+                                                   !refuses(templates, {question, reply, question});
+    }
+    common_chat_msg call = message_of("assistant", "");
+    call.tool_calls.push_back(
+        {.name = "choose", .arguments = "{}", .id = "choose123"}); // nine, for Mistral's templates
+    common_chat_msg result = message_of("tool", "That one.");
+    result.tool_name = "choose";
+    result.tool_call_id = "choose123";
+    skills.refuses_user_after_result = refuses(templates, {question, call, result, question}) &&
+                                       !refuses(templates, {question, call, result});
 }
 
 common_chat_templates_inputs probe() {
@@ -127,6 +160,7 @@ TemplateSkills skills_of(const common_chat_templates& templates) {
     } catch (const std::exception&) {
         // The template rejects such a conversation, so it does not have this skill.
     }
+    find_refused_turns(templates, skills);
     try {
         skills.holds_form_or_calls = skills.writes_tools && holds_form_or_calls(templates);
     } catch (const std::exception&) {

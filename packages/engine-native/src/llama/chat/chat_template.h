@@ -24,8 +24,13 @@ struct TemplateSkills {
     bool writes_tools = false;
     /// Whether it renders the assistant's earlier calls into the prompt.
     bool writes_tool_calls = false;
-    /// Whether it renders system messages that are not the first message.
+    /// Whether it renders system messages that are not the first message, and the first one beside them.
     bool writes_later_system = false;
+    /// Whether it raises an error where a user's message follows a user's, an assistant's an assistant's, or a user's a tool's
+    /// result.
+    bool refuses_user_after_user = false;
+    bool refuses_assistant_after_assistant = false;
+    bool refuses_user_after_result = false;
     /// Whether calls have LFM2's syntax, even if the template does not render them.
     bool is_lfm2 = false;
     /// Whether a grammar in its syntax can require either content in a given form or calls that match their tools' schemas.
@@ -33,12 +38,16 @@ struct TemplateSkills {
 };
 
 constexpr auto fields_of(const TemplateSkills*) {
-    return std::tuple(base::field("source", &TemplateSkills::source),
-                      base::field("writesTools", &TemplateSkills::writes_tools),
-                      base::field("writesToolCalls", &TemplateSkills::writes_tool_calls),
-                      base::field("writesLaterSystem", &TemplateSkills::writes_later_system),
-                      base::field("isLfm2", &TemplateSkills::is_lfm2),
-                      base::field("holdsFormOrCalls", &TemplateSkills::holds_form_or_calls));
+    return std::tuple(
+        base::field("source", &TemplateSkills::source),
+        base::field("writesTools", &TemplateSkills::writes_tools),
+        base::field("writesToolCalls", &TemplateSkills::writes_tool_calls),
+        base::field("writesLaterSystem", &TemplateSkills::writes_later_system),
+        base::field("refusesUserAfterUser", &TemplateSkills::refuses_user_after_user),
+        base::field("refusesAssistantAfterAssistant", &TemplateSkills::refuses_assistant_after_assistant),
+        base::field("refusesUserAfterResult", &TemplateSkills::refuses_user_after_result),
+        base::field("isLfm2", &TemplateSkills::is_lfm2),
+        base::field("holdsFormOrCalls", &TemplateSkills::holds_form_or_calls));
 }
 
 /// Determined once when the model is loaded. Renders the template a few times. Does not throw what a template throws.

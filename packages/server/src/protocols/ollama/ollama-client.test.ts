@@ -31,3 +31,18 @@ it("a stream that the engine cuts ends with the error", async () => {
   await expect(read()).rejects.toThrow("The device is gone.");
   expect(texts).toEqual(["a"]);
 });
+
+it("an unknown route is an error that the client can read, even where Ollama's API is not enabled", async () => {
+  for (const ollamaApi of [true, false]) {
+    await using scripted = await scriptedServer({ flags: { ollamaApi } });
+    const client = new Ollama({ host: scripted.server.url });
+    await expect(client.copy({ source: "a", destination: "b" })).rejects.toThrow("Unknown route: /api/copy.");
+  }
+});
+
+it("the version is at least that of the first Ollama with /v1/responses, which Codex requires", async () => {
+  await using scripted = await scriptedServer({ flags });
+  const { version } = await new Ollama({ host: scripted.server.url }).version();
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  expect(major * 1000 + minor).toBeGreaterThan(13);
+});
