@@ -83,3 +83,22 @@ export interface NativeReply {
   reasoning: string;
   calls: NativeToolCall[];
 }
+
+/** A model's chat template, or the default one of a file without any, and what it supports. */
+export interface NativeChatTemplate {
+  source: string;
+  /** Whether it renders tools into the prompt. */
+  writesTools: boolean;
+  /** Whether it renders earlier calls into the prompt. */
+  writesToolCalls: boolean;
+  /** Whether it renders system messages that are not the first message, and the first one beside them. */
+  writesLaterSystem: boolean;
+  /** Whether it raises an error where such messages follow each other. */
+  refusesUserAfterUser: boolean;
+  refusesAssistantAfterAssistant: boolean;
+  refusesUserAfterResult: boolean;
+  /** Whether calls have LFM2's syntax. */
+  isLfm2: boolean;
+  /** Whether a grammar in its syntax can require either content in a given form or calls that match their tools' schemas. */
+  holdsFormOrCalls: boolean;
+}

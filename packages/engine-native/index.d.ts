@@ -2,7 +2,7 @@
 // Arguments are trusted: @ingle/engine has checked them. Errors have a `code`, and `details` with numbers or with the wrong
 // option (`param`).
 
-import type { NativeChat, NativeImageText, NativeReply } from "./chat.d.ts";
+import type { NativeChat, NativeChatTemplate, NativeImageText, NativeReply } from "./chat.d.ts";
 import type {
   NativeBlocksEvent,
   NativeContextOptions,
@@ -192,23 +192,7 @@ export interface NativeModelInfo {
   readsAudio: boolean;
   /** Stands for an image or an audio in the texts that `applyChatTemplate` returns and `prepareImages` takes. */
   imageMarker: string;
-  /**
-   * The chat template, or the default one of a file without any, and what it supports. `writesTools` and `writesToolCalls`: it
-   * renders tools and earlier calls into the prompt. `writesLaterSystem`: it renders system messages that are not the first
-   * message, too. `refuses…`: it raises an error where such messages follow each other. `isLfm2`: calls have LFM2's syntax.
-   * `holdsFormOrCalls`: a grammar in its syntax can require either content in a given form or calls that match their tools' schemas.
-   */
-  chatTemplate: {
-    source: string;
-    writesTools: boolean;
-    writesToolCalls: boolean;
-    writesLaterSystem: boolean;
-    refusesUserAfterUser: boolean;
-    refusesAssistantAfterAssistant: boolean;
-    refusesUserAfterResult: boolean;
-    isLfm2: boolean;
-    holdsFormOrCalls: boolean;
-  };
+  chatTemplate: NativeChatTemplate;
   /** Whether it has convolution or state-space layers, so that a sequence's state cannot be cut at any token. */
   isRecurrent: boolean;
   /** Whether a sequence's last tokens can be taken back, as drafts need it; not with every recurrent state. */
