@@ -82,3 +82,24 @@ describe("a form beside tools", () => {
     }
   });
 });
+
+describe("a tool that a message describes", () => {
+  const tools = [{ name: "find" }, { name: "fetch", isDeferred: true }];
+  const names = (chat: ReturnType<typeof prepare>["chat"] | undefined) => chat?.tools.map(({ name }) => name);
+
+  it("may be called, but stands not in the prompt's list", () => {
+    const { chat, promptChat } = prepare({ tools });
+    expect([names(chat), names(promptChat)]).toEqual([["find", "fetch"], ["find"]]);
+    expect({ ...promptChat, tools: [] }).toEqual({ ...chat, tools: [] });
+    expect(prepare({ tools: tools.slice(0, 1) }).promptChat).toBeUndefined();
+  });
+
+  it("changes nothing before it in our syntax either", () => {
+    const told = ({ chat }: ReturnType<typeof prepare>) => chat.messages[0]?.content;
+    const skills = { writesTools: false };
+    const [one, both] = [prepare({ tools: tools.slice(0, 1) }, skills), prepare({ tools }, skills)];
+    expect(told(both)).toBe(told(one));
+    expect(both.chat.grammar).toContain("fetch");
+    expect(one.chat.grammar).not.toContain("fetch");
+  });
+});

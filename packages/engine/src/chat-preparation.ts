@@ -23,6 +23,8 @@ import type { Tool } from "./tools.ts";
 
 export interface ChatPreparation {
   chat: NativeChat;
+  /** The chat whose prompt is used instead, where that leaves out tools that the reply may call. */
+  promptChat?: NativeChat | undefined;
   /** Parses replies if the chat template does not support tools and so has no native parser. */
   read?: ((text: string, isPartial: boolean) => Promise<NativeReply | null>) | undefined;
 }
@@ -35,6 +37,20 @@ export type TemplateOfModel = Omit<NativeModelInfo["chatTemplate"], "source"> & 
 /** Throws `invalid_request`. */
 export function prepareForTemplate(request: ChatRequest, template: TemplateOfModel): ChatPreparation {
   const tools = toolsFor(request);
+  const listed = tools.filter(({ isDeferred = false }) => !isDeferred);
+  const prepared = withTools(request, template, { tools, listed });
+  const { chat } = prepared;
+  if (listed.length === tools.length || chat.tools.length === 0) return prepared;
+  const toolChoice = listed.length === 0 ? "auto" : chat.toolChoice;
+  return { ...prepared, promptChat: { ...chat, tools: listed.map(toNativeTool), toolChoice } };
+}
+
+/** `tools` may be called; the prompt lists only those of `listed` if it is in our syntax. */
+function withTools(
+  request: ChatRequest,
+  template: TemplateOfModel,
+  { tools, listed }: { tools: readonly Tool[]; listed: readonly Tool[] },
+): ChatPreparation {
   const given = template.writesLaterSystem ? request.messages : withoutLaterSystem(request.messages);
   const named = withNames(given);
   // A reply that must call a tool has no text to constrain.
@@ -46,7 +62,7 @@ export function prepareForTemplate(request: ChatRequest, template: TemplateOfMod
   const spelled = writesCalls ? named : withCallsSpelled(named, template.isLfm2);
   const messages = withoutRefusedTurns(spelled, template);
   const chat: NativeChat = {
-    ...plainChat(isOurSyntax ? withToolsTold(messages, tools) : messages, !request.continueFinalMessage),
+    ...plainChat(isOurSyntax ? withToolsTold(messages, listed) : messages, !request.continueFinalMessage),
     continuesLast: request.continueFinalMessage,
     tools: isOurSyntax ? [] : tools.map(toNativeTool),
     toolChoice: typeof request.toolChoice === "string" ? request.toolChoice : "required",

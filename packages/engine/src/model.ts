@@ -4,6 +4,7 @@ import {
   fromNative,
   toEngineError,
   type NativeBlocksEvent,
+  type NativeChat,
   type NativeConstraint,
   type NativeEngine,
   type NativeEngineOptions,
@@ -212,7 +213,8 @@ export class Model implements AsyncDisposable {
     const checked = checkGenerationRequest(request);
     this.#assertUsable();
     if (checked.messages === undefined) throw invalidRequest("messages", "they are missing.");
-    const { chat } = prepareForTemplate(checked, this.#template);
+    const prepared = prepareForTemplate(checked, this.#template);
+    const chat = prepared.promptChat ?? prepared.chat;
     const asked = { ...chat, addGenerationPrompt: chat.addGenerationPrompt && addGenerationPrompt };
     return (await fromNative(this.#native.applyChatTemplate(asked))).prompt;
   }
@@ -336,13 +338,14 @@ export class Model implements AsyncDisposable {
     if (audios.length > 0 && !this.info.readsAudio) throw audioNotSupported("messages");
     checkAudios(audios);
     if (countImages(request.messages) > 0 && !this.info.readsImages) throw imageNotSupported("messages");
-    const { chat, read } = prepareForTemplate(request, this.#template);
-    const preparation = this.#native.prepareChat(chat);
-    const { parser, ...prompt } = await abortedWith(
-      signal,
-      () => preparation.abort(),
-      ofParam(request, preparation.prompt),
-    );
+    const { chat, promptChat, read } = prepareForTemplate(request, this.#template);
+    const prepare = async (of: NativeChat) => {
+      const preparation = this.#native.prepareChat(of);
+      return await abortedWith(signal, () => preparation.abort(), ofParam(request, preparation.prompt));
+    };
+    const { parser, ...whole } = await prepare(chat);
+    const { tokens, images, audioTokens } = promptChat === undefined ? whole : await prepare(promptChat);
+    const prompt = { ...whole, tokens, images, audioTokens };
     if (parser === null || (read !== undefined && !chat.contentHasCalls)) return { ...prompt, read };
     const parse: ReadReply = (text, isPartial) => this.#native.parseReply(parser, text, isPartial);
     return { ...prompt, read: read === undefined ? parse : readContent(parse, read) };

@@ -26,6 +26,11 @@ export const Tool = z
         abort: true,
       })
       .default({ type: "object", properties: {} }),
+    /**
+     * Whether the prompt's list of tools leaves it out, because a message describes it: a tool that is added later would otherwise
+     * change the start of the prompt, and nothing after it would be found in the prefix cache. Default false.
+     */
+    isDeferred: z.boolean().optional(),
   })
   .meta({ id: "Tool" });
 export type Tool = z.infer<typeof Tool>;

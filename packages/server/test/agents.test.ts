@@ -450,6 +450,53 @@ describe("a message in Anthropic's shape", () => {
     const contents = log.chats[0]?.messages.map(({ content }) => content);
     expect(contents).toEqual(["Sky\nIt is blue.\nColour?", "", "paint\nIt is blue."]);
   });
+
+  describe("with a tool whose loading is deferred", () => {
+    const input_schema = { type: "object", properties: { url: { type: "string" } } };
+    const find = { name: "find", input_schema: { type: "object" } };
+    const fetch = { name: "fetch", description: "Fetches", input_schema, defer_loading: true };
+    const found = [
+      user,
+      { role: "assistant", content: [{ type: "tool_use", id: "a", name: "find", input: {} }] },
+      {
+        role: "user",
+        content: [
+          {
+            type: "tool_result",
+            tool_use_id: "a",
+            content: [{ type: "tool_reference", tool_name: "fetch" }],
+          },
+        ],
+      },
+    ];
+    const ask = async (more: object) => {
+      const { status, log, ignored } = await post("messages", {
+        max_tokens: 5,
+        tools: [find, fetch],
+        ...more,
+      });
+      const tools = log.chats.map((each) => each.tools.map(({ name }) => name));
+      return { status, tools, ignored, last: textsOf(log).at(-1) };
+    };
+
+    it("leaves it out until a result refers to it, and then defines it there, so that it may be called", async () => {
+      expect(await ask({ messages: [user] })).toMatchObject({ status: 200, tools: [["find"]] });
+      const { tools, last, ignored } = await ask({ messages: found });
+      // The first is for what the reply may call, the second for the prompt.
+      expect(tools).toEqual([["find", "fetch"], ["find"]]);
+      const definition = { name: "fetch", description: "Fetches", parameters: input_schema };
+      expect(JSON.parse(last ?? "")).toEqual(definition);
+      expect(ignored).toBeUndefined();
+    });
+
+    it("lists it from the start if the request demands it, or if another service would search for it", async () => {
+      const choice = { messages: [user], tool_choice: { type: "tool", name: "fetch" } };
+      expect((await ask(choice)).tools).toEqual([["fetch"]]);
+      const search = { type: "tool_search_tool_regex_20251119", name: "tool_search_tool_regex" };
+      const elsewhere = await ask({ messages: [user], tools: [find, fetch, search] });
+      expect(elsewhere.tools).toEqual([["find", "fetch"]]);
+    });
+  });
 });
 
 describe("model lists", () => {

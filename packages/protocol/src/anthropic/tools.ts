@@ -16,6 +16,11 @@ export const CustomTool = z
       name: toolNameField,
       description: toolDescriptionField,
       input_schema: jsonSchemaField("input_schema"),
+      defer_loading: flag(
+        "defer_loading",
+        "The model learns of the tool where a result has a `tool_reference` to it, not at the start of the prompt.",
+        false,
+      ),
     },
     "a tool must be an object",
   )

@@ -10,6 +10,7 @@ import {
   type UnreadMessage,
   type UnreadPart,
 } from "../content-parts.ts";
+import { deferredTools } from "./tools.ts";
 
 type UserTurn = Turn<"user" | "ctx" | "msg">;
 type UserBlock = Exclude<Exclude<UserTurn["content"], string>[number], ToolResultBlock>;
@@ -26,11 +27,13 @@ type Turn<Role extends MessageParam["role"]> = Extract<MessageParam, { role: Rol
 export function toMessages({
   system = "",
   messages,
-}: Pick<CountTokensRequest, "system" | "messages">): UnreadMessage[] {
+  tools,
+}: Pick<CountTokensRequest, "system" | "messages" | "tools">): UnreadMessage[] {
+  const definitions = deferredTools(tools);
   const first = textOfParts(withoutBillingLine(system));
   return mergeTurns([
     ...(first === "" ? [] : [{ role: "system", content: first }]),
-    ...messages.flatMap((turn, index) => toTurn(turn, `messages[${index}].content`)),
+    ...messages.flatMap((turn, index) => toTurn(turn, `messages[${index}].content`, definitions)),
   ]);
 }
 
@@ -53,34 +56,37 @@ export function hasBillingLine(system: NonNullable<CountTokensRequest["system"]>
   return withoutBillingLine(system) !== system;
 }
 
-function toTurn(turn: MessageParam, param: string): UnreadMessage[] {
+/** By the names of tools. */
+type Definitions = ReadonlyMap<string, string>;
+
+function toTurn(turn: MessageParam, param: string, definitions: Definitions): UnreadMessage[] {
   if (turn.role === "assistant") return [fromAssistant(turn)];
   if (turn.role === "system") return [{ role: "system", content: textOfParts(turn.content) }];
-  return fromUser(turn, param);
+  return fromUser(turn, param, definitions);
 }
 
 /** Results come first: chat templates expect them right after the calls. */
-function fromUser({ content }: UserTurn, param: string): UnreadMessage[] {
+function fromUser({ content }: UserTurn, param: string, definitions: Definitions): UnreadMessage[] {
   if (typeof content === "string") return [{ role: "user", content }];
   const results: UnreadMessage[] = [];
   const parts: UnreadPart[] = [];
   for (const [index, block] of content.entries()) {
     const place = `${param}[${index}]`;
-    if (block.type === "tool_result") results.push(fromResult(block, `${place}.content`));
-    else parts.push(...toParts(block, place));
+    if (block.type === "tool_result") results.push(fromResult(block, `${place}.content`, definitions));
+    else parts.push(...toParts(block, place, definitions));
   }
   if (parts.length === 0 && results.length > 0) return results;
   return [...results, { role: "user", content: toContent(parts, param, (part) => part) }];
 }
 
 /** Chat templates have no other way to mark a failure. */
-function fromResult(block: ToolResultBlock, param: string): UnreadMessage {
+function fromResult(block: ToolResultBlock, param: string, definitions: Definitions): UnreadMessage {
   const { content: given = "" } = block;
   const result =
     typeof given === "string"
       ? given
       : toContent(
-          given.flatMap((each, index) => toParts(each, `${param}[${index}]`)),
+          given.flatMap((each, index) => toParts(each, `${param}[${index}]`, definitions)),
           param,
           (part) => part,
         );
@@ -120,10 +126,11 @@ function assistantMessage(
   };
 }
 
-function toParts(block: UserBlock | ResultBlock, place: string): UnreadPart[] {
+function toParts(block: UserBlock | ResultBlock, place: string, definitions: Definitions): UnreadPart[] {
   if (block.type === "document") return fromDocument(block, place);
-  // The prompt contains all tools from the start, so the name is enough.
-  if (block.type === "tool_reference") return [{ type: "text", text: block.tool_name }];
+  // The prompt contains the other tools from the start, so their names are enough.
+  if (block.type === "tool_reference")
+    return [{ type: "text", text: definitions.get(block.tool_name) ?? block.tool_name }];
   return [toPart(block, place)];
 }
 

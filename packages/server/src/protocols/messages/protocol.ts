@@ -19,6 +19,7 @@ import type { GenerationProtocol, WireConventions } from "../protocol.ts";
 import { toEvents } from "./events.ts";
 import { hasBillingLine, toMessages } from "./messages.ts";
 import { toMessage } from "./response.ts";
+import { toTools } from "./tools.ts";
 
 export const anthropicConventions = {
   fieldNames: { responseFormat: "output_config.format", toolChoice: "tool_choice", minTokens: "min_tokens" },
@@ -65,9 +66,7 @@ export function toMessagesRequest(body: MessagesRequest): UnreadRequest {
 export function toPromptRequest(body: CountTokensRequest): UnreadRequest {
   return {
     ...withReplyStart(toMessages(body)),
-    tools: body.tools
-      ?.filter(isCustomTool)
-      .map(({ name, description, input_schema: parameters }) => ({ name, description, parameters })),
+    tools: toTools(body),
     ...toToolChoice(body.tool_choice),
     responseFormat: toResponseFormat(body),
     ...toThinking(body.output_config?.effort),
