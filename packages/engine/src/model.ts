@@ -1,10 +1,8 @@
 // A loaded model with its engine: prepares prompts, submits requests, and passes the engine's events to them.
 import {
-  abortedWith,
   fromNative,
   toEngineError,
   type NativeBlocksEvent,
-  type NativeChat,
   type NativeConstraint,
   type NativeEngine,
   type NativeEngineOptions,
@@ -34,6 +32,7 @@ import {
 import { checkAudios } from "./audio/audio-header.ts";
 import { audioNotSupported } from "./audio/audio-limits.ts";
 import { imagePrompt, imageNotSupported } from "./image-prompt.ts";
+import { prepareNatively } from "./native-preparation.ts";
 import type { TemplateTraits } from "./library/model-traits.ts";
 import { KvBlockReports, type KvBlockFollower, type KvBlockReport } from "./kv-blocks.ts";
 import { memoryBytesOf, nativeLimits, type MemoryBytes } from "./memory.ts";
@@ -338,14 +337,9 @@ export class Model implements AsyncDisposable {
     if (audios.length > 0 && !this.info.readsAudio) throw audioNotSupported("messages");
     checkAudios(audios);
     if (countImages(request.messages) > 0 && !this.info.readsImages) throw imageNotSupported("messages");
-    const { chat, promptChat, read } = prepareForTemplate(request, this.#template);
-    const prepare = async (of: NativeChat) => {
-      const preparation = this.#native.prepareChat(of);
-      return await abortedWith(signal, () => preparation.abort(), ofParam(request, preparation.prompt));
-    };
-    const { parser, ...whole } = await prepare(chat);
-    const { tokens, images, audioTokens } = promptChat === undefined ? whole : await prepare(promptChat);
-    const prompt = { ...whole, tokens, images, audioTokens };
+    const prepared = prepareForTemplate(request, this.#template);
+    const { chat, read } = prepared;
+    const { parser, ...prompt } = await prepareNatively(this.#native, prepared, { request, signal });
     if (parser === null || (read !== undefined && !chat.contentHasCalls)) return { ...prompt, read };
     const parse: ReadReply = (text, isPartial) => this.#native.parseReply(parser, text, isPartial);
     return { ...prompt, read: read === undefined ? parse : readContent(parse, read) };
