@@ -88,8 +88,9 @@ export const errorHelp = {
     advice: "Send less, or raise the limit on the server.",
   },
   unsupported_media_type: {
-    means: "The body is not declared as JSON.",
-    advice: "Send `Content-Type: application/json`.",
+    means: "The body is not declared as JSON, or is compressed in a way that the server does not know.",
+    advice:
+      "Send `Content-Type: application/json`. Compress with one of the codings in the response's `Accept-Encoding`, or not at all.",
   },
   overloaded: {
     means: "The queue of waiting requests is full.",

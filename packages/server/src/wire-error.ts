@@ -1,20 +1,23 @@
 // An error with a wire code, thrown anywhere in the server. plugins/errors.ts sends it.
 import type { ErrorBodyDetails, WireErrorCode } from "@ingle/protocol";
 
-/** Seconds after which to try again, sent as `retry-after`. */
-export interface RetryHint {
+/** What a client can do about the error, in headers of the response. */
+export interface ErrorHints {
+  /** Seconds after which to try again, sent as `retry-after`. */
   retryAfterSeconds?: number | undefined;
+  /** The content codings of bodies that are supported, sent as `accept-encoding`. */
+  acceptEncoding?: string | undefined;
 }
 
 export class WireError extends Error {
   override readonly name = "WireError";
   readonly code: WireErrorCode;
-  readonly details: ErrorBodyDetails & RetryHint;
+  readonly details: ErrorBodyDetails & ErrorHints;
 
   constructor(
     code: WireErrorCode,
     message: string,
-    options: ErrorBodyDetails & RetryHint & { cause?: unknown } = {},
+    options: ErrorBodyDetails & ErrorHints & { cause?: unknown } = {},
   ) {
     const { cause, ...details } = options;
     super(message, cause === undefined ? undefined : { cause });

@@ -4,8 +4,8 @@ import { audioLimits } from "@ingle/engine";
 import type { FastifyRequest } from "fastify";
 import type { z } from "zod";
 import { WireError } from "../wire-error.ts";
-import { gather } from "./body-pieces.ts";
 import { checkValue } from "./check-body.ts";
+import { receiveBody } from "./receive-body.ts";
 
 /** Maximum number of parts of a form: more than any client has fields. */
 const partsMax = 32;
@@ -18,22 +18,15 @@ const boundaryPattern = /boundary="?([^";\s]{1,70})"?/i;
 
 /**
  * Returns the fields, checked by the schema: texts, and files as bytes. Of fields with the same name, the last one counts;
- * the brackets of a list's name are left out. Throws
- * `payload_too_large`, `overloaded` and `invalid_request`.
+ * the brackets of a list's name are left out. Throws what `receiveBody` throws, and `invalid_request`.
  */
 export async function readForm(
   request: FastifyRequest,
   payload: Readable,
   schema: z.ZodType,
 ): Promise<unknown> {
-  const onBytes = (length: number): void => {
-    if (length > formBytesMax) {
-      const message = `The form is larger than ${formBytesMax} bytes. Compress the file as FLAC or MP3, or send a part of it.`;
-      throw new WireError("payload_too_large", message, { param: "file" });
-    }
-    request.holdBody(length);
-  };
-  const body = Buffer.concat((await gather(payload, onBytes, request.clientSignal)).take());
+  const received = await receiveBody(request, payload, { bytesMax: formBytesMax, tooLarge });
+  const body = Buffer.concat(received.take());
   const checked = checkValue(await fieldsOf(body, request.headers["content-type"] ?? ""), schema);
   if ("refusal" in checked) {
     const { code, message, param } = checked.refusal;
@@ -41,6 +34,11 @@ export async function readForm(
   }
   request.ignore(checked.unknownFields);
   return checked.value;
+}
+
+function tooLarge(): WireError {
+  const message = `The form is larger than ${formBytesMax} bytes. Compress the file as FLAC or MP3, or send a part of it.`;
+  return new WireError("payload_too_large", message, { param: "file" });
 }
 
 async function fieldsOf(body: Buffer, contentType: string): Promise<object> {

@@ -58,6 +58,8 @@ function sendError(
   const isPassing = status === wireErrors.overloaded.status || status === wireErrors.shutting_down.status;
   const retryAfter = error.details.retryAfterSeconds ?? (isPassing ? retryAfterDefault : undefined);
   if (retryAfter !== undefined) reply.header("retry-after", retryAfter);
+  if (error.details.acceptEncoding !== undefined)
+    reply.header("accept-encoding", error.details.acceptEncoding);
   // The client libraries of OpenAI and Anthropic follow it.
   if (isFinalError(error.code)) reply.header("x-should-retry", "false");
   if (error.code === "unauthorized") reply.header("www-authenticate", "Bearer");

@@ -4,9 +4,9 @@ import type { Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import { z } from "zod";
-import { gather } from "../bodies/body-pieces.ts";
 import { BodyWorkers } from "../bodies/body-workers.ts";
 import { checkBody, type CheckedBody } from "../bodies/check-body.ts";
+import { receiveBody } from "../bodies/receive-body.ts";
 import { isShapeError, shapeOf } from "@ingle/protocol/json-shape";
 import { WireError } from "../wire-error.ts";
 
@@ -21,13 +21,7 @@ export const jsonBody = fp(
     app.addHook("onClose", () => workers[Symbol.asyncDispose]());
     app.removeAllContentTypeParsers();
     app.addContentTypeParser("application/json", async (request: FastifyRequest, payload: Readable) => {
-      const declared = Number(request.headers["content-length"] ?? 0);
-      if (declared > bodyBytesMax) throw tooLarge();
-      const onBytes = (length: number): void => {
-        if (length > bodyBytesMax) throw tooLarge();
-        request.holdBody(Math.max(declared, length));
-      };
-      const body = await gather(payload, onBytes, request.clientSignal);
+      const body = await receiveBody(request, payload, { bytesMax: bodyBytesMax, tooLarge });
       const pieces = body.take();
       request.keepBody(pieces);
       const checked = await check(pieces, body.length, request, workers);
