@@ -310,7 +310,7 @@ export {
 export type { LmStudioListedModel, LmStudioLoadConfig } from "./lm-studio/managed-models.ts";
 export { LmStudioModel, LmStudioModels } from "./lm-studio/models.ts";
 export { OllamaDeleteRequest, OllamaPullRequest, OllamaShowRequest } from "./ollama/models.ts";
-export { ollamaLoadHints, OllamaOptions } from "./ollama/options.ts";
+export { ignoredOllamaOptions, OllamaOptions } from "./ollama/options.ts";
 export {
   OllamaChatRequest,
   OllamaEmbeddingsRequest,

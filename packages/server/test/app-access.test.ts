@@ -240,8 +240,20 @@ describe("writing", () => {
   });
 
   it.each(["HEAD", "GET"] as const)("is not possible with %s", async (method) => {
-    expect(await status({ ...reading, method }, { cookie })).toBe(200);
+    expect(await status({ ...reading, method }, { cookie, ...own })).toBe(200);
   });
+});
+
+describe("reading", () => {
+  it.each(["HEAD", "GET"] as const)(
+    "needs the browser's word on who sends %s as well as the cookie",
+    async (method) => {
+      expect(await status({ ...reading, method }, { cookie })).toBe(401);
+      expect(await status({ ...reading, method }, { cookie, "sec-fetch-mode": "cors" })).toBe(401);
+      for (const told of [own, typed, { origin }])
+        expect(await status({ ...reading, method }, { cookie, ...told })).toBe(200);
+    },
+  );
 });
 
 describe("another cookie", () => {

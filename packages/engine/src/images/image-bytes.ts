@@ -1,5 +1,5 @@
-// Reads the bytes of an image from any source, within the limits. `data:` URLs (RFC 2397) are read strictly: an image's MIME type
-// and base64, nothing else. The format is detected from the bytes, not from the MIME type.
+// Reads the bytes of an image from any source, within the limits. `data:` URLs (RFC 2397) hold base64, in lines or not.
+// The format is detected from the bytes, whatever the MIME type.
 import { checkBytes, type ImageLimits } from "./image-limits.ts";
 import { readFile, stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -39,7 +39,7 @@ export async function imageBytes(source: ImageSource, options: ImageBytesOptions
     return new Uint8Array(await source.arrayBuffer());
   }
   const text = String(source);
-  if (text.startsWith("data:")) return dataUrlBytes(text, options);
+  if (/^data:/i.test(text)) return dataUrlBytes(text, options);
   const protocol = source instanceof URL ? source.protocol : urlPattern.exec(text)?.[0].toLowerCase();
   if (protocol === undefined) return fileBytes(text, options);
   if (protocol === "file:") return fileBytes(pathOf(text), options);
@@ -69,16 +69,16 @@ async function fileBytes(path: string, { signal, ...limits }: ImageBytesOptions)
   }
 }
 
-const prefixPattern = /^data:image\/[a-z0-9.+-]{1,64};base64,/i;
-/** The longest prefix. */
-const PREFIX_LENGTH_MAX = 96;
+const prefixPattern = /^data:[^,]*;base64,/i;
+/** The longest prefix, with a character set or a name. */
+const prefixLengthMax = 256;
 
 /**
  * The bytes of a URL like `data:image/png;base64,iVBORw0…`. Throws `image_invalid` for any other text, and
  * `image_too_large` for more than `maxBytes`, before anything is decoded.
  */
 export function dataUrlBytes(url: string, limits: Pick<ImageLimits, "maxBytes"> = {}): Buffer {
-  const prefix = prefixPattern.exec(url.slice(0, PREFIX_LENGTH_MAX))?.[0];
+  const prefix = prefixPattern.exec(url.slice(0, prefixLengthMax))?.[0];
   if (prefix === undefined)
     throw new EngineError("image_invalid", "An image must be a URL like data:image/png;base64,….");
   const { bytes, decode } = readBase64(url, prefix.length);

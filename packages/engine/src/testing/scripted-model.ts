@@ -259,6 +259,12 @@ async function play(
   const { pieces: written = ["Hello", ", ", "world", "!"] } = script;
   const pieces = typeof written === "function" ? written(id) : written;
   const most = request.maxTokens < 0 ? pieces.length : Math.min(request.maxTokens, pieces.length);
+  if (request.reportsPrompt) {
+    const { length: promptTokens } = request.tokens;
+    const counts = { promptTokens, cachedTokens: cachedOf(request, script), computedTokens: promptTokens };
+    await pause(0);
+    if (log.running.has(id)) onEvents([{ id, type: "prompt", ...counts, ms: 0 }]);
+  }
   for (const text of pieces.slice(0, most)) {
     await pause(script.delayMs ?? 0);
     if (!log.running.has(id)) return;

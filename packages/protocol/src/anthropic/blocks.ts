@@ -15,16 +15,19 @@ import {
 } from "../fields/content.ts";
 import { arrayOf, hasItemsAtMost, sizePrecheck } from "../fields/size-precheck.ts";
 
-const contentRule = `content must be a string or an array of at most ${partsMax} content blocks`;
+function contentRule(min: 0 | 1): string {
+  const count = min === 0 ? `at most ${partsMax}` : `1 to ${partsMax}`;
+  return `content must be a string or an array of ${count} content blocks`;
+}
 const sourceRule =
   "source must be an object whose type is base64 (with media_type and data) or url (with url)";
 const messagesRule = `messages must be an array of 1 to ${messagesMax} messages`;
 
-/** Unlike in other protocols, the list may be empty: an empty reply has no blocks. */
-function contentOf<Block extends z.ZodType>(block: Block) {
-  const blocks = z.array(block, contentRule).max(partsMax, contentRule);
-  const content = z.union([textField("content"), blocks], contentRule);
-  return sizePrecheck(content, hasItemsAtMost(partsMax), contentRule);
+/** As in every protocol, a reply and the result of a tool may be an empty list. */
+function contentOf<Block extends z.ZodType>(block: Block, min: 0 | 1 = 1) {
+  const rule = contentRule(min);
+  const blocks = z.array(block, rule).min(min, rule).max(partsMax, rule);
+  return sizePrecheck(z.union([textField("content"), blocks], rule), hasItemsAtMost(partsMax), rule);
 }
 
 type TypedBlock = z.ZodObject<{ type: z.ZodLiteral<string> }, z.core.$loose>;
@@ -33,11 +36,13 @@ type TypedBlock = z.ZodObject<{ type: z.ZodLiteral<string> }, z.core.$loose>;
 function contentOfBlocks<const Blocks extends readonly [TypedBlock, ...TypedBlock[]]>(
   whose: string,
   blocks: Blocks,
+  min: 0 | 1 = 1,
 ) {
   const types = blocks.flatMap(({ shape }) => [...shape.type.values]);
   const words = [types.slice(0, -1).join(", "), types.at(-1)].filter((part) => part !== "").join(" or ");
   return contentOf(
     z.discriminatedUnion("type", blocks, typeRule(`${whose} must be an object whose type is ${words}`)),
+    min,
   );
 }
 
@@ -88,20 +93,30 @@ const ToolReferenceBlock = requestObject("ToolReferenceBlock", {
   tool_name: nameField("tool_name"),
 });
 
-/** Text, as a string or as blocks. */
-export const TextContent = contentOfBlocks("a content block here", [TextPart]);
+/** The system prompt, as a string or as blocks; no blocks mean none. */
+export const TextContent = contentOfBlocks("a content block here", [TextPart], 0);
+
+/** A result of a search, of which the model gets the text. */
+const SearchResultBlock = requestObject("SearchResultBlock", {
+  type: z.literal("search_result"),
+  title: textField("title"),
+  source: textField("source"),
+  content: contentOf(TextPart),
+});
+
+/** The state of a browser that another service's tools use. It is left out, and a response header says so. */
+const BrowserStateBlock = requestObject("BrowserStateBlock", { type: z.literal("browser_state") });
 
 /** The result of a call. */
 const ToolResultBlock = requestObject("ToolResultBlock", {
   type: z.literal("tool_result"),
   tool_use_id: nameField("tool_use_id"),
   content: optionalField(
-    contentOfBlocks("a content block of a tool_result", [
-      TextPart,
-      ImageBlock,
-      DocumentBlock,
-      ToolReferenceBlock,
-    ]),
+    contentOfBlocks(
+      "a content block of a tool_result",
+      [TextPart, ImageBlock, DocumentBlock, SearchResultBlock, ToolReferenceBlock, BrowserStateBlock],
+      0,
+    ),
   ),
   is_error: flag(
     "is_error",
@@ -145,6 +160,7 @@ const ServerToolBlock = requestObject("ServerToolBlock", {
     "text_editor_code_execution_tool_result",
     "tool_search_tool_result",
     "advisor_tool_result",
+    "container_upload",
     "mcp_tool_use",
     "mcp_tool_result",
   ]),
@@ -157,22 +173,24 @@ const UserTurn = z.looseObject({
     TextPart,
     ImageBlock,
     DocumentBlock,
+    SearchResultBlock,
     ToolResultBlock,
   ]),
 });
 
 const AssistantTurn = z.looseObject({
   role: z.literal("assistant"),
-  content: contentOfBlocks("a content block of an assistant", [
-    TextPart,
-    ThinkingBlock,
-    RedactedThinkingBlock,
-    ToolUseBlock,
-    ServerToolBlock,
-  ]),
+  content: contentOfBlocks(
+    "a content block of an assistant",
+    [TextPart, ThinkingBlock, RedactedThinkingBlock, ToolUseBlock, ServerToolBlock],
+    0,
+  ),
 });
 
-const SystemTurn = z.looseObject({ role: z.literal("system"), content: TextContent });
+const SystemTurn = z.looseObject({
+  role: z.literal("system"),
+  content: contentOfBlocks("a content block of a system message", [TextPart]),
+});
 
 /** One turn of a conversation; consecutive messages of one role are one turn. */
 export const MessageParam = z
@@ -184,14 +202,23 @@ export const MessageParam = z
   .meta({ id: "MessageParam" });
 export type MessageParam = z.infer<typeof MessageParam>;
 
-const serverToolTypes: ReadonlySet<string> = ServerToolBlock.shape.type.values;
+const unseenTypes: ReadonlySet<string> = new Set([
+  ...ServerToolBlock.shape.type.values,
+  ...BrowserStateBlock.shape.type.values,
+]);
 
-/** The types of blocks in these messages that the model does not see. */
+/** The types of blocks in these messages, and in the results of tools, that the model does not see. */
 export function unseenBlocks(messages: readonly MessageParam[]): Set<string> {
   const types = messages.flatMap(({ content }) =>
-    typeof content === "string" ? [] : content.map(({ type }) => type),
+    typeof content === "string" ? [] : content.map(typesIn).flat(),
   );
-  return new Set(types.filter((type) => serverToolTypes.has(type)));
+  return new Set(types.filter((type) => unseenTypes.has(type)));
+}
+
+/** The type of a block, and those of its blocks. */
+function typesIn({ type, content }: { type: string; content?: unknown }): string[] {
+  const inner = Array.isArray(content) ? content.map((block: { type: string }) => block.type) : [];
+  return [type, ...inner];
 }
 
 /** The conversation of a request: at least one message. */

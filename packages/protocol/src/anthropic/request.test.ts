@@ -104,7 +104,7 @@ describe("a messages request", () => {
     [
       of("user", { type: "video" }),
       "messages[0].content[0].type",
-      /text, image, document or tool_result, not "video"/,
+      /text, image, document, search_result or tool_result, not "video"/,
     ],
     [of("user", call), "messages[0].content[0].type", /not "tool_use"/],
     [of("user", "text"), "messages[0].content[0]", /must be an object/],

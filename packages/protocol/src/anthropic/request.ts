@@ -13,7 +13,8 @@ import { MessageParams, TextContent } from "./blocks.ts";
 import { customToolFields, refineCustomTools, type CustomToolFields } from "./tools.ts";
 
 const stopRule = `stop_sequences must be an array of at most ${stopsMax} strings, each of at most ${stopLengthMax} characters`;
-const thinkingRule = "thinking must be an object whose type is enabled, disabled or adaptive";
+const thinkingRule = "thinking must be an object whose type is enabled, disabled, adaptive or between_tools";
+const displayRule = "display must be summarized, omitted or updates";
 const formatRule = "a format must be an object of the type json_schema with a schema";
 
 const JsonFormat = z.looseObject(
@@ -30,15 +31,20 @@ const promptFields = {
   thinking: optionalField(
     z.looseObject(
       {
-        type: z.enum(["enabled", "disabled", "adaptive"], thinkingRule),
+        type: z.enum(["enabled", "disabled", "adaptive", "between_tools"], thinkingRule),
         budget_tokens: optionalField(
           integerField("budget_tokens", { min: 1 }),
           "Ignored: max_tokens limits thinking.",
         ),
+        display: optionalField(
+          z.enum(["summarized", "omitted", "updates"], displayRule),
+          "summarized: blocks with the whole thinking; omitted: blocks without its text; updates is ignored.",
+          "summarized",
+        ),
       },
       thinkingRule,
     ),
-    "Whether the model may reason before it replies, if it can.",
+    "Whether the model may reason before it replies, if it can; between_tools is like disabled.",
     { type: "disabled" },
   ),
   output_config: optionalField(

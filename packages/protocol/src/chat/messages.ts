@@ -115,21 +115,21 @@ const UserMessage = z.looseObject({
 });
 const ToolMessage = z.looseObject({
   role: z.literal("tool"),
-  content: contentOf(ContentPart),
+  content: contentOf(ContentPart, { min: 0 }),
   tool_call_id: optionalName("tool_call_id"),
   name: speakerName,
 });
 /** The result of a call, in the older form of the API. */
 const FunctionMessage = z.looseObject({
   role: z.literal("function"),
-  content: optionalField(textContent),
+  content: optionalField(contentOf(TextPart, { min: 0 })),
   name,
 });
 const AssistantMessage = z
   .looseObject({
     role: z.literal("assistant"),
     content: optionalField(
-      contentOf(z.discriminatedUnion("type", [TextPart, RefusalPart], refusalOrTextRule)),
+      contentOf(z.discriminatedUnion("type", [TextPart, RefusalPart], refusalOrTextRule), { min: 0 }),
     ),
     refusal: optionalField(
       textField("refusal"),
@@ -152,12 +152,19 @@ const AssistantMessage = z
     ),
   })
   .superRefine((message, context) => {
-    const { content, refusal, tool_calls: calls = [], function_call: call } = message;
-    if (content !== undefined || refusal !== undefined || calls.length > 0 || call !== undefined) return;
+    const {
+      content,
+      refusal,
+      reasoning_content: thoughts,
+      tool_calls: calls = [],
+      function_call: call,
+    } = message;
+    // A reply that was cut or cancelled may be thoughts only.
+    if ([content, refusal, thoughts, call].some((part) => part !== undefined) || calls.length > 0) return;
     refuseField(
       context,
       "content",
-      "content may be null or absent only in an assistant message with tool_calls or a refusal",
+      "content may be null or absent only in an assistant message with tool_calls, reasoning_content or a refusal",
     );
   });
 

@@ -75,11 +75,18 @@ export const TextPart = requestObject("TextPart", {
 });
 export type TextPart = z.infer<typeof TextPart>;
 
-/** A text or a list of parts. */
-export function contentOf<Part extends z.ZodType>(part: Part, name = "content") {
-  const rule = `${name} must be a string or an array of 1 to ${partsMax} content parts`;
+/**
+ * A text or a list of parts. A reply and the result of a tool may be an empty list, because they may be empty themselves; what
+ * somebody wrote may not.
+ */
+export function contentOf<Part extends z.ZodType>(
+  part: Part,
+  { name = "content", min = 1 }: { name?: string; min?: 0 | 1 } = {},
+) {
+  const count = min === 0 ? `at most ${partsMax}` : `1 to ${partsMax}`;
+  const rule = `${name} must be a string or an array of ${count} content parts`;
   const text = z.string(rule).max(textLengthMax, `${name} must be at most ${textLengthMax} characters`);
-  const parts = z.array(part, rule).min(1, rule).max(partsMax, rule);
+  const parts = z.array(part, rule).min(min, rule).max(partsMax, rule);
   return sizePrecheck(z.union([text, parts], rule), hasItemsAtMost(partsMax), rule);
 }
 

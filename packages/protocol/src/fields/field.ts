@@ -78,6 +78,13 @@ export function flag(name: string, description?: string, byDefault?: boolean) {
   return optionalField(z.boolean(`${name} must be true or false`), description, byDefault);
 }
 
+/** The same, also as text: some programs send `"true"`. */
+export function textFlag(name: string, description?: string, byDefault?: boolean) {
+  const rule = `${name} must be true or false`;
+  const text = z.enum(["true", "false"]).transform((value) => value === "true");
+  return optionalField(z.union([z.boolean(), text], rule), description, byDefault);
+}
+
 /** A field that would change what a reply is, and that the server does not support: any value is an error. */
 export function refusedField(message: string) {
   return optionalField(z.never(message), `Refused: ${message}.`);

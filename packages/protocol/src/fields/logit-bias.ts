@@ -10,7 +10,7 @@ export const logitBiasMax = 4_096;
 const biasTextMax = 256;
 
 const pairsRule = `an array of at most ${logitBiasMax} pairs of a token id or a text and a number from -100 to 100 or false`;
-const objectRule = `logit_bias must be an object of at most ${logitBiasMax} token ids, each with a number from -100 to 100, or ${pairsRule}`;
+const objectRule = `logit_bias must be an object of at most ${logitBiasMax} token ids, each with a number from -100 to 100 or false, or ${pairsRule}`;
 const llamaServerRule = `logit_bias must be ${pairsRule}, or an object of them`;
 
 function biasOf(rule: string) {
@@ -37,13 +37,7 @@ const tokenIdKey = z.string().regex(/^(?:0|[1-9]\d{0,8})$/);
 
 /** In an object, every key is a token id. */
 export const logitBias = sizePrecheck(
-  z.union(
-    [
-      z.record(tokenIdKey, z.number(objectRule).min(-100, objectRule).max(100, objectRule), objectRule),
-      pairsOf(objectRule),
-    ],
-    objectRule,
-  ),
+  z.union([z.record(tokenIdKey, biasOf(objectRule), objectRule), pairsOf(objectRule)], objectRule),
   isSmallEnough,
   objectRule,
 );

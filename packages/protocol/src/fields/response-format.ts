@@ -1,7 +1,7 @@
 // The form of a reply: text, JSON, JSON of a schema, or text that follows a grammar.
 import { z } from "zod";
 
-import { optionalField, refuseField } from "./field.ts";
+import { optionalField, refuseField, textFlag } from "./field.ts";
 import { grammarLengthMax, StructuredOutputs } from "./structured-outputs.ts";
 
 /** A JSON schema, by the field that holds it. */
@@ -13,8 +13,8 @@ export function jsonSchemaField(name: string) {
 export const schemaFields = {
   name: optionalField(z.string("name must be a string")),
   schema: jsonSchemaField("schema"),
-  strict: optionalField(
-    z.boolean("strict must be true or false"),
+  strict: textFlag(
+    "strict",
     "Refuses schema keywords that cannot be enforced; otherwise they are ignored.",
     false,
   ),

@@ -104,7 +104,7 @@ export const samplingFields = {
   ),
   logit_bias: optionalField(
     logitBias,
-    `Up to ${logitBiasMax} token ids, each with a number that is added to its logit; or pairs of a token id, or a text whose tokens are meant, and a number or false, which bans them.`,
+    `Up to ${logitBiasMax} token ids, each with a number that is added to its logit, or false, which bans it; or pairs of a token id, or a text whose tokens are meant, and the same.`,
   ),
   ...samplerFields,
 };

@@ -1,7 +1,7 @@
 // Tools that a model may call, and which of them it must or may call.
 import { z } from "zod";
 
-import { flag, optionalField, refuseField } from "./field.ts";
+import { flag, optionalField, refuseField, textFlag } from "./field.ts";
 import { jsonSchemaField } from "./response-format.ts";
 import { arrayOf } from "./size-precheck.ts";
 
@@ -30,7 +30,7 @@ export const functionFields = {
     jsonSchemaField("parameters"),
     "A JSON schema of type object; without it, the function has no parameters.",
   ),
-  strict: flag("strict", "Ignored: arguments always follow the schema."),
+  strict: textFlag("strict", "Ignored: arguments always follow the schema."),
 };
 
 /** A function that the model may call. */

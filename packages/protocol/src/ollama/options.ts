@@ -1,4 +1,4 @@
-// The `options` of Ollama's requests. Each is honoured, refused, or reported as ignored; unknown ones are refused.
+// The `options` of Ollama's requests. Each is honoured, refused, or reported as ignored, as unknown ones are.
 import { z } from "zod";
 
 import { integerField, optionalField } from "../fields/field.ts";
@@ -6,7 +6,7 @@ import { repeatLastNMax, samplerFields } from "../fields/samplers.ts";
 import { absentSampler, samplingFields } from "../fields/sampling.ts";
 
 /** Hints about how a model is loaded: they do not change a reply, and the server's own settings decide. */
-export const ollamaLoadHints = [
+const ollamaLoadHints = [
   "numa",
   "num_batch",
   "num_gpu",
@@ -78,15 +78,15 @@ const fields = {
   draft_num_predict: hint("draft_num_predict"),
 };
 
-/** Maximum length of an unknown option that an error repeats, in characters. */
-const shownNameMax = 64;
-
-export const OllamaOptions = z
-  .strictObject(fields, {
-    error: (issue) =>
-      issue.code === "unrecognized_keys"
-        ? `options.${(issue.keys[0] ?? "").slice(0, shownNameMax)} is not known; leave it out`
-        : "options must be an object",
-  })
-  .meta({ id: "OllamaOptions" });
+export const OllamaOptions = z.looseObject(fields, "options must be an object").meta({ id: "OllamaOptions" });
 export type OllamaOptions = z.infer<typeof OllamaOptions>;
+
+const hints: ReadonlySet<string> = new Set(ollamaLoadHints);
+
+/** The names of given options that have no effect: hints, and options that nobody knows. */
+export function ignoredOllamaOptions(options: OllamaOptions = {}): string[] {
+  return Object.entries(options).flatMap(([name, value]) => {
+    const isIgnored = hints.has(name) || !Object.hasOwn(fields, name);
+    return isIgnored && value !== undefined && value !== null ? [name] : [];
+  });
+}

@@ -1,7 +1,7 @@
 // The input of a request to /v1/responses: one text, or the items of a conversation.
 import { z } from "zod";
 
-import { optionalField, refusedField, stringField, typeRule } from "../fields/field.ts";
+import { optionalField, refusedField, refuseField, stringField, typeRule } from "../fields/field.ts";
 import { boundedArguments, callArgumentsField } from "../fields/call-arguments.ts";
 import {
   AudioPart,
@@ -21,7 +21,15 @@ import { arrayOf, hasItemsAtMost, sizePrecheck } from "../fields/size-precheck.t
 const InputText = z.looseObject({ type: z.literal("input_text"), text: textField("text") });
 const OutputText = z.looseObject({ type: z.literal("output_text"), text: textField("text") });
 const Refusal = z.looseObject({ type: z.literal("refusal"), refusal: textField("refusal") });
-const InputImage = z.looseObject({ type: z.literal("input_image"), image_url: imageUrlField("image_url") });
+const InputImage = z.looseObject({
+  type: z.literal("input_image"),
+  file_id: refusedField("images cannot be uploaded: send the image itself in image_url"),
+  image_url: imageUrlField("image_url"),
+  detail: optionalField(
+    stringField("detail", { max: nameLengthMax }),
+    "Ignored: the server's settings decide the resolution of images.",
+  ),
+});
 
 const InputFile = z.looseObject({
   type: z.literal("input_file"),
@@ -44,14 +52,19 @@ export const ResponsesContentPart = z
 export type ResponsesContentPart = z.infer<typeof ResponsesContentPart>;
 
 /** A message. An item without a type is one too. */
-const MessageItem = z.looseObject({
-  type: optionalField(z.literal("message")),
-  role: z.enum(
-    ["user", "assistant", "system", "developer"],
-    "an item without a type is a message, whose role must be user, assistant, system or developer",
-  ),
-  content: contentOf(ResponsesContentPart),
-});
+const MessageItem = z
+  .looseObject({
+    type: optionalField(z.literal("message")),
+    role: z.enum(
+      ["user", "assistant", "system", "developer"],
+      "an item without a type is a message, whose role must be user, assistant, system or developer",
+    ),
+    content: contentOf(ResponsesContentPart, { min: 0 }),
+  })
+  .superRefine(({ role, content }, context) => {
+    if (role !== "assistant" && content.length === 0 && typeof content !== "string")
+      refuseField(context, "content", "content may be an empty array only in a message of the assistant");
+  });
 
 /** The namespace of the tool that a call is of. */
 const namespace = optionalField(nameField("namespace"));
@@ -69,7 +82,7 @@ const FunctionCallItem = z.looseObject({
 const FunctionCallOutputItem = z.looseObject({
   type: z.literal("function_call_output"),
   call_id: nameField("call_id"),
-  output: contentOf(ResponsesContentPart, "output"),
+  output: contentOf(ResponsesContentPart, { name: "output", min: 0 }),
 });
 
 /** A call of a tool with a text as its only argument. */
@@ -84,7 +97,7 @@ const CustomToolCallItem = z.looseObject({
 const CustomToolCallOutputItem = z.looseObject({
   type: z.literal("custom_tool_call_output"),
   call_id: nameField("call_id"),
-  output: contentOf(ResponsesContentPart, "output"),
+  output: contentOf(ResponsesContentPart, { name: "output", min: 0 }),
 });
 
 /**
@@ -103,6 +116,17 @@ const OtherToolItem = z.looseObject({
     "tool_search_output",
     "mcp_list_tools",
     "mcp_call",
+    "mcp_approval_request",
+    "mcp_approval_response",
+    "computer_call",
+    "computer_call_output",
+    "shell_call",
+    "shell_call_output",
+    "apply_patch_call",
+    "apply_patch_call_output",
+    "additional_tools",
+    "program",
+    "program_output",
   ]),
 });
 
@@ -120,6 +144,19 @@ const ReasoningItem = z.looseObject({
   summary: texts("summary", "summary_text"),
 });
 
+/** Items without which the conversation would be another one. */
+const refusedItems = new Map([
+  [
+    "item_reference",
+    "items cannot be referred to one by one: send the item itself, a previous_response_id or a conversation instead of an item_reference",
+  ],
+  [
+    "compaction",
+    "a compaction item can only be read by the service that wrote it: send the items themselves",
+  ],
+  ["compaction_trigger", "conversations are not compacted here: leave out the compaction_trigger"],
+]);
+
 /** One item of a conversation; its `type` determines the other fields. */
 export const ResponsesInputItem = z
   .discriminatedUnion(
@@ -135,12 +172,7 @@ export const ResponsesInputItem = z
     ],
     typeRule(
       "an item must be an object of type message, function_call, function_call_output or reasoning",
-      new Map([
-        [
-          "item_reference",
-          "items cannot be referred to one by one: send the item itself, a previous_response_id or a conversation instead of an item_reference",
-        ],
-      ]),
+      refusedItems,
     ),
   )
   .meta({ id: "ResponsesInputItem" });

@@ -227,7 +227,7 @@ describe("what the server does not have", () => {
   test.each([
     [{ tools: [{ type: "web_search" }], tool_choice: "required" }, /tool_choice needs tools/],
     [{ input: [{ type: "item_reference", id: "msg_1" }] }, /send the item itself/],
-    [{ input: [{ type: "compaction", encrypted_content: "x" }] }, /not "compaction"/],
+    [{ input: [{ type: "compaction", encrypted_content: "x" }] }, /compaction item can only be read by/],
     [{ prompt: { id: "pmpt_1" } }, /no stored prompts/],
     [{ background: true, store: false }, /needs store/],
   ])("is refused with a reason: %j", (body, reason) => {

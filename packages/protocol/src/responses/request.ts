@@ -69,6 +69,8 @@ const reasoning = z.looseObject(
     summary: optionalField(
       z.enum(["auto", "concise", "detailed"], "summary must be one of auto, concise, detailed"),
     ),
+    context: ignoredField("templates decide which reasoning of earlier replies they include", ["auto"]),
+    mode: ignoredField("there is one mode", ["standard"]),
   },
   "reasoning must be an object",
 );

@@ -40,7 +40,7 @@ const table: [Asker["key"], boolean, boolean, boolean, Right][] = [
   ["management", yes, yes, yes, "management"],
 ];
 
-/** Every combination: isForeignPage, isFromOwnOrigin, isReading, isCookieHost, and whether a cookie counts. */
+/** Every combination: isForeignPage, isFromOwnOrigin, isOwnReading, isCookieHost, and whether a cookie counts. */
 const senders: [boolean, boolean, boolean, boolean, boolean][] = [
   [no, no, no, no, no],
   [no, no, no, yes, no],
@@ -62,12 +62,12 @@ const senders: [boolean, boolean, boolean, boolean, boolean][] = [
 const senderOf = ([
   isForeignPage,
   isFromOwnOrigin,
-  isReading,
+  isOwnReading,
   isCookieHost,
 ]: (typeof senders)[number]): CookieSender => ({
   isForeignPage,
   isFromOwnOrigin,
-  isReading,
+  isOwnReading,
   isCookieHost,
 });
 
@@ -90,7 +90,7 @@ describe("without a cookie", () => {
 
 describe("a cookie", () => {
   it.each(senders)(
-    "by a foreign page %s, from the own origin %s, reading %s, by a right name %s: counts %s",
+    "by a foreign page %s, from the own origin %s, own reading %s, by a right name %s: counts %s",
     (...row) => {
       expect(cookieCounts(senderOf(row))).toBe(row[4]);
     },

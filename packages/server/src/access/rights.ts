@@ -15,8 +15,8 @@ export interface CookieSender {
   readonly isForeignPage: boolean;
   /** Its Origin is this server's own. Browsers leave it out of requests that only read. */
   readonly isFromOwnOrigin: boolean;
-  /** It changes nothing: GET or HEAD. */
-  readonly isReading: boolean;
+  /** It changes nothing (GET or HEAD), and the browser tells that a page of this server, or its user, has sent it. */
+  readonly isOwnReading: boolean;
   /** Its host name is a loopback name, or this server also accepts cookies under other names. */
   readonly isCookieHost: boolean;
 }
@@ -44,8 +44,8 @@ export function rightOf(asker: Asker): Right {
 
 /** Whether the cookie counts: a page of this server has sent the request. */
 export function cookieCounts(sender: CookieSender): boolean {
-  const { isForeignPage, isFromOwnOrigin, isReading, isCookieHost } = sender;
-  return isCookieHost && !isForeignPage && (isReading || isFromOwnOrigin);
+  const { isForeignPage, isFromOwnOrigin, isOwnReading, isCookieHost } = sender;
+  return isCookieHost && !isForeignPage && (isOwnReading || isFromOwnOrigin);
 }
 
 export function includes(right: Right, needed: Right): boolean {

@@ -66,7 +66,10 @@ export const auth = fp(
       const sender: CookieSender = {
         isForeignPage: request.isForeignPage,
         isFromOwnOrigin: request.isFromOwnOrigin,
-        isReading: request.method === "GET" || request.method === "HEAD",
+        // Browsers that do not tell are older than this server supports; programs that collect cookies do not tell either.
+        isOwnReading:
+          (request.method === "GET" || request.method === "HEAD") &&
+          request.headers["sec-fetch-site"] !== undefined,
         isCookieHost:
           !isAppListener || hostNames(request).every((name) => name !== undefined && isLoopback(name)),
       };

@@ -46,6 +46,14 @@ export function addRoute<R extends Route>(
       ...(query === undefined ? {} : { querystring: query }),
     },
     config: { right, fieldNames, errorShape, requestIdHeader, isTracked, operation },
-    handler,
+    handler: async (request, reply) => {
+      if (lacksName(request.params)) return reply.callNotFound();
+      return await handler(request, reply);
+    },
   });
+}
+
+/** Whether the path ends before the name that `*` stands for. */
+function lacksName(params: unknown): boolean {
+  return typeof params === "object" && params !== null && Reflect.get(params, "*") === "";
 }

@@ -66,7 +66,7 @@ function titleOf(located: LocatedModel): string {
 
 const phaseTitles: Record<LibraryProgress["phase"], string> = {
   waiting: "Waiting for another process that downloads",
-  verify: "Verifying the partial download of",
+  verify: "Verifying",
   download: "Downloading",
   unpack: "Unpacking",
   convert: "Converting",

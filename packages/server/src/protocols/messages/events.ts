@@ -8,18 +8,24 @@
 import type { Generation, GenerationChunk, GenerationResult, ToolCallDelta } from "@ingle/engine";
 import type { ContentBlock, AnthropicMessage, ContentDelta, MessageStreamEvent } from "@ingle/protocol";
 import { namedEvent } from "../../http/event-stream.ts";
-import { begunMessage, toMessageUsage, toStop, type MessageHead } from "./response.ts";
+import { begunMessage, toMessageUsage, toStop, type MessageForm, type MessageHead } from "./response.ts";
 
 /**
- * The first event comes with the first token: until then an error is an HTTP error.
- * Throws what the generation throws.
+ * The first event comes with the first token: until then an error is an HTTP error. It counts the cached tokens if the
+ * generation reports its prompt. Throws what the generation throws.
  */
 export async function* toEvents(
   head: MessageHead,
   generation: Generation,
+  form: MessageForm = {},
 ): AsyncGenerator<string, void, undefined> {
-  const writer = messageWriter(() => begunMessage(head, generation.promptTokens ?? 0));
-  for await (const piece of generation) yield* written(writer.piece(piece));
+  let cachedTokens = 0;
+  const begin = () => begunMessage(head, { promptTokens: generation.promptTokens ?? 0, cachedTokens });
+  const writer = messageWriter(begin, form);
+  for await (const piece of generation) {
+    if (piece.prompt === undefined) yield* written(writer.piece(piece));
+    else ({ cachedTokens } = piece.prompt);
+  }
   yield* written(writer.end(await generation));
 }
 
@@ -37,7 +43,7 @@ type State =
   | { kind: "tool_use"; call: number }
   | { kind: "over" };
 
-function messageWriter(begin: () => AnthropicMessage) {
+function messageWriter(begin: () => AnthropicMessage, { omitsThinking = false }: MessageForm) {
   let state: State = { kind: "before" };
   /** Index of the last opened block. */
   let index = -1;
@@ -66,7 +72,7 @@ function messageWriter(begin: () => AnthropicMessage) {
   const thinking = (thought: string): MessageStreamEvent[] => {
     const block = { type: "thinking", thinking: "", signature: "" } as const;
     const opened = state.kind === "thinking" ? [] : move({ kind: "thinking" }, block);
-    return [...opened, delta({ type: "thinking_delta", thinking: thought })];
+    return omitsThinking ? opened : [...opened, delta({ type: "thinking_delta", thinking: thought })];
   };
 
   const text = (content: string): MessageStreamEvent[] => {

@@ -128,10 +128,14 @@ function assistantMessage(
 
 function toParts(block: UserBlock | ResultBlock, place: string, definitions: Definitions): UnreadPart[] {
   if (block.type === "document") return fromDocument(block, place);
+  if (block.type === "search_result") {
+    const { title, source, content } = block;
+    return [{ type: "text", text: joinTexts([title, source, textOfParts(content)]) }];
+  }
   // The prompt contains the other tools from the start, so their names are enough.
   if (block.type === "tool_reference")
     return [{ type: "text", text: definitions.get(block.tool_name) ?? block.tool_name }];
-  return [toPart(block, place)];
+  return block.type === "text" || block.type === "image" ? [toPart(block, place)] : [];
 }
 
 /** Title and context come before the text. */

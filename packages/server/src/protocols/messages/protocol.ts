@@ -18,7 +18,7 @@ import { toSampling, toThinking } from "../engine-fields.ts";
 import type { GenerationProtocol, WireConventions } from "../protocol.ts";
 import { toEvents } from "./events.ts";
 import { hasBillingLine, toMessages } from "./messages.ts";
-import { toMessage } from "./response.ts";
+import { toMessage, type MessageForm } from "./response.ts";
 import { toTools } from "./tools.ts";
 
 export const anthropicConventions = {
@@ -46,17 +46,23 @@ export const messages: GenerationProtocol<MessagesRequest> = {
     user: body.metadata?.user_id,
     ignored: ignoredParts(body),
   }),
-  respond: ({ head, generation, request }) => ({
-    whole: async () => toMessage(head, await generation),
-    events: () => toEvents(head, generation),
+  respond: ({ head, generation, request, body }) => ({
+    whole: async () => toMessage(head, await generation, formOf(body)),
+    events: () => toEvents(head, generation, formOf(body)),
     errorEvents: (error) => namedEvent("error", JSON.stringify(anthropicErrorBody(error, request.id))),
   }),
 };
 
+function formOf({ thinking }: MessagesRequest): MessageForm {
+  return { omitsThinking: thinking?.display === "omitted" };
+}
+
 /** Absent fields stay absent: their defaults are the engine's. Throws what `toPromptRequest` throws. */
 export function toMessagesRequest(body: MessagesRequest): UnreadRequest {
   const sampling = { ...body, max_completion_tokens: undefined, stop: body.stop_sequences };
-  return { ...toPromptRequest(body), ...toSampling(sampling), adapters: body.lora };
+  // The first event counts the cached tokens.
+  const reportsPrompt = body.stream === true;
+  return { ...toPromptRequest(body), ...toSampling(sampling), adapters: body.lora, reportsPrompt };
 }
 
 /**
@@ -71,8 +77,13 @@ export function toPromptRequest(body: CountTokensRequest): UnreadRequest {
     responseFormat: toResponseFormat(body),
     ...toThinking(body.output_config?.effort),
     // Anthropic's default is no thinking, whatever the template's default is.
-    thinking: body.thinking !== undefined && body.thinking.type !== "disabled",
+    thinking: isThinking(body.thinking),
   };
+}
+
+/** With `between_tools`, hosted models do not think either: they only mark their remarks between calls. */
+function isThinking(thinking: CountTokensRequest["thinking"]): boolean {
+  return thinking?.type === "enabled" || thinking?.type === "adaptive";
 }
 
 /** Parts of the request that the prompt omits. */
@@ -86,6 +97,7 @@ export function ignoredParts({
   const billing = hasBillingLine(system) ? ["system (x-anthropic-billing-header)"] : [];
   return [
     ...(thinking?.budget_tokens === undefined ? [] : ["thinking.budget_tokens"]),
+    ...(thinking?.display === "updates" ? ["thinking.display"] : []),
     ...billing,
     ...[...types].map((type) => `tools (${type})`),
     ...[...unseenBlocks(turns)].map((type) => `messages (${type})`),

@@ -6,13 +6,26 @@ import type { ResponseHead } from "../usage.ts";
 
 export type MessageHead = Pick<ResponseHead, "id" | "model">;
 
-export function toMessage(head: MessageHead, result: GenerationResult): AnthropicMessage {
-  return { ...messageOf(head), content: toBlocks(result), ...toStop(result), usage: toMessageUsage(result) };
+export interface MessageForm {
+  /** Blocks of thinking come without their text. Default false. */
+  omitsThinking?: boolean;
 }
 
-/** A message that has just begun. It is not known yet how much of the prompt was cached. */
-export function begunMessage(head: MessageHead, promptTokens: number): AnthropicMessage {
-  const usage = usageOf({ promptTokens, cachedTokens: 0, completionTokens: 0 });
+export function toMessage(
+  head: MessageHead,
+  result: GenerationResult,
+  form: MessageForm = {},
+): AnthropicMessage {
+  const content = toBlocks(result, form);
+  return { ...messageOf(head), content, ...toStop(result), usage: toMessageUsage(result) };
+}
+
+/** A message that has just begun. */
+export function begunMessage(
+  head: MessageHead,
+  prompt: { promptTokens: number; cachedTokens: number },
+): AnthropicMessage {
+  const usage = usageOf({ ...prompt, completionTokens: 0 });
   return { ...messageOf(head), content: [], stop_reason: null, stop_sequence: null, usage };
 }
 
@@ -52,9 +65,13 @@ function usageOf(usage: {
   };
 }
 
-function toBlocks({ reasoning, text, toolCalls }: GenerationResult): ContentBlock[] {
+function toBlocks(
+  { reasoning, text, toolCalls }: GenerationResult,
+  { omitsThinking = false }: MessageForm,
+): ContentBlock[] {
+  const thinking = omitsThinking ? "" : reasoning;
   return [
-    ...(reasoning === "" ? [] : [{ type: "thinking" as const, thinking: reasoning, signature: "" }]),
+    ...(reasoning === "" ? [] : [{ type: "thinking" as const, thinking, signature: "" }]),
     ...(text === "" ? [] : [{ type: "text" as const, text }]),
     ...toolCalls.flatMap(toToolUse),
   ];

@@ -1,7 +1,7 @@
 // Converts checked requests of Ollama's API for the engine.
 import type { GenerationRequest, Message, ToolCall } from "@ingle/engine";
 import {
-  ollamaLoadHints,
+  ignoredOllamaOptions,
   repeatLastNMax,
   type OllamaChatRequest,
   type OllamaGenerateRequest,
@@ -39,16 +39,29 @@ export function toPrompt(body: OllamaGenerateRequest): Prompt {
   return { messages, ...toThinkingOf(body.think), ...generation };
 }
 
-/** Hints about loading in a request, which the server's settings override. */
-export function ignoredOptions(options: OllamaOptions = {}): string[] {
-  return ollamaLoadHints.filter((name) => options[name] !== undefined).map((name) => `options.${name}`);
+/** Options that have no effect, by their places in the request. */
+export function ignoredOptions(options?: OllamaOptions): string[] {
+  return ignoredOllamaOptions(options).map((name) => `options.${name}`);
 }
 
 function toGeneration({ options = {}, format, logprobs, top_logprobs }: GenerationFields) {
-  const { num_predict: limit, repeat_last_n: lastN, seed, ...sampling } = options;
+  const { num_predict: limit, repeat_last_n: lastN, seed, ...rest } = options;
+  const { temperature, top_k, top_p, min_p, typical_p, mirostat, mirostat_tau, mirostat_eta } = rest;
+  const { repeat_penalty, presence_penalty, frequency_penalty, stop } = rest;
   return {
     ...toSampling({
-      ...sampling,
+      temperature,
+      top_k,
+      top_p,
+      min_p,
+      typical_p,
+      mirostat,
+      mirostat_tau,
+      mirostat_eta,
+      repeat_penalty,
+      presence_penalty,
+      frequency_penalty,
+      stop,
       max_tokens: limit === undefined ? undefined : limit > 0 ? limit : -1,
       max_completion_tokens: undefined,
       repetition_penalty: undefined,

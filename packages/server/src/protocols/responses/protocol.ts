@@ -83,16 +83,32 @@ export function toResponsesRequest(body: ResponsesRequest & Partial<ContinuedReq
 }
 
 /** Nested fields that the request sets and the response ignores. */
-export function ignoredParts({ input, tools, text, truncation, include = [] }: ResponsesRequest): string[] {
+export function ignoredParts(body: ResponsesRequest): string[] {
+  const { input, tools, text, truncation, reasoning, include = [] } = body;
   const unseen = new Set(typeof input === "string" ? [] : input.filter(isUnseenItem).map(({ type }) => type));
   const isVerbosityKept = (text?.verbosity ?? "medium") === "medium";
   return [
     ...ignoredTypes(tools).map((type) => `tools (${type})`),
     ...(isVerbosityKept ? [] : ["text.verbosity"]),
     ...(truncation === "auto" ? ["truncation"] : []),
+    ...(reasoning?.context === undefined ? [] : ["reasoning.context"]),
+    ...(reasoning?.mode === undefined ? [] : ["reasoning.mode"]),
+    ...(asksForDetail(input) ? ["input_image.detail"] : []),
     ...include.filter((value) => value !== logprobsIncludable).map((value) => `include (${value})`),
     ...[...unseen].map((type) => `input (${type})`),
   ];
+}
+
+/** The server's settings decide the resolution of images. */
+function asksForDetail(input: ResponsesRequest["input"]): boolean {
+  const items = typeof input === "string" ? [] : input;
+  return items.some((item) => {
+    const content = "content" in item ? item.content : "output" in item ? item.output : undefined;
+    return (
+      Array.isArray(content) &&
+      content.some((part) => part.type === "input_image" && (part.detail ?? "auto") !== "auto")
+    );
+  });
 }
 
 /** Requested by name in `include`, or by `top_logprobs`. */
