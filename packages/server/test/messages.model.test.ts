@@ -63,7 +63,7 @@ describe("messages on a real engine", () => {
     expect(input_tokens + (cache_read_input_tokens ?? 0)).toBe(counted.input_tokens);
   });
 
-  it("report the prompt's tokens in their first event, and the final counts in the last but one", async () => {
+  it("report the prompt's tokens, computed and cached ones, in their first event as in the last but one", async () => {
     const asked = { ...request, messages: user("Something that nobody has asked before.") };
     await anthropic.messages.create(asked);
     const usages: (number | null)[][] = [];
@@ -78,7 +78,7 @@ describe("messages on a real engine", () => {
       messages: asked.messages,
     });
     const [, [computed = 0, cached = 0] = []] = usages;
-    expect(usages[0]).toEqual([all, 0]);
+    expect(usages[0]).toEqual([computed, cached]);
     expect((computed ?? 0) + (cached ?? 0)).toBe(all);
     expect(cached).toBeGreaterThan(0);
   });

@@ -209,10 +209,8 @@ const unseenTypes: ReadonlySet<string> = new Set([
 
 /** The types of blocks in these messages, and in the results of tools, that the model does not see. */
 export function unseenBlocks(messages: readonly MessageParam[]): Set<string> {
-  const types = messages.flatMap(({ content }) =>
-    typeof content === "string" ? [] : content.map(typesIn).flat(),
-  );
-  return new Set(types.filter((type) => unseenTypes.has(type)));
+  const types = messages.flatMap(({ content }) => (typeof content === "string" ? [] : content.map(typesIn)));
+  return new Set(types.flat().filter((type) => unseenTypes.has(type)));
 }
 
 /** The type of a block, and those of its blocks. */

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { conversionText } from "./fetch-model.ts";
+import { testWorld } from "../../../test/cli-context.ts";
+import { conversionText, PhaseBars } from "./fetch-model.ts";
 
 it("has a line for each pair of formats with its error, and one for dropped tensors", () => {
   const exact = { inSteps: 0, largest: 0 };
@@ -23,4 +24,12 @@ it("has a line for each pair of formats with its error, and one for dropped tens
     "  2 tensors that the text model does not use were dropped.",
     "",
   ]);
+});
+
+it("verifies a folder on this machine without speaking of a download", () => {
+  const { context, err } = testWorld();
+  using bars = new PhaseBars("./models/tiny-mlx", context);
+  bars.update({ phase: "verify", bytes: 1, totalBytes: 2 });
+  expect(err()).toContain("Verifying ./models/tiny-mlx");
+  expect(err()).not.toContain("download");
 });
