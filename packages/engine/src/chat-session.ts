@@ -1,6 +1,6 @@
 // A conversation with memory: each reply takes all earlier messages into account.
 import { EngineError } from "./errors.ts";
-import type { GenerationResult } from "./generation.ts";
+import type { Generation, GenerationResult } from "./generation.ts";
 import type { GenerationRequest } from "./generation-request.ts";
 import type { Message } from "./messages.ts";
 import type { Model } from "./model.ts";
@@ -23,6 +23,12 @@ export type ChatSessionOptions = Omit<
    */
   toolRoundsMax?: number | undefined;
 };
+
+interface SendOptions {
+  signal?: AbortSignal | undefined;
+  /** Whether an aborted reply, as far as it came, becomes part of the conversation. Default: false. */
+  keepStopped?: boolean | undefined;
+}
 
 export class ChatSession {
   readonly #model: Model;
@@ -58,13 +64,11 @@ export class ChatSession {
   /**
    * Sends a user message and streams the reply; the generator returns the whole result. If the reply calls tools, they are run one
    * after another, and what the model replies to their results is streamed as well; the returned result is the last one. All of it
-   * becomes part of the conversation only when that is complete: an aborted or failed reply leaves the conversation unchanged.
+   * becomes part of the conversation only when that is complete: an aborted or failed reply leaves the conversation unchanged. With
+   * `keepStopped`, the message and the text of an aborted reply stay in it, if there is any text; calls without all their results do not.
    * Throws `invalid_request` while another reply is running, and what `Model.generate()` throws.
    */
-  async *send(
-    content: string,
-    options: { signal?: AbortSignal | undefined } = {},
-  ): AsyncGenerator<string, GenerationResult> {
+  async *send(content: string, options: SendOptions = {}): AsyncGenerator<string, GenerationResult> {
     if (this.#busy) {
       throw new EngineError(
         "invalid_request",
@@ -75,33 +79,41 @@ export class ChatSession {
     try {
       const conversation = this.#messages;
       const messages: Message[] = [...conversation, { role: "user", content }];
-      const result = yield* this.#reply(messages, options);
-      if (conversation === this.#messages) this.#messages = messages;
-      return result;
+      const asked = messages.length;
+      try {
+        return yield* this.#reply(messages, options);
+      } catch (error) {
+        if (options.keepStopped !== true || options.signal?.aborted !== true) messages.length = 0;
+        throw error;
+      } finally {
+        // What was replied is part of the conversation, unless that was cleared meanwhile.
+        if (conversation === this.#messages && messages.length > asked) this.#messages = messages;
+      }
     } finally {
       this.#busy = false;
     }
   }
 
-  /** Adds the replies and the results of their calls to the messages. Returns the last reply. */
-  async *#reply(
-    messages: Message[],
-    options: { signal?: AbortSignal | undefined },
-  ): AsyncGenerator<string, GenerationResult> {
+  /**
+   * Adds the replies and the results of their calls to the messages. Returns the last reply. If it throws, the text so far is the last
+   * reply, and each call has its result.
+   */
+  async *#reply(messages: Message[], options: SendOptions): AsyncGenerator<string, GenerationResult> {
     for (let round = 0; ; round += 1) {
       const tools = this.#tools.map(({ run: _run, ...tool }) => tool);
       const request = { ...this.#options, messages, tools, toolChoice: this.#toolChoice(round) };
-      const generation = this.#model.generate(request, options);
-      for await (const chunk of generation) yield chunk.text;
-      const result = await generation;
+      const { signal } = options;
+      const generation = this.#model.generate(request, { signal });
+      const result = yield* partsOf(generation, messages);
       const { text, reasoning, toolCalls, finishReason } = result;
       // Nor is a call run that the token limit cut off.
       if (finishReason !== "tool_calls" || round >= this.#toolRoundsMax) {
         messages.push({ role: "assistant", content: text });
         return result;
       }
-      messages.push({ role: "assistant", content: text, reasoning, toolCalls });
-      for (const call of toolCalls) messages.push(await resultMessage(call, this.#tools, options.signal));
+      const results: Message[] = [];
+      for (const call of toolCalls) results.push(await resultMessage(call, this.#tools, signal));
+      messages.push({ role: "assistant", content: text, reasoning, toolCalls }, ...results);
     }
   }
 
@@ -110,5 +122,23 @@ export class ChatSession {
     const { toolChoice } = this.#options;
     if (round >= this.#toolRoundsMax) return "none";
     return round === 0 || toolChoice === "none" ? toolChoice : "auto";
+  }
+}
+
+/** Streams the text of a generation. If that fails, the text so far becomes the last message. */
+async function* partsOf(
+  generation: Generation,
+  messages: Message[],
+): AsyncGenerator<string, GenerationResult> {
+  let text = "";
+  try {
+    for await (const chunk of generation) {
+      text += chunk.text;
+      yield chunk.text;
+    }
+    return await generation;
+  } catch (error) {
+    if (text !== "") messages.push({ role: "assistant", content: text });
+    throw error;
   }
 }

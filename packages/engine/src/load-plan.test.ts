@@ -64,7 +64,7 @@ describe("planning the memory of a model", () => {
     expect([chosen?.gpuLayers, chosen?.reason]).toEqual([undefined, undefined]);
     if (chosen !== undefined)
       expect(summaryOf(chosen, 16)).toMatch(
-        /^all 16 layers on gpu, a context of 8,192 tokens and 32,768 for/,
+        /^all 16 layers on gpu, a context of up to 8,192 tokens for each request and 32,768 for all together/,
       );
   });
 
@@ -161,7 +161,7 @@ describe("spreading layers over several GPUs", () => {
     expect(chosen?.tensorSplit).toEqual([4, 13]);
     if (chosen !== undefined)
       expect(summaryOf(chosen, 16)).toMatch(
-        /^4 of 16 layers on small, 12 on large, a context of 8,192 tokens/,
+        /^4 of 16 layers on small, 12 on large, a context of (?:up to )?8,192 tokens/,
       );
   });
 

@@ -144,10 +144,13 @@ export function summaryOf(
   const { contextLength, cells } = size;
   const why = reason === "layers" && gpuLayers === 0 ? "noLayers" : reason;
   const experts = cpuMoeLayers === undefined ? "" : `, the experts of ${cpuMoeLayers} on the processor`;
-  const each = contextLength.toLocaleString("en-US");
-  const together = cells.toLocaleString("en-US");
+  const each = `${contextLength.toLocaleString("en-US")} tokens`;
+  const context =
+    cells === contextLength
+      ? `a context of ${each}`
+      : `a context of up to ${each} for each request and ${cells.toLocaleString("en-US")} for all together`;
   return (
-    `${placeOf({ byMemory, layersIn }, layers)}${experts}, a context of ${each} tokens and ${together} for all requests, ` +
+    `${placeOf({ byMemory, layersIn }, layers)}${experts}, ${context}, ` +
     `${inWords(totalOf(byMemory))}${why === undefined ? "" : `: ${reasons[why]}`}.`
   );
 }

@@ -105,7 +105,7 @@ describe("fitting a model into memory", () => {
     const grown = await fitModel(file, { threads: 1 }, { budget: plenty });
     expect(grown).toMatchObject({ isReduced: false, isDefault: false, options: { contextLength: 32_768 } });
     expect(grown.summary).toMatch(
-      /^on the processor, a context of 32,768 tokens and 32,768 for all requests, /,
+      /^on the processor, a context of 32,768 tokens, /,
     );
     await using loaded = await load(file, grown.options);
     expect(loaded.model.info.contextLength).toBe(32_768);

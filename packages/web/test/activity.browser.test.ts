@@ -48,7 +48,7 @@ it("shows a running request of another program, and cancels it", async () => {
   await log.getByText("code=cancelled").waitFor();
   expect(await seriousFaults(page)).toEqual([]);
   await row.getByRole("button", { name: /^Details/ }).click();
-  await page.getByRole("dialog").getByText("Bodies are not kept.").waitFor();
+  await page.getByRole("dialog").getByText("Prompts and answers are not kept.").waitFor();
   expect(await page.content()).not.toContain("secret");
   expect(opened.problems).toEqual([]);
 });
@@ -57,24 +57,24 @@ it("shows bodies after a confirmation, and deletes them when the switch is turne
   await using ingle = await IngleProcess.start(serve, { script: { pieces: ["a secret answer"] } });
   await using opened = await browser.open({ url: ingle.address });
   const page = await activityOf(opened, ingle);
-  const keep = page.getByRole("switch", { name: "Keep bodies" });
+  const keep = page.getByRole("switch", { name: "Keep prompts and answers" });
   await keep.click();
   await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
   expect(await keep.isChecked()).toBe(false);
   await keep.click();
-  await page.getByRole("dialog").getByRole("button", { name: "Keep bodies" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Keep them" }).click();
   await expect.poll(() => keep.isChecked()).toBe(true);
 
   await (await ask(ingle, "a secret question")).text();
   await page.getByRole("button", { name: /^Details/ }).click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByRole("region", { name: "Body" }).getByText("a secret question").waitFor();
+  await dialog.getByRole("region", { name: "Prompt as sent" }).getByText("a secret question").waitFor();
   await dialog.getByRole("region", { name: "Answer" }).getByText("a secret answer").waitFor();
   await page.keyboard.press("Escape");
   await keep.click();
   await expect.poll(() => keep.isChecked()).toBe(false);
   await page.getByRole("button", { name: /^Details/ }).click();
-  await dialog.getByText("Bodies are not kept.").waitFor();
+  await dialog.getByText("Prompts and answers are not kept.").waitFor();
   expect(await page.content()).not.toContain("secret");
   expect(opened.problems).toEqual([]);
 });

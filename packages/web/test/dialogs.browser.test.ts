@@ -22,6 +22,8 @@ interface Opening {
   page: "chat" | "library" | "server/settings";
   /** The buttons to press; the last one opens it. */
   buttons: readonly (string | RegExp)[];
+  /** What has the focus in an open dialog: its field, or the button that does no harm. */
+  first?: { role: "textbox" | "radio" | "slider" | "switch" | "button"; name: string | RegExp };
 }
 
 const actions = "Actions for other-F16";
@@ -32,17 +34,59 @@ const openings: readonly Opening[] = [
   { page: "chat", role: "menu", name: "More", buttons: ["More"] },
   { page: "chat", role: "menu", name: "Actions for Hello", buttons: ["Actions for Hello"] },
   { page: "chat", role: "menu", name: "Message actions", buttons: ["Message actions"] },
-  { page: "chat", role: "dialog", name: "Keyboard shortcuts", buttons: ["More", "Keyboard shortcuts"] },
+  {
+    page: "chat",
+    role: "dialog",
+    name: "Keyboard shortcuts",
+    buttons: ["More", "Keyboard shortcuts"],
+    first: { role: "button", name: "Close" },
+  },
   { page: "chat", role: "dialog", name: "Tools", buttons: ["Tools"] },
   { page: "chat", role: "menu", name: "Presets", buttons: ["Presets"] },
-  { page: "chat", role: "dialog", name: "Save as preset", buttons: ["Presets", "Save as preset"] },
-  { page: "library", role: "dialog", name: "Import a model", buttons: ["Import…"] },
+  {
+    page: "chat",
+    role: "dialog",
+    name: "Save as preset",
+    buttons: ["Presets", "Save as preset"],
+    first: { role: "textbox", name: "Preset name" },
+  },
+  {
+    page: "library",
+    role: "dialog",
+    name: "Import a model",
+    buttons: ["Import…"],
+    first: { role: "textbox", name: "Path on the server's machine" },
+  },
   { page: "library", role: "menu", name: actions, buttons: [actions] },
   { page: "library", role: "dialog", name: "Load other-F16", buttons: ["Load…"] },
-  { page: "library", role: "dialog", name: "Names of other-F16", buttons: [actions, "Names…"] },
-  { page: "library", role: "dialog", name: "Quantize other-F16", buttons: [actions, "Quantize…"] },
-  { page: "library", role: "dialog", name: "Remove other-F16?", buttons: [actions, "Remove…"] },
-  { page: "server/settings", role: "dialog", name: "Create an API key", buttons: ["Create key"] },
+  {
+    page: "library",
+    role: "dialog",
+    name: "Names of other-F16",
+    buttons: [actions, "Names…"],
+    first: { role: "textbox", name: "New name" },
+  },
+  {
+    page: "library",
+    role: "dialog",
+    name: "Quantize other-F16",
+    buttons: [actions, "Quantize…"],
+    first: { role: "radio", name: /^Q4_K_M/ },
+  },
+  {
+    page: "library",
+    role: "dialog",
+    name: "Remove other-F16?",
+    buttons: [actions, "Remove…"],
+    first: { role: "button", name: "Cancel" },
+  },
+  {
+    page: "server/settings",
+    role: "dialog",
+    name: "Create an API key",
+    buttons: ["Create key"],
+    first: { role: "textbox", name: "Name" },
+  },
   // Back in the open conversation.
   { page: "chat", role: "dialog", name: "Branches", buttons: ["Branches"] },
 ];
@@ -128,6 +172,12 @@ it("open by the keyboard, trap the focus, and return it", async () => {
     const name = String(opening.name);
     await page.getByRole(opening.role, { name: opening.name }).waitFor();
     await expect.poll(() => isFocusInside(page, opening), { message: name }).toBe(true);
+    if (opening.first !== undefined) {
+      const firstThing = page.getByRole("dialog").getByRole(opening.first.role, { name: opening.first.name });
+      await expect
+        .poll(() => firstThing.evaluate((it) => it === document.activeElement), { message: name })
+        .toBe(true);
+    }
     if (opening.role === "dialog") {
       // The focus may pass through the browser's own controls, but never the page behind.
       for (let steps = 0; steps < 20; steps += 1) {

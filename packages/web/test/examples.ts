@@ -49,6 +49,7 @@ export function exampleModel(changes: Partial<ManagedModel> = {}): ManagedModel 
     loaded_at: null,
     last_used_at: null,
     removable: true,
+    imported: false,
     error: null,
     ...changes,
   };

@@ -51,3 +51,54 @@ it("reaches every page with Tab and Enter, with a visible focus", async () => {
   }
   expect(opened.problems).toEqual([]);
 });
+
+it("edits a question by keys: the box has the focus, Escape cancels, Enter asks again", async () => {
+  await using opened = await browser.open({ url: ingle().address });
+  const { page, chat } = opened;
+  await chat.ask("First");
+  await chat.begun(0);
+  await page.keyboard.press("Escape");
+  await chat.send.waitFor();
+  const box = page.getByRole("textbox", { name: "Your message" });
+  const hasFocus = (element: Element) => element === document.activeElement;
+  await page.keyboard.press("Control+Shift+E");
+  await expect.poll(() => box.evaluate(hasFocus)).toBe(true);
+  await page.keyboard.type(" thought");
+  await page.keyboard.press("Escape");
+  await box.waitFor({ state: "detached" });
+  const edit = chat.questions.first().getByRole("button", { name: "Edit" });
+  await expect.poll(() => edit.evaluate(hasFocus)).toBe(true);
+  await page.keyboard.press("Enter");
+  await expect.poll(() => box.inputValue()).toBe("First");
+  await page.keyboard.type(" line");
+  await page.keyboard.press("Shift+Enter");
+  await page.keyboard.type("second line");
+  await page.keyboard.press("Enter");
+  await box.waitFor({ state: "detached" });
+  await chat.questions.first().getByRole("group", { name: "Version 2 of 2" }).waitFor();
+  expect(await chat.questions.first().innerText()).toContain("First line\nsecond line");
+  await chat.stop.click();
+  await chat.send.waitFor();
+  expect(opened.problems).toEqual([]);
+});
+
+it("hides and shows the conversations with Ctrl+B, on a wide page too, and remembers it", async () => {
+  await using opened = await browser.open({ url: ingle().address });
+  const { page, chat } = opened;
+  await chat.composer.waitFor();
+  const list = page.getByRole("complementary", { name: "Conversations" });
+  await list.waitFor();
+  await page.keyboard.press("Control+b");
+  await list.waitFor({ state: "hidden" });
+  await page.reload();
+  await page.getByRole("button", { name: "Show conversations" }).waitFor();
+  expect(await list.isVisible()).toBe(false);
+  await page.keyboard.press("Control+b");
+  await list.waitFor();
+  await page.keyboard.press("Control+b");
+  await page.keyboard.press("Control+k");
+  await expect
+    .poll(() => page.getByRole("searchbox").evaluate((box) => box === document.activeElement))
+    .toBe(true);
+  expect(opened.problems).toEqual([]);
+});

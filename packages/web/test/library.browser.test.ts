@@ -1,5 +1,6 @@
 // The library: loading, pinning, removing, importing and quantizing models.
-import { copyFile, mkdir, rm, utimes, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { copyFile, mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { tinyModel } from "@ingle/fixtures";
@@ -108,6 +109,7 @@ it("imports a file of this machine, and quantizes it with the server's progress"
 
   await chooseInMenu(page, "mine-F32", "Quantize…");
   const dialog = page.getByRole("dialog", { name: "Quantize mine-F32" });
+  await dialog.getByText(home().modelsFolder).waitFor();
   await dialog.getByRole("radio", { name: /^Q8_0/ }).check();
   await dialog.getByRole("button", { name: "Quantize", exact: true }).click();
   const quantizing = page.locator("li.job").filter({ hasText: "mine-F32 to Q8_0" });
@@ -121,5 +123,21 @@ it("imports a file of this machine, and quantizes it with the server's progress"
     .getByText(/Q8_0 · GGUF/)
     .waitFor();
   await page.getByText("mine-Q8_0 is on this machine now.").waitFor();
+
+  // What Ingle made is in Ingle's folder, and is deleted with its model; the imported file stays.
+  const made = path.join(home().modelsFolder, "mine-Q8_0.gguf");
+  expect(existsSync(made)).toBe(true);
+  expect((await readdir(home().folder)).filter((name) => name.endsWith(".gguf"))).toEqual(["mine-F32.gguf"]);
+  for (const [name, promise] of [
+    ["mine-Q8_0", "This deletes its files in Ingle's models folder"],
+    ["mine-F32", "It was imported, so its file stays where it is."],
+  ] as const) {
+    await chooseInMenu(page, name, "Remove…");
+    const question = page.getByRole("dialog", { name: `Remove ${name}?` });
+    await question.getByText(promise).waitFor();
+    await question.getByRole("button", { name: "Remove", exact: true }).click();
+    await card(page, name).waitFor({ state: "detached" });
+  }
+  expect([existsSync(made), existsSync(file)]).toEqual([false, true]);
   expect(test.problems).toEqual([]);
 });

@@ -193,17 +193,32 @@ it("reports a full context, and reloads the model with a larger one with one cli
   const text = await chat.textOf(0);
   await reply.getByRole("button", { name: "Reload with 1,024 tokens" }).click();
   await page.getByText("endless is ready.").waitFor();
+  // What was full then is not told anew.
+  await reply.getByText("The context is full.").waitFor();
+  expect(await reply.innerText()).toContain("0 of 512 context tokens left");
   await reply.getByRole("button", { name: "Continue" }).click();
   await expect.poll(async () => (await chat.textOf(0)).length).toBeGreaterThan(text.length);
   await chat.wholeReply(0);
 
-  // The same works for a message that is too long by itself.
+  // The same works for a message that is too long by itself, of which the page warns before.
   await chat.beginNew();
+  await chat.composer.fill("word ".repeat(1_500));
+  await page
+    .getByText(/This message has about 1,\d{3} tokens, but 1,024 of the model's context of 1,024 are left/)
+    .waitFor();
   await chat.ask("word ".repeat(1_500));
   const failed = chat.replies.first();
   await failed.getByRole("button", { name: "Reload with 2,048 tokens" }).click();
   await failed.getByRole("group", { name: "No answer" }).getByRole("button", { name: "Try again" }).click();
   await chat.begun(0);
   await chat.wholeReply(0);
+
+  // Nothing is offered to a text that no context of this model can hold.
+  await chat.beginNew();
+  await chat.attach("long.txt", "text/plain", "word ".repeat(18_000));
+  await page.getByText("The model cannot answer it like this.").waitFor();
+  await chat.send.click();
+  await failed.getByText(/this model can have a context of at most 8,192 on this machine/).waitFor();
+  expect(await failed.getByRole("button", { name: /^Reload with/ }).count()).toBe(0);
   expect(test.problems.filter((problem) => !problem.includes("400"))).toEqual([]);
 });

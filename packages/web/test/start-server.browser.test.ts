@@ -96,3 +96,41 @@ it("creates a key that is shown once, and that programs need from then on", asyn
   await page.getByRole("button", { name: "Start Server" }).waitFor();
   await page.getByText("No keys: programs on this machine do not need one.").waitFor();
 });
+
+it("starts with the settings on the screen, saved or not, and warns only of an address without a key", async () => {
+  await using ingle = await startApp();
+  await using opened = await browser.open({ url: ingle.address });
+  const { page } = opened;
+  await page.goto(`${ingle.origin}/#/server/settings`);
+  const port = await freePort();
+  await page.getByLabel("Port", { exact: true }).fill("no number");
+  expect(await page.getByRole("button", { name: "Save and Start Server" }).isDisabled()).toBe(true);
+  await page.getByLabel("Port", { exact: true }).fill(String(port));
+  // Another view of the page loses nothing.
+  await page.getByRole("tab", { name: "Connect" }).click();
+  await page.getByRole("tab", { name: "Settings" }).click();
+  expect(await page.getByLabel("Port", { exact: true }).inputValue()).toBe(String(port));
+  await page.getByRole("button", { name: "Save and Start Server" }).click();
+  await page.getByRole("button", { name: "Stop Server" }).waitFor();
+  await page.getByText("The server is running with these settings.").waitFor();
+  expect(await page.getByLabel("Port", { exact: true }).inputValue()).toBe(String(port));
+  expect(new URL(await baseUrlOn(page)).port).toBe(String(port));
+  await page.getByRole("button", { name: "Stop Server" }).click();
+  await page.getByRole("button", { name: "Start Server" }).waitFor();
+
+  await page.getByLabel("Host", { exact: true }).fill("0.0.0.0");
+  const warning = page.getByText("so it starts only with a key");
+  await warning.waitFor();
+  await page.getByRole("button", { name: "Create key" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("textbox", { name: "Name" }).fill("phone");
+  await dialog.getByRole("button", { name: "Create key" }).click();
+  await dialog.getByRole("button", { name: "Done" }).click();
+  await warning.waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Revoke phone" }).click();
+  await dialog.getByRole("button", { name: "Revoke" }).click();
+  await warning.waitFor();
+  await page.getByRole("button", { name: "Discard" }).click();
+  await page.getByRole("button", { name: "Start Server", exact: true }).waitFor();
+  expect(opened.problems).toEqual([]);
+});

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { EngineError } from "../errors.ts";
+import { importModels } from "../library/import-model.ts";
 import { fakeGguf } from "../library/testing/fake-gguf.ts";
 import { chooseOutput, writeWhole } from "./output-file.ts";
 
@@ -51,7 +52,7 @@ it("an existing file of that name stays if the new one fails", async () => {
   expect(await readFile(at("made.gguf"), "utf8")).toBe("of value");
 });
 
-it("a file goes next to the model, into a given folder, or into Ingle's own if the model is another program's or was converted", async () => {
+it("a file goes next to the model, into a given folder, or into Ingle's own if the model is another program's, was imported or was converted", async () => {
   const env = { HOME: folder, INGLE_HOME: at("ingle"), LLAMA_CACHE: at("theirs") };
   await mkdir(at("theirs"));
   await mkdir(at("mine"));
@@ -65,6 +66,8 @@ it("a file goes next to the model, into a given folder, or into Ingle's own if t
   expect(await choose("mine/a.gguf", "other.gguf")).toBe("other.gguf");
   for (const file of ["theirs/a.gguf", "ingle/converted/a.gguf"])
     expect(await choose(file)).toBe("ingle/models/a-Q8_0.gguf");
+  await importModels(at("mine/a.gguf"), { env });
+  expect(await choose("mine/a.gguf")).toBe("ingle/models/a-Q8_0.gguf");
 });
 
 it("a file in a missing folder is refused, however its path is written", async () => {

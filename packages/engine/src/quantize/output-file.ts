@@ -11,7 +11,7 @@ import { libraryPaths, makeFolders, syncFile, syncFolder } from "../library/path
 import { resolveTyped } from "../library/typed-path.ts";
 
 export interface OutputOptions extends LibraryOptions {
-  /** The file to write, or a folder for it. Default: next to the model, under a name derived from the model's. */
+  /** The file to write, or a folder for it. Default: a name derived from the model's, next to it, or in Ingle's folder if it was imported or belongs to another program. */
   output?: string | undefined;
   /** Overwrites an existing file. Default false. */
   overwrite?: boolean | undefined;
@@ -82,12 +82,13 @@ export async function writeWhole<T>(
   }
 }
 
-/** Next to the model; in Ingle's own folder if the model's belongs to another program or holds conversions. */
+/** Next to a model of the library's own or of a folder that it does not know; in Ingle's own folder if the model was imported, belongs to another program or was converted. */
 async function folderFor([file = ""]: readonly string[], options: LibraryOptions): Promise<string> {
   const folders = libraryPaths(options.env);
   const folder = path.dirname(file);
   const owner = (await listModels(options)).find(({ files }) => files.includes(file))?.place;
-  const isTheirs = owner !== undefined && owner !== "ingle" && owner !== "import";
+  // Also for a file that was imported in place: what Ingle makes is Ingle's, so that removing the model deletes it.
+  const isTheirs = owner !== undefined && owner !== "ingle";
   // `ingle prune` removes everything but conversions from there.
   if (!isTheirs && folder !== folders.convertedDir) return folder;
   await makeFolders(folders);

@@ -81,6 +81,7 @@ export const ManagedModel = responseObject("ManagedModel", {
   loaded_at: z.int().nullable().describe("Unix seconds."),
   last_used_at: z.int().nullable().describe("Unix seconds."),
   removable: z.boolean().describe("It is in the library, so `remove` can delete it."),
+  imported: z.boolean().describe("Its files were imported where they are: `remove` keeps them."),
   error: z.string().nullable().describe("Why the last load failed."),
 });
 export type ManagedModel = z.infer<typeof ManagedModel>;

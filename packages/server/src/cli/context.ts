@@ -22,7 +22,10 @@ export type Browser = Pick<typeof import("./app/browser.ts"), "openPage">;
 export type OnExit = (exitCode: number) => void;
 
 export interface CommandContext {
-  readonly stdin: Readable & { readonly isTTY?: boolean | undefined };
+  readonly stdin: Readable & {
+    readonly isTTY?: boolean | undefined;
+    readonly setRawMode?: (isRaw: boolean) => unknown;
+  };
   /** Results: replies, addresses. */
   readonly stdout: TextOutput;
   /** Progress, hints and errors. */

@@ -36,6 +36,7 @@ export function toManagedModel(slot: ModelSlot): ManagedModel {
     loaded_at: isLoaded ? toUnixSeconds(state.loadedAt) : null,
     last_used_at: lastUsedAt === null ? null : toUnixSeconds(lastUsedAt),
     removable: listed?.isRemovable ?? false,
+    imported: listed?.isImported ?? false,
     error: state.kind === "failed" ? sentenceOf(state.error) : null,
   };
 }

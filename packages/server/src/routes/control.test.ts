@@ -47,6 +47,7 @@ describe("GET /api/v1/models", () => {
       sha256: null,
       lastUsedAt: new Date(7_900),
       isRemovable: true,
+      isImported: true,
       traits: { ...traits, contextLengthTrain },
     } as const;
     const a = { ...scriptedKnown("a"), about: { readsImages: true }, listed };
@@ -60,8 +61,16 @@ describe("GET /api/v1/models", () => {
         capabilities: ["vision", "tools", "thinking"],
         last_used_at: 7,
         removable: true,
+        imported: true,
       },
-      { format: null, architecture: null, capabilities: [], last_used_at: null, removable: false },
+      {
+        format: null,
+        architecture: null,
+        capabilities: [],
+        last_used_at: null,
+        removable: false,
+        imported: false,
+      },
     ]);
     await server.registry.load("b");
     expect((await server.list()).data).toMatchObject([

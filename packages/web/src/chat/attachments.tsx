@@ -4,19 +4,15 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 
 import { chatStorage } from "../chats/chat-store.ts";
 import type { Attachment } from "../chats/conversation.ts";
-import { client, modelOf } from "../connection/connection.ts";
 import { IconButton } from "../design/button.tsx";
 import { Dialog } from "../design/dialog.tsx";
 import { Icon } from "../design/icon.tsx";
 import { useLoaded } from "../design/use-loaded.ts";
 import { bytesText, countText } from "../format/localized.ts";
-import { fileText } from "../replies/chat-request.ts";
 import { appText } from "../strings/app.ts";
 import { chatText } from "../strings/chat.ts";
-import { currentChoice } from "./current-chat.ts";
 import { changeDraft, draftOf } from "./drafts.ts";
-
-type TextAttachment = Extract<Attachment, { kind: "text" }>;
+import { type TextAttachment, useTokenCount } from "./token-counts.ts";
 
 export function DraftAttachments({ id }: { id: string }) {
   const { attachments, images } = draftOf(id);
@@ -123,17 +119,4 @@ function useObjectUrl(id: string, read: () => Promise<Blob | undefined>): string
   const url = useMemo(() => (data === undefined ? undefined : URL.createObjectURL(data)), [data]);
   useEffect(() => () => url !== undefined && URL.revokeObjectURL(url), [url]);
   return url;
-}
-
-/** The text's length in tokens of the first chosen model; undefined while it is counted, and if the model is not loaded. */
-function useTokenCount({ name, text }: TextAttachment): number | undefined {
-  const [model] = currentChoice.value.models;
-  // Counting would load a model, which the user has not asked for.
-  const counting = model !== undefined && modelOf(model)?.status === "loaded" ? model : undefined;
-  const count = async (signal: AbortSignal) => {
-    if (counting === undefined) return undefined;
-    const body = { model: counting, content: fileText(name, text), add_special: false };
-    return (await client.tokenize(body, { signal })).count;
-  };
-  return useLoaded(count, [counting, text]);
 }

@@ -8,8 +8,11 @@ import { IconButton } from "../design/button.tsx";
 import { Icon } from "../design/icon.tsx";
 import { Menu, type MenuItem } from "../design/menu.tsx";
 import { Progress } from "../design/indicators.tsx";
+import { bytesText } from "../format/localized.ts";
+import { sortedModels } from "../library/model-view.ts";
 import { appText } from "../strings/app.ts";
 import { chatText } from "../strings/chat.ts";
+import { libraryText } from "../strings/library.ts";
 import { samplingText } from "../strings/sampling.ts";
 import {
   changeChoice,
@@ -25,14 +28,14 @@ export function ChatHeader() {
   return (
     <header class="chat-header">
       <div class="chat-header-row">
-        <span class="only-narrow">
+        {!listIsOpen.value && (
           <IconButton
             icon="menu"
             label={chatText.openList}
-            aria-expanded={listIsOpen.value}
+            aria-expanded={false}
             onClick={() => (listIsOpen.value = true)}
           />
-        </span>
+        )}
         <ModelPicker />
         <span class="chat-header-space" />
         <AnswersMenu />
@@ -60,15 +63,17 @@ const answersMax = 4;
 
 function ModelPicker() {
   const { models: chosen } = currentChoice.value;
+  const sorted = sortedModels(chatModels.value);
   const choose = (at: number, id: string) => void changeChoice({ models: chosen.with(at, id) });
-  const rest = chatModels.value.filter(({ id }) => !chosen.includes(id));
+  const rest = sorted.filter(({ id }) => !chosen.includes(id));
   return (
     <div class="model-picker">
       {chosen.map((id, at) => (
         <span key={id} class="model-chip">
           <Menu
             label={`${appText.model}: ${id}`}
-            items={chatModels.value
+            search={libraryText.filter}
+            items={sorted
               .filter((model) => model.id === id || !chosen.includes(model.id))
               .map((model) => itemOf(model, model.id === id, () => choose(at, model.id)))}
           >
@@ -87,9 +92,8 @@ function ModelPicker() {
       {chosen.length === 0 && chatModels.value.length > 0 && (
         <Menu
           label={chatText.chooseModel}
-          items={chatModels.value.map((model) =>
-            itemOf(model, false, () => void changeChoice({ models: [model.id] })),
-          )}
+          search={libraryText.filter}
+          items={sorted.map((model) => itemOf(model, false, () => void changeChoice({ models: [model.id] })))}
         >
           {chatText.chooseModel}
         </Menu>
@@ -98,6 +102,7 @@ function ModelPicker() {
         <Menu
           label={chatText.compare}
           icon="columns"
+          search={libraryText.filter}
           items={rest.map((model) =>
             itemOf(model, undefined, () => void changeChoice({ models: [...chosen, model.id] })),
           )}
@@ -119,7 +124,8 @@ function AnswersMenu() {
         onSelect: () => void changeChoice({ answers: count }),
       }))}
     >
-      <span class="figures">{answers} ×</span>
+      <span class="answers-in-words">{chatText.answersCount(answers)}</span>
+      <span class="answers-in-short figures">{answers}</span>
     </Menu>
   );
 }
@@ -128,7 +134,7 @@ function itemOf(model: ManagedModel, isChosen: boolean | undefined, onSelect: ()
   return { label: model.id, note: noteOf(model), onSelect, ...(isChosen === undefined ? {} : { isChosen }) };
 }
 
-/** Whether the model is in memory, and whether it reads images. */
+/** Its size, whether it is in memory, and whether it reads images. */
 function noteOf(model: ManagedModel): string {
   const states: Partial<Record<ManagedModel["status"], string>> = {
     loaded: chatText.inMemory,
@@ -137,7 +143,11 @@ function noteOf(model: ManagedModel): string {
     closed: chatText.onDisk,
   };
   const state = states[model.status] ?? chatText.loadingShort;
-  return model.capabilities.includes("vision") ? `${state} · ${chatText.readsImages}` : state;
+  return [
+    ...(model.size_bytes === null ? [] : [bytesText(model.size_bytes)]),
+    state,
+    ...(model.capabilities.includes("vision") ? [chatText.readsImages] : []),
+  ].join(" · ");
 }
 
 function ModelStates() {

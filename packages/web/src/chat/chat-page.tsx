@@ -20,7 +20,7 @@ import { samplingText } from "../strings/sampling.ts";
 import { ChatHeader } from "./chat-header.tsx";
 import { Composer } from "./composer.tsx";
 import { ConversationList } from "./conversation-list.tsx";
-import { currentConversation, listIsOpen, panelIsOpen } from "./current-chat.ts";
+import { closeDrawers, currentConversation, listIsOpen, panelIsOpen } from "./current-chat.ts";
 import { attachFiles } from "./drafts.ts";
 import { ShortcutsDialog, useShortcuts } from "./shortcuts-dialog.tsx";
 import { Thread } from "./thread.tsx";
@@ -40,7 +40,7 @@ export function ChatPage() {
     return <EmptyState icon="error" title={chatText.storageFailed(storageState.value.failed)} />;
   }
   return (
-    <div class={`chat-page ${panelIsOpen.value ? "with-panel" : ""}`}>
+    <div class={`chat-page ${listIsOpen.value ? "with-list" : ""} ${panelIsOpen.value ? "with-panel" : ""}`}>
       {storageState.value === "outdated" && <Outdated />}
       <Scrim />
       <aside class={`chat-list ${listIsOpen.value ? "open" : ""}`} aria-label={chatText.list}>
@@ -82,13 +82,9 @@ function useOpenConversation(): void {
 
 /** The backdrop of the drawers on a narrow page: a touch on it closes them. */
 function Scrim() {
-  const close = () => {
-    listIsOpen.value = false;
-    panelIsOpen.value = false;
-  };
   const isOver = listIsOpen.value || panelIsOpen.value;
   return isOver ? (
-    <button type="button" class="scrim" tabIndex={-1} aria-label={appText.close} onClick={close} />
+    <button type="button" class="scrim" tabIndex={-1} aria-label={appText.close} onClick={closeDrawers} />
   ) : null;
 }
 

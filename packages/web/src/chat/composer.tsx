@@ -27,11 +27,10 @@ import {
   saveChosenModels,
 } from "./current-chat.ts";
 import { attachFiles, changeDraft, clearDraft, draftOf } from "./drafts.ts";
+import { hasKeyboard, isSendKey } from "./send-key.ts";
+import { tooLongDraft, usedTokens } from "./token-counts.ts";
 
 import "./composer.css";
-
-/** On a touch screen, Enter starts a new line: Shift+Enter is hard to type there. */
-const hasKeyboard = matchMedia("(pointer: fine)");
 
 /** Whether this page is writing a reply on the open path, or one beside its end. */
 function isWriting(): boolean {
@@ -97,6 +96,7 @@ export function Composer() {
       {currentChoice.value.models.length === 0 && draft.text !== "" && (
         <p class="composer-note">{chatText.noneChosen}</p>
       )}
+      <LengthNote id={id} />
       <ToolsNote />
       <ComposerText id={id} />
       <div class="composer-row">
@@ -115,6 +115,18 @@ export function Composer() {
         <SendButton />
       </div>
     </Form>
+  );
+}
+
+/** Warns of a message that the model could not answer, before it is sent. */
+function LengthNote({ id }: { id: string }) {
+  const problem = tooLongDraft(id);
+  if (problem === null) return null;
+  const { draft, left, all } = problem;
+  return (
+    <p class="composer-note" role="status">
+      {chatText.draftTooLong(countText(draft), countText(left), countText(all))}
+    </p>
   );
 }
 
@@ -169,9 +181,7 @@ function ComposerText({ id }: { id: string }) {
       value={draft}
       onInput={(event) => changeDraft(id, { text: event.currentTarget.value })}
       onKeyDown={(event) => {
-        // While an input method composes a character, Enter belongs to the input method.
-        if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-        if (!hasKeyboard.matches && !event.ctrlKey && !event.metaKey) return;
+        if (!isSendKey(event)) return;
         event.preventDefault();
         void sendDraft();
       }}
@@ -185,9 +195,12 @@ function ComposerText({ id }: { id: string }) {
   );
 }
 
-/** Makes the box as high as its text; the style sheet limits it. */
+/** Whether the style sheet alone makes the box as high as its text. */
+const fitsByStyle = CSS.supports("field-sizing", "content");
+
+/** Makes the box as high as its text; the style sheet limits it. Asking for its height lays out the page, which takes as long as the chat is. */
 function fitHeight(box: HTMLTextAreaElement | null): void {
-  if (box === null) return;
+  if (box === null || fitsByStyle) return;
   box.style.height = "auto";
   box.style.height = `${box.scrollHeight}px`;
 }
@@ -224,14 +237,4 @@ function ContextMeter() {
       <Gauge label={label} value={used / all} />
     </span>
   );
-}
-
-/** Tokens of the path up to its last reply; null before the first. */
-function usedTokens(): number | null {
-  const last = openPath.value.findLast(
-    (message) => message.role === "assistant" && message.reply.figures !== null,
-  );
-  if (last?.role !== "assistant" || last.reply.figures === null) return null;
-  const { promptTokens, completionTokens } = last.reply.figures;
-  return promptTokens === null ? null : promptTokens + completionTokens;
 }

@@ -19,6 +19,12 @@ interface ContextHelpProps {
   children?: ComponentChildren;
 }
 
+interface OfferProps {
+  model: string;
+  contextLength: number;
+  usedTokens: number;
+}
+
 export function ContextHelp({ model, usedTokens, fullNote, children }: ContextHelpProps) {
   const context = modelOf(model)?.context_length ?? null;
   const isFull = context !== null && usedTokens !== null && usedTokens >= context;
@@ -26,20 +32,28 @@ export function ContextHelp({ model, usedTokens, fullNote, children }: ContextHe
   return (
     <div class="reply-note">
       {fullNote !== "" && <span>{fullNote}</span>}
-      <ReloadOffer model={model} contextLength={context} />
+      <ReloadOffer model={model} contextLength={context} usedTokens={usedTokens} />
     </div>
   );
 }
 
-function ReloadOffer({ model, contextLength }: { model: string; contextLength: number }) {
-  // The next larger context that fits, by the server's estimate: null if none does, undefined while it is not known.
-  const larger = useLoaded(
-    async (signal) =>
-      largerContext(contextLength, (await client.library.estimate(model, { signal })).context_length_max),
+function ReloadOffer({ model, contextLength, usedTokens }: OfferProps) {
+  // The longest context that fits, by the server's estimate; undefined while it is not known.
+  const max = useLoaded(
+    async (signal) => (await client.library.estimate(model, { signal })).context_length_max,
     [model, contextLength],
   );
-  if (!canManage.value || larger === undefined) return null;
-  if (larger === null) return <span>{chatText.noMoreContext}</span>;
+  if (!canManage.value || max === undefined) return null;
+  const larger = largerContext(contextLength, { max, needed: usedTokens });
+  if (larger === null) {
+    return (
+      <span>
+        {usedTokens > max
+          ? chatText.nothingFits(countText(usedTokens), countText(max))
+          : chatText.noMoreContext}
+      </span>
+    );
+  }
   return (
     <Button
       size="small"

@@ -15,7 +15,7 @@ import { WindowedList } from "../design/windowed-list.tsx";
 import { appText } from "../strings/app.ts";
 import { chatText } from "../strings/chat.ts";
 import { importFile, saveAllChats } from "./chat-files.ts";
-import { currentConversation, listIsOpen, shortcutsAreOpen } from "./current-chat.ts";
+import { closeDrawers, currentConversation, listIsOpen, shortcutsAreOpen } from "./current-chat.ts";
 import { closedFolders, ConversationRow, FolderRow } from "./list-rows.tsx";
 
 import "./conversation-list.css";
@@ -28,7 +28,7 @@ const words = signal("");
 /** Starts an empty chat. */
 export function beginNewChat(): void {
   draft.value = null;
-  listIsOpen.value = false;
+  closeDrawers();
   go(linkTo("chat"));
   document.querySelector<HTMLElement>("#composer-text")?.focus();
 }

@@ -66,21 +66,39 @@ export async function saveChosenModels(): Promise<void> {
 }
 
 const panelKey = "ingle-chat-panel";
+const listKey = "ingle-chat-list";
 
-/** The list of conversations, as a drawer on a narrow page. */
+/** On a narrow page, list and settings are drawers that cover the chat, so it starts with the chat alone. */
+const isNarrow = matchMedia("(max-width: 64rem)");
+
+/** The list of conversations: beside the chat, or as a drawer on a narrow page. */
 export const listIsOpen = signal(false);
 
 /** The settings: beside the chat, or as a drawer on a narrow page. */
-export const panelIsOpen = signal(localStorage.getItem(panelKey) === "open");
+export const panelIsOpen = signal(false);
 
 export const treeIsOpen = signal(false);
 export const shortcutsAreOpen = signal(false);
 
-// A narrow page starts with the chat alone.
-const isNarrow = matchMedia("(max-width: 64rem)");
-if (isNarrow.matches) panelIsOpen.value = false;
+function openAsBefore(): void {
+  listIsOpen.value = !isNarrow.matches && localStorage.getItem(listKey) !== "closed";
+  panelIsOpen.value = !isNarrow.matches && localStorage.getItem(panelKey) === "open";
+}
+
+openAsBefore();
+isNarrow.addEventListener("change", openAsBefore);
 
 effect(() => {
-  const { value } = panelIsOpen;
-  if (!isNarrow.matches) localStorage.setItem(panelKey, value ? "open" : "closed");
+  const [list, panel] = [listIsOpen.value, panelIsOpen.value];
+  if (isNarrow.matches) return;
+  localStorage.setItem(listKey, list ? "open" : "closed");
+  localStorage.setItem(panelKey, panel ? "open" : "closed");
 });
+
+/** Closes what covers the chat on a narrow page. Returns whether anything did. */
+export function closeDrawers(): boolean {
+  if (!isNarrow.matches || (!listIsOpen.value && !panelIsOpen.value)) return false;
+  listIsOpen.value = false;
+  panelIsOpen.value = false;
+  return true;
+}

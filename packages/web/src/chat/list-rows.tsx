@@ -20,7 +20,7 @@ import { showToast } from "../design/toast.tsx";
 import { appText } from "../strings/app.ts";
 import { chatText } from "../strings/chat.ts";
 import { saveMarkdown } from "./chat-files.ts";
-import { currentConversation, listIsOpen } from "./current-chat.ts";
+import { closeDrawers, currentConversation } from "./current-chat.ts";
 
 interface RowProps {
   conversation: Conversation;
@@ -53,7 +53,7 @@ function PlainRow({ conversation, isInside, excerpt = null }: RowProps) {
         href={linkTo("chat", conversation.id)}
         aria-current={isCurrent ? "page" : undefined}
         title={title}
-        onClick={() => (listIsOpen.value = false)}
+        onClick={closeDrawers}
       >
         <span class="row-title">{title}</span>
         {excerpt !== null && <span class="row-excerpt">{excerpt}</span>}

@@ -42,23 +42,20 @@ export function SiblingSwitch({ message, siblings }: { message: Message; sibling
 }
 
 export function MessageMenu({ message }: { message: Message }) {
+  return <Menu label={chatText.messageMenu} icon="more" size="small" items={() => messageActions(message)} />;
+}
+
+function messageActions(message: Message): MenuItem[] {
   const others =
     message.role === "assistant" ? chatModels.value.filter(({ id }) => id !== message.reply.model) : [];
-  return (
-    <Menu
-      label={chatText.messageMenu}
-      icon="more"
-      size="small"
-      items={[
-        ...others.map(({ id }): MenuItem => ({
-          label: chatText.retryWith(id),
-          icon: "retry",
-          onSelect: () => message.role === "assistant" && void retryReply(message, id),
-        })),
-        { label: chatText.prune, icon: "trash", isDangerous: true, onSelect: () => void prune(message) },
-      ]}
-    />
-  );
+  return [
+    ...others.map(({ id }): MenuItem => ({
+      label: chatText.retryWith(id),
+      icon: "retry",
+      onSelect: () => message.role === "assistant" && void retryReply(message, id),
+    })),
+    { label: chatText.prune, icon: "trash", isDangerous: true, onSelect: () => void prune(message) },
+  ];
 }
 
 /** Deletes a message and all below it; the toast offers to undo it. */

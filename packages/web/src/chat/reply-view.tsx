@@ -1,4 +1,5 @@
 // Replies: thoughts, text, how they ended, figures and actions; one, or several to the same question side by side.
+import { useComputed } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 
 import { openChat, writtenElsewhere } from "../chats/chat-store.ts";
@@ -20,6 +21,7 @@ import { chatText } from "../strings/chat.ts";
 import { type ErrorMessage, storedErrorMessage } from "../strings/error-message.ts";
 import { ContextHelp } from "./context-help.tsx";
 import { MessageMenu, SiblingSwitch } from "./message-actions.tsx";
+import { showsFigures } from "./shown-figures.ts";
 import { ThinkingView } from "./thinking-view.tsx";
 import { ToolSteps } from "./tool-calls.tsx";
 
@@ -32,7 +34,8 @@ interface ReplyViewProps {
 }
 
 export function ReplyView({ message, siblings = [], isChosen }: ReplyViewProps) {
-  const live = liveReplies.value.get(message.id);
+  const { id } = message;
+  const live = useComputed(() => liveReplies.value.get(id)).value;
   const column = isChosen === undefined ? "" : `boxed round-column ${isChosen ? "chosen" : ""}`;
   return (
     <article
@@ -69,6 +72,7 @@ export function RoundView({ messages, chosenId }: { messages: readonly ReplyMess
 function RoundHead({ message, isChosen }: { message: ReplyMessage; isChosen: boolean }) {
   return (
     <header class="round-head">
+      <h3 class="round-model">{message.reply.model}</h3>
       {isChosen && <Badge tone="accent">{chatText.chosenAnswer}</Badge>}
       {/* A failed reply without text cannot be continued from. */}
       {!isChosen && (message.reply.status !== "failed" || message.text !== "") && (
@@ -155,11 +159,19 @@ function CutReply({ message }: { message: ReplyMessage }) {
   const { figures, model } = message.reply;
   const prompt = figures?.promptTokens ?? null;
   const used = figures === null || prompt === null ? null : prompt + figures.completionTokens;
+  const context = contextOf(message);
+  const wasFull = context !== null && used !== null && used >= context;
+  const note = wasFull ? chatText.cutByContext : chatText.cutByLimit;
   return (
-    <ContextHelp model={model} usedTokens={used} fullNote={chatText.cutByContext}>
-      <Unfinished message={message} note={chatText.cutByLimit} />
+    <ContextHelp model={model} usedTokens={used} fullNote={note}>
+      <Unfinished message={message} note={note} />
     </ContextHelp>
   );
+}
+
+/** The context that the model had when it replied, or else the one that it has. */
+function contextOf({ reply: { contextLength = null, model } }: ReplyMessage): number | null {
+  return contextLength ?? modelOf(model)?.context_length ?? null;
 }
 
 function ReplyFailure({ message }: { message: ReplyMessage }) {
@@ -238,13 +250,14 @@ interface FiguresProps {
 function ReplyFiguresView({ message, live }: FiguresProps) {
   const figures = live === undefined ? message.reply.figures : live.figures.value;
   const { model } = message.reply;
+  // The server's state arrives often, and seldom changes this.
+  const contextLength = useComputed(() => contextOf(message)).value;
   return (
     <p class="reply-figures figures" aria-label={chatText.figures} role="group">
       <span class="reply-model">{model}</span>
       {figures !== null &&
-        partsOf(figures, modelOf(model)?.context_length ?? null).map((part) => (
-          <span key={part}>{part}</span>
-        ))}
+        showsFigures.value &&
+        partsOf(figures, contextLength).map((part) => <span key={part}>{part}</span>)}
     </p>
   );
 }

@@ -9,7 +9,7 @@ import { appText } from "../strings/app.ts";
 import { chatText } from "../strings/chat.ts";
 import { stopWriting } from "./composer.tsx";
 import { beginNewChat } from "./conversation-list.tsx";
-import { listIsOpen, panelIsOpen, shortcutsAreOpen } from "./current-chat.ts";
+import { closeDrawers, listIsOpen, panelIsOpen, shortcutsAreOpen } from "./current-chat.ts";
 import { type Shortcut, shortcutOf, shortcuts } from "./shortcuts.ts";
 import "./chat-dialogs.css";
 
@@ -43,15 +43,6 @@ export function useShortcuts(): void {
     addEventListener("keydown", onKeyDown);
     return () => removeEventListener("keydown", onKeyDown);
   }, []);
-}
-
-/** Closes the drawers that cover a narrow page. Returns whether any was open. */
-function closeDrawers(): boolean {
-  const isNarrow = matchMedia("(max-width: 64rem)").matches;
-  if (!isNarrow || (!listIsOpen.value && !panelIsOpen.value)) return false;
-  listIsOpen.value = false;
-  panelIsOpen.value = false;
-  return true;
 }
 
 function isTextField(target: EventTarget | null): boolean {

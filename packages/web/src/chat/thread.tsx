@@ -1,6 +1,6 @@
 // The messages on the path of the open conversation, or what an empty chat shows instead.
 import { useSignal } from "@preact/signals";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { openChat, openPath } from "../chats/chat-store.ts";
 import type { Message, ReplyMessage } from "../chats/conversation.ts";
@@ -12,12 +12,15 @@ import { isFirstRun } from "../first-run/first-run-flow.ts";
 import { FirstRun } from "../first-run/first-run.tsx";
 import { chatText } from "../strings/chat.ts";
 import { changeChoice, currentConversation } from "./current-chat.ts";
+import { useLatestFirst } from "./latest-first.ts";
 import { ReplyView, RoundView } from "./reply-view.tsx";
 import { UserMessageView } from "./user-message.tsx";
 import "./thread.css";
 
 export function Thread() {
   const path = openPath.value;
+  const isEmpty = currentConversation.value === undefined;
+  const first = path.length - useLatestFirst(openChat.value?.id ?? "", path.length);
   const lastQuestion = path.findLast(({ role }) => role === "user");
   // A new message of the user scrolls to the end.
   const { frame, inner, isAtBottom, toBottom } = useStickToBottom(
@@ -27,10 +30,10 @@ export function Thread() {
     <div class="thread-frame">
       {/* Focusable, so that the keyboard can scroll it. */}
       <div ref={frame} class="thread" role="region" aria-label={chatText.thread} tabIndex={0}>
-        <div ref={inner} class="thread-inner">
-          {currentConversation.value === undefined && <EmptyThread />}
-          {path.map((message, at) => (
-            <PathMessage key={message.id} message={message} isLast={at === path.length - 1} />
+        <div ref={inner} class={`thread-inner ${isEmpty ? "empty" : ""}`}>
+          {isEmpty && <EmptyThread />}
+          {path.slice(first).map((message) => (
+            <PathMessage key={message.id} message={message} isLast={message === path.at(-1)} />
           ))}
         </div>
       </div>
@@ -43,13 +46,25 @@ export function Thread() {
   );
 }
 
+/** Rendered again with each change of the tree; what it shows, only if that changed. */
 function PathMessage({ message, isLast }: { message: Message; isLast: boolean }) {
   const tree = openChat.value?.tree;
-  const siblings = tree === undefined ? [] : siblingsOf(tree, message.id);
-  if (message.role === "user") return <UserMessageView message={message} siblings={siblings} />;
-  const round = siblings.filter(isReplyOf(message.reply.round));
-  if (isLast && round.length > 1) return <RoundView messages={round} chosenId={message.id} />;
-  return <ReplyView message={message} siblings={siblings} />;
+  const siblings = useSameElements(tree === undefined ? [] : siblingsOf(tree, message.id));
+  return useMemo(() => {
+    if (message.role === "user") return <UserMessageView message={message} siblings={siblings} />;
+    const round = siblings.filter(isReplyOf(message.reply.round));
+    if (isLast && round.length > 1) return <RoundView messages={round} chosenId={message.id} />;
+    return <ReplyView message={message} siblings={siblings} />;
+  }, [message, isLast, siblings]);
+}
+
+/** The list of the render before, as long as its elements are the same. */
+function useSameElements<Element>(list: readonly Element[]): readonly Element[] {
+  const last = useRef(list);
+  const isSame =
+    last.current.length === list.length && list.every((element, at) => element === last.current[at]);
+  if (!isSame) last.current = list;
+  return last.current;
 }
 
 function isReplyOf(round: string) {

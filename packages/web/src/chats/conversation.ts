@@ -141,6 +141,8 @@ const Reply = z.object({
   finish: z.nullable(z.enum(["stop", "length", "tool_calls"])),
   error: z.nullable(ReplyError),
   figures: z.nullable(ReplyFigures),
+  /** The context that the model had then; null if unknown, absent in older replies. It may be another one now. */
+  contextLength: z.optional(nullableNumber),
 });
 
 const message = {

@@ -1,5 +1,5 @@
 // Buttons with a text, with a text and an icon, or with an icon alone.
-import type { ButtonHTMLAttributes, ComponentChildren } from "preact";
+import type { ButtonHTMLAttributes, ComponentChildren, RefObject } from "preact";
 
 import { Icon, type IconName } from "./icon.tsx";
 
@@ -44,11 +44,21 @@ interface IconButtonProps extends Omit<ButtonHTMLAttributes, "class" | "size" | 
   label: string;
   size?: "small" | "medium";
   kind?: ButtonKind;
+  /** Set to the element. */
+  button?: RefObject<HTMLButtonElement | null>;
 }
 
-export function IconButton({ icon, label, size = "medium", kind = "quiet", ...rest }: IconButtonProps) {
+export function IconButton({
+  icon,
+  label,
+  size = "medium",
+  kind = "quiet",
+  button,
+  ...rest
+}: IconButtonProps) {
   return (
     <button
+      ref={button}
       type="button"
       title={label}
       aria-label={label}

@@ -34,7 +34,10 @@ interface DialogProps {
 export function Dialog({ title, onClose, action, size = "medium", children }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => ref.current?.showModal(), []);
+  useEffect(() => {
+    ref.current?.showModal();
+    if (ref.current !== null) focusFirst(ref.current);
+  }, []);
   return (
     // A click on the backdrop targets the dialog element itself.
     <dialog
@@ -68,6 +71,20 @@ export function Dialog({ title, onClose, action, size = "medium", children }: Di
       </div>
     </dialog>
   );
+}
+
+/** What the user does first in a dialog, the first that there is: fill a field, answer the question, or choose something. */
+const firstThings = [
+  ".dialog-body :is(input:not([type=radio], [hidden]), textarea, select, [type=radio]:checked):enabled",
+  ".dialog-actions .primary:enabled",
+  ".dialog-actions :enabled", // what cannot be undone is not one key away: Cancel
+  ".dialog-body :is(button, a[href], summary):not(:disabled)",
+];
+
+/** Without this, the browser focuses the button that closes the dialog. */
+function focusFirst(dialog: HTMLElement): void {
+  const found = firstThings.map((selector) => dialog.querySelector<HTMLElement>(selector));
+  found.find((element) => element !== null)?.focus();
 }
 
 interface Question {

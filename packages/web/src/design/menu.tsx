@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useId, useRef, useState } from "preact/hooks";
 
+import { TextInput } from "./field.tsx";
 import { Icon, type IconName } from "./icon.tsx";
 
 import "./menu.css";
@@ -24,19 +25,29 @@ interface MenuProps {
   icon?: IconName;
   /** The button's text; without it, the button shows only the icon. */
   children?: ComponentChildren;
-  items: readonly MenuItem[];
+  /** A function is called only while the menu is open. */
+  items: readonly MenuItem[] | (() => readonly MenuItem[]);
   size?: "small" | "medium";
+  /** The name of a search box, which is shown if there are many items. */
+  search?: string;
 }
 
 const gap = 4;
+/** The search is shown from this many items on. */
+const searchFrom = 8;
 
-export function Menu({ label, icon, children, items, size = "medium" }: MenuProps) {
+export function Menu({ label, icon, children, items, size = "medium", search }: MenuProps) {
   const button = useRef<HTMLButtonElement>(null);
   const list = useRef<HTMLDivElement>(null);
   const id = useId();
   // A list has a menu in every row, so items are rendered only while a menu is open.
   const [isOpen, setOpen] = useState(false);
+  const [words, setWords] = useState("");
   const hasText = children !== undefined;
+  const all = isOpen ? (typeof items === "function" ? items() : items) : [];
+  const hasSearch = search !== undefined && all.length >= searchFrom;
+  const wanted = words.trim().toLowerCase();
+  const shown = hasSearch ? all.filter((item) => item.label.toLowerCase().includes(wanted)) : all;
   return (
     <>
       <button
@@ -58,42 +69,51 @@ export function Menu({ label, icon, children, items, size = "medium" }: MenuProp
         id={id}
         class="menu"
         popover="auto"
-        role="menu"
-        tabIndex={-1}
-        aria-label={label}
         onBeforeToggle={(event) => {
           if (event.newState === "open") setOpen(true);
         }}
         onToggle={(event) => {
           setOpen(event.newState === "open");
+          setWords("");
           if (event.newState !== "open") return;
           place(button.current, list.current);
-          list.current?.querySelector<HTMLElement>("button:not(:disabled)")?.focus();
+          list.current?.querySelector<HTMLElement>("input, button:not(:disabled)")?.focus();
         }}
         onKeyDown={(event) => moveFocus(event, list.current)}
       >
-        {(isOpen ? items : []).map((item) => (
-          <button
-            key={item.label}
-            type="button"
-            role={item.isChosen === undefined ? "menuitem" : "menuitemradio"}
-            aria-checked={item.isChosen}
-            tabIndex={-1}
-            class={`menu-item ${item.isDangerous === true ? "danger" : ""}`}
-            disabled={item.isDisabled === true}
-            onClick={() => {
-              list.current?.hidePopover();
-              item.onSelect();
-            }}
-          >
-            {item.icon !== undefined && <Icon name={item.icon} size={18} />}
-            <span>
-              {item.label}
-              {item.note !== undefined && <span class="menu-note">{item.note}</span>}
-            </span>
-            {item.isChosen === true && <Icon name="check" size={16} />}
-          </button>
-        ))}
+        {hasSearch && (
+          <TextInput
+            type="search"
+            aria-label={search}
+            placeholder={search}
+            value={words}
+            onValue={setWords}
+          />
+        )}
+        <div role="menu" tabIndex={-1} aria-label={label}>
+          {shown.map((item) => (
+            <button
+              key={item.label}
+              type="button"
+              role={item.isChosen === undefined ? "menuitem" : "menuitemradio"}
+              aria-checked={item.isChosen}
+              tabIndex={-1}
+              class={`menu-item ${item.isDangerous === true ? "danger" : ""}`}
+              disabled={item.isDisabled === true}
+              onClick={() => {
+                list.current?.hidePopover();
+                item.onSelect();
+              }}
+            >
+              {item.icon !== undefined && <Icon name={item.icon} size={18} />}
+              <span>
+                {item.label}
+                {item.note !== undefined && <span class="menu-note">{item.note}</span>}
+              </span>
+              {item.isChosen === true && <Icon name="check" size={16} />}
+            </button>
+          ))}
+        </div>
       </div>
     </>
   );
@@ -113,6 +133,10 @@ function place(button: HTMLElement | null, list: HTMLElement | null): void {
 function moveFocus(event: KeyboardEvent, list: HTMLElement | null): void {
   if (list === null) return;
   const items = [...list.querySelectorAll<HTMLElement>("button:not(:disabled)")];
+  if (event.target instanceof HTMLInputElement) {
+    if (event.key === "Enter") items[0]?.click();
+    if (event.key === "Home" || event.key === "End") return;
+  }
   const at = items.findIndex((item) => item === document.activeElement);
   const steps: Record<string, number> = {
     ArrowDown: at + 1,

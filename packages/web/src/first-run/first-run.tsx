@@ -71,6 +71,8 @@ function Recommended({ onChat }: FirstRunProps) {
       )}
       <p class="small">
         <a href={linkTo("library", "hub")}>{firstRunText.others}</a>
+        {" · "}
+        <a href={linkTo("library", "import")}>{firstRunText.import}</a>
       </p>
     </>
   );

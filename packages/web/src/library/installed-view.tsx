@@ -233,8 +233,9 @@ async function unload(model: ManagedModel, attempt: Attempt): Promise<void> {
 async function remove(model: ManagedModel, attempt: Attempt): Promise<void> {
   const isSure = await ask({
     title: libraryText.removeTitle(model.id),
-    text:
-      model.size_bytes === null
+    text: model.imported
+      ? libraryText.removeTextImported
+      : model.size_bytes === null
         ? libraryText.removeTextUnknown
         : libraryText.removeText(bytesText(model.size_bytes)),
     action: libraryText.removeAction,

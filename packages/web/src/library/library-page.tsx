@@ -1,6 +1,4 @@
 // The library: models on this machine, the model hub, and jobs.
-import { useState } from "preact/hooks";
-
 import { go, linkTo, route } from "../app/router.ts";
 import { canManage, live, models, useMachine } from "../connection/connection.ts";
 import { Button } from "../design/button.tsx";
@@ -14,6 +12,9 @@ import { InstalledView } from "./installed-view.tsx";
 import { JobsPanel } from "./jobs-panel.tsx";
 
 import "./library.css";
+
+/** The route of the dialog that imports a model. */
+const importPart = "import";
 
 export function LibraryPage() {
   const chosen = route.value.parts[0] === hubPart ? "hub" : "installed";
@@ -40,7 +41,9 @@ export function LibraryPage() {
 }
 
 function Head() {
-  const [isImporting, setImporting] = useState(false);
+  const isImporting = route.value.parts[0] === importPart;
+  const setImporting = (isOpen: boolean) =>
+    go(isOpen ? linkTo("library", importPart) : linkTo("library"), { replace: !isOpen });
   return (
     <header class="library-head">
       <div>

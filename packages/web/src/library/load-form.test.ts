@@ -30,16 +30,26 @@ describe("loadOptionsOf", () => {
 
 describe("largerContext", () => {
   it("offers twice as much where it fits", () => {
-    expect(largerContext(4_096, 32_768)).toBe(8_192);
+    expect(largerContext(4_096, { max: 32_768, needed: 4_096 })).toBe(8_192);
   });
 
   it("offers what fits where that is less", () => {
-    expect(largerContext(8_192, 12_500)).toBe(12_288);
+    expect(largerContext(8_192, { max: 12_500, needed: 8_192 })).toBe(12_288);
+  });
+
+  it("offers what a long text and its reply need", () => {
+    expect(largerContext(1_024, { max: 131_072, needed: 90_444 })).toBe(92_160);
+    expect(largerContext(1_024, { max: 91_136, needed: 90_444 })).toBe(91_136);
+  });
+
+  it("offers nothing that the text would not fit into", () => {
+    expect(largerContext(1_024, { max: 2_048, needed: 90_444 })).toBeNull();
+    expect(largerContext(1_024, { max: 90_444, needed: 90_444 })).toBeNull();
   });
 
   it("offers nothing where there is hardly more", () => {
-    expect(largerContext(8_192, 8_192)).toBeNull();
-    expect(largerContext(8_192, 8_900)).toBeNull();
-    expect(largerContext(8_192, 4_096)).toBeNull();
+    expect(largerContext(8_192, { max: 8_192, needed: 8_192 })).toBeNull();
+    expect(largerContext(8_192, { max: 8_900, needed: 8_192 })).toBeNull();
+    expect(largerContext(8_192, { max: 4_096, needed: 8_192 })).toBeNull();
   });
 });

@@ -44,9 +44,16 @@ export function loadOptionsOf({
 /** Larger contexts are offered in steps of this many tokens. */
 const contextStep = 1_024;
 
-/** The context to offer when one is full: twice as long, or as long as fits; null if that is not noticeably longer. */
-export function largerContext(now: number, max: number): number | null {
+/** Left for the reply in a context that is offered for a text. */
+const replyTokens = 1_024;
+
+/**
+ * The context to offer when one of `now` tokens is full: twice as long, or what the text of `needed` tokens and a reply need, or as long as
+ * fits. Null if the text would not fit then either, or if that is not noticeably longer.
+ */
+export function largerContext(now: number, { max, needed }: { max: number; needed: number }): number | null {
   const fitting = Math.floor(max / contextStep) * contextStep;
-  const larger = Math.min(now * 2, fitting);
-  return larger >= now * 1.1 ? larger : null;
+  const wanted = Math.ceil((needed + replyTokens) / contextStep) * contextStep;
+  const larger = Math.min(Math.max(now * 2, wanted), fitting);
+  return larger > needed && larger >= now * 1.1 ? larger : null;
 }

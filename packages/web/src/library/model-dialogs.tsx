@@ -2,9 +2,10 @@
 import type { ManagedModel } from "@ingle/protocol";
 import { useEffect, useRef, useState } from "preact/hooks";
 
-import { client } from "../connection/connection.ts";
+import { client, useMachine } from "../connection/connection.ts";
 import { Button, IconButton } from "../design/button.tsx";
 import { Dialog } from "../design/dialog.tsx";
+import { CodeWords } from "../design/empty-state.tsx";
 import { Field, Form, TextField, TextInput } from "../design/field.tsx";
 import { useAttempt } from "../design/toast.tsx";
 import { bytesText } from "../format/localized.ts";
@@ -111,6 +112,7 @@ function NewName({ model }: { model: ManagedModel }) {
 export function QuantizeDialog({ model, onClose }: { model: ManagedModel; onClose: () => void }) {
   const [isBusy, attempt] = useAttempt();
   const [level, setLevel] = useState<QuantizationChoice["level"]>("Q4_K_M");
+  const folder = useMachine()?.library_path;
   const start = async () => {
     const request = { kind: "quantize" as const, model: model.id, quantization: level };
     if (await attempt(() => client.jobs.start(request))) onClose();
@@ -121,7 +123,10 @@ export function QuantizeDialog({ model, onClose }: { model: ManagedModel; onClos
       onClose={onClose}
       action={{ label: libraryText.quantizeAction, isBusy, onAction: () => void start() }}
     >
-      <p class="soft">{libraryText.quantizeText}</p>
+      <p class="soft">
+        {libraryText.quantizeText}{" "}
+        {folder !== undefined && <CodeWords text={libraryText.quantizeWhere(folder)} />}
+      </p>
       <fieldset class="stack levels">
         <legend>{libraryText.quantizeLevel}</legend>
         {quantizationChoices(model).map((choice) => (

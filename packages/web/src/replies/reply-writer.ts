@@ -12,7 +12,7 @@ import type {
   ToolCall,
   ToolStep,
 } from "../chats/conversation.ts";
-import { client } from "../connection/connection.ts";
+import { client, modelOf } from "../connection/connection.ts";
 import { errorCode, reasonOf } from "../strings/error-message.ts";
 import type { StreamedChatBody } from "./chat-request.ts";
 import { createFrameBatch } from "./frame-batch.ts";
@@ -248,7 +248,8 @@ function toMessage(message: ReplyMessage, progress: ReplyProgress, { status, err
   const isComplete = status !== "writing" && finish !== null;
   const ended = isComplete ? { status: "done" as const, error: null } : { status, error };
   const before = steps.length === 0 ? {} : { steps: [...steps] };
-  const written = { ...before, thinking, thinkingMs, finish, figures, ...ended };
+  const contextLength = modelOf(message.reply.model)?.context_length ?? null;
+  const written = { ...before, thinking, thinkingMs, finish, figures, contextLength, ...ended };
   return { ...message, text, reply: { ...message.reply, ...written } };
 }
 

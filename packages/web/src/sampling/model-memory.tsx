@@ -5,11 +5,12 @@ import { useState } from "preact/hooks";
 
 import { currentChoice } from "../chat/current-chat.ts";
 import { canManage, modelOf } from "../connection/connection.ts";
-import { Badge } from "../design/indicators.tsx";
 import { Button } from "../design/button.tsx";
 import { NumberField, SelectField } from "../design/field.tsx";
 import { ask } from "../design/dialog.tsx";
-import { bytesText, countText } from "../format/localized.ts";
+import { countText } from "../format/localized.ts";
+import { FitLight } from "../library/fit-light.tsx";
+import { fitOfEstimate } from "../library/fit.ts";
 import { kvBitsChoices, loadOptionsOf, type LoadFields } from "../library/load-form.ts";
 import { reloadingModel, reloadModel, useEstimate } from "../library/model-loading.ts";
 import { samplingText } from "../strings/sampling.ts";
@@ -92,11 +93,9 @@ function changedBits(value: string, model: ManagedModel): LoadFields["kvBits"] {
 }
 
 function EstimateView({ estimate }: { estimate: MemoryEstimate }) {
-  const tone = { yes: "good", tight: "warn", no: "bad" } as const;
   return (
     <div class="stack estimate">
-      <Badge tone={tone[estimate.fits]}>{samplingText.takes(bytesText(estimate.memory_bytes))}</Badge>
-      <p class="small">{estimate.reason}</p>
+      <FitLight fit={fitOfEstimate(estimate)} />
       <p class="small soft">{samplingText.contextMax(countText(estimate.context_length_max))}</p>
     </div>
   );

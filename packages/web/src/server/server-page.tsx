@@ -18,6 +18,7 @@ import { MachineView } from "./machine-view.tsx";
 import { isOpenToOthers } from "./settings-form.ts";
 import { SettingsView } from "./settings-view.tsx";
 import { startButton } from "./start-button.ts";
+import { hasUnsaved, isSavable, saveFields } from "./unsaved-settings.ts";
 
 import "./server-head.css";
 
@@ -93,15 +94,24 @@ function StartButtonView({ control }: { control: ServerControl }) {
   const button = startButton(control);
   if (button === null) return null;
   const { label, action, isBusy } = button;
+  const { settings } = control;
+  // The server starts with what is on the screen.
+  const savesFirst = action === "start" && hasUnsaved(settings);
+  const press = async () => {
+    if (action === null) return;
+    if (savesFirst) await saveFields(settings);
+    await client.serverControl[action]({ wait: false });
+  };
   return (
     <Button
       kind={action === "stop" ? "danger" : "primary"}
       icon={action === "stop" ? "stop" : "play"}
       isBusy={isBusy || isSending}
-      disabled={!canManage.value}
-      onClick={() => action !== null && void attempt(() => client.serverControl[action]({ wait: false }))}
+      disabled={!canManage.value || (savesFirst && !isSavable(settings))}
+      title={savesFirst && !isSavable(settings) ? serverText.startInvalid : undefined}
+      onClick={() => void attempt(press)}
     >
-      {serverText.button[label]}
+      {serverText.button[savesFirst ? "saveAndStart" : label]}
     </Button>
   );
 }

@@ -1,6 +1,5 @@
 // The Settings tab: what the server is started with, locked while it runs, and its API keys.
 import type { ServerControl, ServerSettings } from "@ingle/protocol";
-import { useEffect, useState } from "preact/hooks";
 
 import { canManage, client, models } from "../connection/connection.ts";
 import { Button } from "../design/button.tsx";
@@ -21,6 +20,7 @@ import {
   type SettingsProblem,
 } from "./settings-form.ts";
 import { isLocked } from "./start-button.ts";
+import { changeFields, discardFields, hasUnsaved, saveFields, shownFields } from "./unsaved-settings.ts";
 
 import "./settings-view.css";
 
@@ -34,39 +34,40 @@ export function SettingsView({ control }: { control: ServerControl }) {
           {control.status === "running" ? serverText.locked : serverText.lockedBusy}
         </p>
       )}
-      <SettingsForm settings={control.settings} isLocked={locked} />
+      <SettingsForm control={control} isLocked={locked} />
       <StartModels settings={control.settings} isLocked={!control.can_control || !canManage.value} />
       {control.can_control && canManage.value && <KeysPanel />}
     </div>
   );
 }
 
-function SettingsForm({ settings, isLocked: locked }: { settings: ServerSettings; isLocked: boolean }) {
+function SettingsForm({ control, isLocked: locked }: { control: ServerControl; isLocked: boolean }) {
   const [isBusy, attempt] = useAttempt();
-  const saved = fieldsOf(settings);
-  const savedKey = JSON.stringify(saved);
-  const [fields, setFields] = useState<SettingsFields>(saved);
-  // Also shows the changes of other pages.
-  useEffect(() => setFields(saved), [savedKey]);
+  const { settings } = control;
+  // While the server runs, its own settings are shown.
+  const fields = isLocked(control) ? fieldsOf(settings) : shownFields(settings);
   const read = readSettings(fields);
-  const isChanged = JSON.stringify(fields) !== savedKey;
   const save = async () => {
-    if (!read.ok) return;
-    if (await attempt(() => client.serverControl.change(read.change)))
+    if (read.ok && (await attempt(() => saveFields(settings))))
       showToast({ text: serverText.saved, tone: "good" });
   };
   const problems = read.ok ? [] : read.problems;
   return (
     <Form class="stack" onSubmit={save}>
       <fieldset class="settings-fields" disabled={locked}>
-        <SettingsInputs fields={fields} problems={problems} onFields={setFields} />
+        <SettingsInputs
+          fields={fields}
+          problems={problems}
+          hasKey={control.needs_key}
+          onFields={(changed) => changeFields(settings, changed)}
+        />
       </fieldset>
-      {isChanged && !locked && (
+      {hasUnsaved(settings) && !locked && (
         <div class="row">
           <Button kind="primary" type="submit" isBusy={isBusy} disabled={!read.ok}>
             {appText.save}
           </Button>
-          <Button onClick={() => setFields(saved)}>{serverText.discard}</Button>
+          <Button onClick={discardFields}>{serverText.discard}</Button>
         </div>
       )}
     </Form>
@@ -76,10 +77,12 @@ function SettingsForm({ settings, isLocked: locked }: { settings: ServerSettings
 interface FieldsProps {
   fields: SettingsFields;
   problems: readonly SettingsProblem[];
+  /** Whether requests will need a key. */
+  hasKey: boolean;
   onFields: (fields: SettingsFields) => void;
 }
 
-function SettingsInputs({ fields, problems, onFields }: FieldsProps) {
+function SettingsInputs({ fields, problems, hasKey, onFields }: FieldsProps) {
   const inputOf = (name: SettingsProblem) => ({
     label: serverText[name],
     error: problems.includes(name) ? serverText.problem[name] : undefined,
@@ -102,8 +105,8 @@ function SettingsInputs({ fields, problems, onFields }: FieldsProps) {
       <TextField
         {...inputOf("host")}
         hint={
-          isOpenToOthers(fields) ? (
-            <span class="host-open">{serverText.openWithoutKey}</span>
+          isOpenToOthers(fields) && !hasKey ? (
+            <span class="host-open">{serverText.openNeedsKey}</span>
           ) : (
             serverText.hostHint
           )

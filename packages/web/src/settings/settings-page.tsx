@@ -4,6 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { linkTo } from "../app/router.ts";
 import { chooseTheme, theme, themes } from "../app/theme.ts";
 import { importFile, saveAllChats } from "../chat/chat-files.ts";
+import { showFigures, showsFigures } from "../chat/shown-figures.ts";
 import { deleteConversation, setDefaultPreset } from "../chats/chat-changes.ts";
 import { conversations, keeper, presets, startChats } from "../chats/chat-store.ts";
 import { chooseReturns, live, machine, returns, session, useMachine } from "../connection/connection.ts";
@@ -34,6 +35,12 @@ export function SettingsPage() {
             value={language.value}
             choices={languages.map((value) => ({ value, label: appText.languageNames[value] }))}
             onValue={chooseLanguage}
+          />
+          <Switch
+            label={settingsText.figures}
+            hint={settingsText.figuresHint}
+            isOn={showsFigures.value}
+            onToggle={showFigures}
           />
         </section>
         <ChatsSection />

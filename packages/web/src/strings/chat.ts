@@ -188,6 +188,16 @@ export const chatText = texts({
     "This model cannot have a larger context on this machine. Start a new chat or choose another model.",
     "Einen größeren Kontext lässt dieses Modell auf diesem Rechner nicht zu. Beginnen Sie einen neuen Chat oder wählen Sie ein anderes Modell.",
   ],
+  nothingFits: (needed: string, max: string) =>
+    say(
+      `This conversation has ${needed} tokens, and this model can have a context of at most ${max} on this machine. Shorten it, start a new chat, or choose another model.`,
+      `Diese Unterhaltung hat ${needed} Token, und dieses Modell kann auf diesem Rechner höchstens einen Kontext von ${max} haben. Kürzen Sie sie, beginnen Sie einen neuen Chat oder wählen Sie ein anderes Modell.`,
+    ),
+  draftTooLong: (draft: string, left: string, all: string) =>
+    say(
+      `This message has about ${draft} tokens, but ${left} of the model's context of ${all} are left. The model cannot answer it like this.`,
+      `Diese Nachricht hat etwa ${draft} Token, im Kontext des Modells von ${all} sind aber nur ${left} frei. So kann das Modell sie nicht beantworten.`,
+    ),
   reloaded: (model: string) => say(`${model} is ready.`, `${model} ist bereit.`),
   tree: ["Branches", "Zweige"],
   treeHint: [

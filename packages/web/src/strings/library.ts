@@ -87,12 +87,16 @@ export const libraryText = texts({
   removeTitle: (model: string) => say(`Remove ${model}?`, `${model} entfernen?`),
   removeText: (bytes: string) =>
     say(
-      `This deletes the files that Ingle downloaded or converted and frees up to ${bytes}. Imported files and your chats are kept.`,
-      `Die Dateien, die Ingle heruntergeladen oder umgewandelt hat, werden gelöscht; das gibt bis zu ${bytes} frei. Importierte Dateien und Ihre Chats bleiben erhalten.`,
+      `This deletes its files in Ingle's models folder and frees up to ${bytes}. Your chats are kept.`,
+      `Seine Dateien im Modellordner von Ingle werden gelöscht; das gibt bis zu ${bytes} frei. Ihre Chats bleiben erhalten.`,
     ),
+  removeTextImported: [
+    "This removes it from the library. It was imported, so its file stays where it is. Your chats are kept.",
+    "Es wird aus der Bibliothek entfernt. Da es importiert wurde, bleibt die Datei, wo sie ist. Ihre Chats bleiben erhalten.",
+  ],
   removeTextUnknown: [
-    "This removes it from the library. Your chats are kept.",
-    "Es wird aus der Bibliothek entfernt. Ihre Chats bleiben erhalten.",
+    "This deletes its files in Ingle's models folder. Your chats are kept.",
+    "Seine Dateien im Modellordner von Ingle werden gelöscht. Ihre Chats bleiben erhalten.",
   ],
   removeAction: ["Remove", "Entfernen"],
   removed: (model: string, bytes: string) =>
@@ -264,6 +268,11 @@ export const libraryText = texts({
     "Creates a smaller copy of this model. The original is kept.",
     "Erstellt eine kleinere Kopie dieses Modells. Das Original bleibt erhalten.",
   ],
+  quantizeWhere: (folder: string) =>
+    say(
+      `The copy is saved in Ingle's models folder, \`${folder}\`.`,
+      `Die Kopie kommt in den Modellordner von Ingle, \`${folder}\`.`,
+    ),
   quantizeLevel: ["Level", "Stufe"],
   quantizeAction: ["Quantize", "Quantisieren"],
   quantizeSize: (size: string) => say(`about ${size}`, `etwa ${size}`),

@@ -60,6 +60,7 @@ export const firstRunText = texts({
   failed: ["The download failed.", "Der Download ist fehlgeschlagen."],
   unreachable: ["No model can be recommended right now.", "Im Augenblick kann kein Modell empfohlen werden."],
   others: ["Other models", "Andere Modelle"],
+  import: ["Import a model that you have", "Ein vorhandenes Modell importieren"],
 });
 
 /** The hardware that models run on. */
@@ -132,6 +133,11 @@ export const plainText = texts({
 
 /** The Settings page, except for its appearance section. */
 export const settingsText = texts({
+  figures: ["Figures under answers", "Zahlen unter Antworten"],
+  figuresHint: [
+    "Speed, tokens, and how much of the context is left.",
+    "Geschwindigkeit, Token und wie viel vom Kontext noch frei ist.",
+  ],
   chats: "Chats",
   chatsIn: {
     browser: ["Chats are stored in this browser only.", "Chats werden nur in diesem Browser gespeichert."],

@@ -81,7 +81,6 @@ export const samplingText = texts({
     "Wie genau das Modell die Unterhaltung speichert. Weniger Bits brauchen weniger Speicher; 16 ist exakt.",
   ],
   kvBitsName: (bits: number) => say(`${bits} bits`, `${bits} Bit`),
-  takes: (size: string) => say(`Takes ${size} of memory.`, `Belegt ${size} Speicher.`),
   apply: ["Reload with these settings", "Mit diesen Einstellungen neu laden"],
   applyTitle: (model: string) => say(`Reload ${model}?`, `${model} neu laden?`),
   applyText: [

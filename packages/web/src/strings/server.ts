@@ -4,6 +4,7 @@ import { say, texts } from "./language.ts";
 export const serverText = texts({
   button: {
     start: ["Start Server", "Server starten"],
+    saveAndStart: ["Save and Start Server", "Speichern und Server starten"],
     loading: ["Loading model…", "Modell wird geladen …"],
     starting: ["Starting…", "Wird gestartet …"],
     stop: ["Stop Server", "Server stoppen"],
@@ -52,6 +53,14 @@ export const serverText = texts({
     "Every program on this network can use the server, because it has no key. Create one under Settings, or set the host to 127.0.0.1.",
     "Jedes Programm in diesem Netzwerk kann den Server benutzen, denn er hat keinen Schlüssel. Erstellen Sie einen unter Einstellungen oder setzen Sie den Host auf 127.0.0.1.",
   ],
+  openNeedsKey: [
+    "Other machines can reach the server with this host, so it starts only with a key. Create one below, or set the host to 127.0.0.1.",
+    "Mit diesem Host erreichen auch andere Rechner den Server; darum startet er nur mit einem Schlüssel. Erstellen Sie unten einen oder setzen Sie den Host auf 127.0.0.1.",
+  ],
+  startInvalid: [
+    "Correct the settings that are marked first.",
+    "Berichtigen Sie zuerst die markierten Einstellungen.",
+  ],
   needsKey: ["Requests require a key.", "Anfragen brauchen einen Schlüssel."],
   needsNoKey: [
     "Requests from this machine do not require a key.",
@@ -70,8 +79,8 @@ export const serverText = texts({
     "Anfragen nennen eine davon in `model`. Ein Modell, das nicht geladen ist, wird mit der ersten Anfrage geladen.",
   ],
   modelsDeveloper: [
-    "The developer variant accepts any text as `model`.",
-    "Die Variante Developer nimmt jeden Text als `model`.",
+    "This server accepts any text as `model`.",
+    "Dieser Server nimmt jeden Text als `model`.",
   ],
   copyModel: (model: string) => say(`Copy ${model}`, `${model} kopieren`),
   noModels: ["There are no models on this machine yet.", "Auf diesem Rechner gibt es noch keine Modelle."],
@@ -141,25 +150,25 @@ export const serverText = texts({
   },
   promptTokensCached: (tokens: string, cached: string) =>
     say(`${tokens} tokens, ${cached} from the cache`, `${tokens} Token, davon ${cached} aus dem Cache`),
-  body: ["Body", "Inhalt der Anfrage"],
+  body: ["Prompt as sent", "Prompt, wie gesendet"],
   answer: ["Answer", "Antwort"],
-  copyBody: ["Copy body", "Inhalt der Anfrage kopieren"],
+  copyBody: ["Copy the prompt", "Prompt kopieren"],
   copyAnswer: ["Copy answer", "Antwort kopieren"],
   bodiesOff: [
-    "Bodies are not kept. Turn on “Keep bodies” to see those of new requests.",
-    "Inhalte werden nicht aufbewahrt. Schalten Sie „Inhalte aufbewahren“ ein, um die neuer Anfragen zu sehen.",
+    "Prompts and answers are not kept. Turn on “Keep prompts and answers” to see those of new requests.",
+    "Prompts und Antworten werden nicht aufbewahrt. Schalten Sie „Prompts und Antworten aufbewahren“ ein, um die neuer Anfragen zu sehen.",
   ],
-  keepBodies: ["Keep bodies", "Inhalte aufbewahren"],
+  keepBodies: ["Keep prompts and answers", "Prompts und Antworten aufbewahren"],
   keepBodiesHint: [
     "Shows the prompts and answers of the latest requests. They are kept in memory only, and deleted when you turn this off.",
     "Zeigt Prompts und Antworten der neuesten Anfragen. Sie bleiben nur im Arbeitsspeicher und werden gelöscht, sobald Sie dies ausschalten.",
   ],
-  keepBodiesTitle: ["Keep the bodies of requests?", "Inhalte von Anfragen aufbewahren?"],
+  keepBodiesTitle: ["Keep prompts and answers?", "Prompts und Antworten aufbewahren?"],
   keepBodiesText: [
     "Until you turn this off, anyone who can manage this server can read the prompts and answers of all its users. Nothing is written to disk.",
     "Bis Sie es ausschalten, können alle, die diesen Server verwalten, die Prompts und Antworten aller Benutzer lesen. Nichts davon wird auf die Festplatte geschrieben.",
   ],
-  keepBodiesAction: ["Keep bodies", "Aufbewahren"],
+  keepBodiesAction: ["Keep them", "Aufbewahren"],
   log: ["Log", "Protokoll"],
   logText: ["Contains no prompts, answers or keys.", "Es enthält keine Prompts, Antworten oder Schlüssel."],
   logLevel: ["Level", "Stufe"],
@@ -187,13 +196,16 @@ export const serverText = texts({
   ],
   saved: ["Saved.", "Gespeichert."],
   discard: ["Discard", "Verwerfen"],
-  variant: ["Variant", "Variante"],
-  variantHint: ["Which model IDs requests can use.", "Welche Modell-IDs Anfragen verwenden können."],
+  variant: ["Model names in requests", "Modellnamen in Anfragen"],
+  variantHint: [
+    "Whether a request has to name a model of this machine, or may name any, such as “gpt-4”, and gets one that is here.",
+    "Ob eine Anfrage ein Modell dieses Rechners nennen muss oder irgendeines nennen darf, etwa „gpt-4“, und eines von hier bekommt.",
+  ],
   variantName: {
-    desktop: ["Desktop: listed IDs", "Desktop: IDs aus der Liste"],
-    developer: ["Developer: any text", "Developer: jeder Text"],
-    "command-line": ["Command line: the one specified ID", "Kommandozeile: die eine angegebene ID"],
-    serverless: ["Serverless: listed IDs", "Serverless: IDs aus der Liste"],
+    desktop: ["Only models of this machine", "Nur Modelle dieses Rechners"],
+    developer: ["Any name (for developers)", "Jeder Name (für Entwickler)"],
+    "command-line": ["Only the model of the command line", "Nur das Modell der Kommandozeile"],
+    serverless: ["Only listed models (serverless)", "Nur Modelle aus der Liste (Serverless)"],
   },
   host: "Host",
   hostHint: [
@@ -211,15 +223,15 @@ export const serverText = texts({
     "Wie viele Anfragen gleichzeitig beantwortet werden. Leer: Die Engine entscheidet.",
   ],
   parallelPlaceholder: ["automatic", "automatisch"],
-  allowHosts: ["Allowed hosts", "Erlaubte Hosts"],
+  allowHosts: ["Other names of this server", "Weitere Namen dieses Servers"],
   allowHostsHint: [
-    "Other names that requests can use for this server, such as host.docker.internal. One per line.",
-    "Weitere Namen, unter denen Anfragen den Server erreichen, etwa host.docker.internal. Einer je Zeile.",
+    "Names under which other programs reach it, such as host.docker.internal. One per line.",
+    "Namen, unter denen andere Programme ihn erreichen, etwa host.docker.internal. Einer je Zeile.",
   ],
-  allowOrigins: ["Allowed origins", "Erlaubte Origins"],
+  allowOrigins: ["Web pages that may use the server", "Webseiten, die den Server benutzen dürfen"],
   allowOriginsHint: [
-    "Web pages and apps that can use it, such as https://chat.example. One per line.",
-    "Webseiten und Apps, die ihn benutzen dürfen, etwa https://chat.example. Eine Origin je Zeile.",
+    "The beginning of their addresses, such as https://chat.example. One per line.",
+    "Der Anfang ihrer Adressen, etwa https://chat.example. Einer je Zeile.",
   ],
   problem: {
     port: ["Enter a whole number from 1 to 65,535.", "Geben Sie eine ganze Zahl von 1 bis 65.535 ein."],
@@ -232,8 +244,8 @@ export const serverText = texts({
       "Geben Sie je Zeile einen Hostnamen oder eine Adresse ohne Port ein; höchstens 64.",
     ],
     allowOrigins: [
-      "Enter one origin per line, such as https://chat.example, without a path; at most 64.",
-      "Geben Sie je Zeile eine Origin wie https://chat.example ohne Pfad ein; höchstens 64.",
+      "Enter one address per line, such as https://chat.example, without a path; at most 64.",
+      "Geben Sie je Zeile eine Adresse wie https://chat.example ohne Pfad ein; höchstens 64.",
     ],
     parallel: [
       "Enter a whole number from 1 to 256, or leave it empty.",

@@ -9,11 +9,14 @@ import { samplingOf, settingsOf } from "./generation-settings.ts";
 import { chooseModel } from "../model/choose-model.ts";
 import { modelBudget, openModel } from "../model/open-model.ts";
 
-const help = `/clear  forget the conversation
-/tools  list the tools that the model may call
-/exit   end the chat (or press Ctrl-D)
-/help   show this list
-Ctrl-C  stop a reply; at the prompt, end the chat
+const help = `/clear     forget the conversation
+/tools     list the tools that the model may call
+/exit      end the chat (or press Ctrl-D)
+/help      show this list
+Ctrl-C     stop a reply, which stays in the conversation; at the prompt, end the chat
+Alt+Enter  begin a new line; so does a \\ before Enter
+"""        begin a message of several lines; the next """ ends it
+A pasted text is one message, however many lines it has.
 `;
 
 /** Returns the exit code. Throws CliError for a model that cannot chat, and what loading throws. */
@@ -84,8 +87,8 @@ async function converse(chat: Chat, context: CommandContext): Promise<void> {
   let replying: AbortController | undefined;
   input.onInterrupt(() => (replying === undefined ? input.close() : replying.abort(replyStopped)));
   shutdown.signal.addEventListener("abort", () => input.close(), { once: true });
-  for await (const line of input.lines()) {
-    const text = line.trim();
+  for await (const message of input.messages()) {
+    const text = message.trim();
     if (text === "/exit") break;
     if (text.startsWith("/")) runChatCommand(text, chat, context);
     else if (text !== "") {
@@ -116,13 +119,16 @@ async function reply(
   { stderr, engine, signal }: CommandContext & { signal: AbortSignal },
 ): Promise<void> {
   const { EngineError } = await engine();
+  const { messages: before } = session;
   try {
-    for await (const piece of session.send(message, { signal })) output.write(piece);
+    for await (const piece of session.send(message, { signal, keepStopped: true })) output.write(piece);
     output.write("\n");
   } catch (error) {
     output.write("\n");
-    if (error === replyStopped) stderr.write("(stopped; this message is forgotten)\n");
-    else if (EngineError.is(error) && error.code === "context_length_exceeded") {
+    if (error === replyStopped) {
+      const isKept = session.messages !== before;
+      stderr.write(isKept ? "(stopped)\n" : "(stopped before it began; this message is forgotten)\n");
+    } else if (EngineError.is(error) && error.code === "context_length_exceeded") {
       stderr.write(`${error.message} Use /clear to start over.\n`);
     } else throw error;
   }

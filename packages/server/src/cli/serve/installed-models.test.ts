@@ -54,8 +54,15 @@ describe("installed models", () => {
     const { context } = testWorld({ engine: scriptedEngine({}, overrides) });
     const known = await installedModels(context, () => resolveConfig({ flags: {}, env: {} }).engine).known();
     expect(known.map(({ listed }) => listed)).toEqual([
-      { format: "gguf", sha256: "ab12", lastUsedAt, isRemovable: true, traits },
-      { format: "mlx", sha256: null, lastUsedAt: null, isRemovable: false, traits: undefined },
+      { format: "gguf", sha256: "ab12", lastUsedAt, isRemovable: true, isImported: false, traits },
+      {
+        format: "mlx",
+        sha256: null,
+        lastUsedAt: null,
+        isRemovable: false,
+        isImported: false,
+        traits: undefined,
+      },
     ]);
   });
 

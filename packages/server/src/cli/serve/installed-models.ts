@@ -50,7 +50,14 @@ export function installedModels(
     };
     return {
       ...usual,
-      listed: { format, sha256, lastUsedAt, isRemovable: isRemovable(installed), traits },
+      listed: {
+        format,
+        sha256,
+        lastUsedAt,
+        isRemovable: isRemovable(installed),
+        isImported: installed.place === "import",
+        traits,
+      },
       prepare: (request) => orShorter(request, (known) => known.prepare(request)),
       forecast: (request) => orShorter(request, (known) => known.forecast(request)),
     };

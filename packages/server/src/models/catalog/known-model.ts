@@ -25,6 +25,8 @@ export interface ListedModel {
   sha256: string | null;
   lastUsedAt: Date | null;
   isRemovable: boolean;
+  /** Whether its files were imported where they are, so that removing it keeps them. */
+  isImported: boolean;
   /** Absent until its file has been read. */
   traits?: ModelTraits | undefined;
 }

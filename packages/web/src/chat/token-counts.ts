@@ -1,0 +1,78 @@
+// How many tokens the parts of a draft have, so that a message that is too long is noticed before it is sent.
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+
+import { openPath } from "../chats/chat-store.ts";
+import type { Attachment } from "../chats/conversation.ts";
+import { client, modelOf } from "../connection/connection.ts";
+import { fileText } from "../replies/chat-request.ts";
+import { currentChoice } from "./current-chat.ts";
+import { draftOf } from "./drafts.ts";
+
+export type TextAttachment = Extract<Attachment, { kind: "text" }>;
+
+/** By model and attachment. */
+const counted = signal<ReadonlyMap<string, number>>(new Map());
+
+/** A token of most texts is about this long: fewer characters in most languages than in English. */
+const charactersPerToken = 4;
+
+function keyOf(model: string, { id }: TextAttachment): string {
+  return `${model}\n${id}`;
+}
+
+/** The tokens of an attachment for the first chosen model; undefined while they are counted, and if the model is not loaded. */
+export function useTokenCount(attachment: TextAttachment): number | undefined {
+  const [model] = currentChoice.value.models;
+  // Counting would load a model, which the user has not asked for.
+  const counting = model !== undefined && modelOf(model)?.status === "loaded" ? model : undefined;
+  useEffect(() => {
+    if (counting === undefined || counted.peek().has(keyOf(counting, attachment))) return undefined;
+    const stop = new AbortController();
+    void count(counting, attachment, stop.signal);
+    return () => stop.abort();
+  }, [counting, attachment]);
+  return counting === undefined ? undefined : counted.value.get(keyOf(counting, attachment));
+}
+
+async function count(model: string, attachment: TextAttachment, signal: AbortSignal): Promise<void> {
+  const content = fileText(attachment.name, attachment.text);
+  try {
+    const { count: tokens } = await client.tokenize({ model, content, add_special: false }, { signal });
+    counted.value = new Map(counted.value).set(keyOf(model, attachment), tokens);
+  } catch {
+    // The estimate stays.
+  }
+}
+
+/** A draft that does not fit, in tokens; null if it fits, or if nothing is known of the context. */
+export function tooLongDraft(id: string): { draft: number; left: number; all: number } | null {
+  const [model] = currentChoice.value.models;
+  const known = model === undefined ? undefined : modelOf(model);
+  const all = known?.context_length ?? known?.context_length_train ?? null;
+  if (model === undefined || all === null) return null;
+  const { text, attachments } = draftOf(id);
+  const files = attachments.reduce(
+    (sum, each) => (each.kind === "text" ? sum + attachmentTokens(model, each) : sum),
+    0,
+  );
+  const draft = files + Math.ceil(text.length / charactersPerToken);
+  const left = Math.max(0, all - (usedTokens() ?? 0));
+  return draft > left ? { draft, left, all } : null;
+}
+
+function attachmentTokens(model: string, attachment: TextAttachment): number {
+  return (
+    counted.value.get(keyOf(model, attachment)) ?? Math.ceil(attachment.text.length / charactersPerToken)
+  );
+}
+
+/** Tokens of the open path up to its last reply, as the server counted them; null before the first. */
+export function usedTokens(): number | null {
+  const last = openPath.value.findLast(
+    (message) => message.role === "assistant" && message.reply.figures !== null,
+  );
+  if (last?.role !== "assistant" || last.reply.figures === null) return null;
+  const { promptTokens, completionTokens } = last.reply.figures;
+  return promptTokens === null ? null : promptTokens + completionTokens;
+}
