@@ -38,8 +38,8 @@ describe("largerContext", () => {
   });
 
   it("offers what a long text and its reply need", () => {
-    expect(largerContext(1_024, { max: 131_072, needed: 90_444 })).toBe(92_160);
-    expect(largerContext(1_024, { max: 91_136, needed: 90_444 })).toBe(91_136);
+    expect(largerContext(1_024, { max: 131_072, needed: 90_444 })).toBe(91_136);
+    expect(largerContext(1_024, { max: 90_900, needed: 90_444 })).toBeNull();
   });
 
   it("offers nothing that the text would not fit into", () => {

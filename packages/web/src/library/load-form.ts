@@ -45,7 +45,7 @@ export function loadOptionsOf({
 const contextStep = 1_024;
 
 /** Left for the reply in a context that is offered for a text. */
-const replyTokens = 1_024;
+const replyTokens = 512;
 
 /**
  * The context to offer when one of `now` tokens is full: twice as long, or what the text of `needed` tokens and a reply need, or as long as
