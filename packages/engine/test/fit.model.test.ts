@@ -104,9 +104,7 @@ describe("fitting a model into memory", () => {
     // Eight requests of the default length share so many cells that one may have them all.
     const grown = await fitModel(file, { threads: 1 }, { budget: plenty });
     expect(grown).toMatchObject({ isReduced: false, isDefault: false, options: { contextLength: 32_768 } });
-    expect(grown.summary).toMatch(
-      /^on the processor, a context of 32,768 tokens, /,
-    );
+    expect(grown.summary).toMatch(/^on the processor, a context of 32,768 tokens, /);
     await using loaded = await load(file, grown.options);
     expect(loaded.model.info.contextLength).toBe(32_768);
     const given = await fitModel(file, { threads: 1, contextLength: 4096 }, { budget: plenty });
