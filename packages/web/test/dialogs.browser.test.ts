@@ -175,7 +175,7 @@ it("open by the keyboard, trap the focus, and return it", async () => {
     if (opening.first !== undefined) {
       const firstThing = page.getByRole("dialog").getByRole(opening.first.role, { name: opening.first.name });
       await expect
-        .poll(() => firstThing.evaluate((it) => it === document.activeElement), { message: name })
+        .poll(() => firstThing.evaluate((box) => box === document.activeElement), { message: name })
         .toBe(true);
     }
     if (opening.role === "dialog") {

@@ -35,10 +35,10 @@ export function useTokenCount(attachment: TextAttachment): number | undefined {
   return counting === undefined ? undefined : counted.value.get(keyOf(counting, attachment));
 }
 
-async function count(model: string, attachment: TextAttachment, signal: AbortSignal): Promise<void> {
+async function count(model: string, attachment: TextAttachment, end: AbortSignal): Promise<void> {
   const content = fileText(attachment.name, attachment.text);
   try {
-    const { count: tokens } = await client.tokenize({ model, content, add_special: false }, { signal });
+    const { count: tokens } = await client.tokenize({ model, content, add_special: false }, { signal: end });
     counted.value = new Map(counted.value).set(keyOf(model, attachment), tokens);
   } catch {
     // The estimate stays.

@@ -92,30 +92,39 @@ export function Menu({ label, icon, children, items, size = "medium", search }: 
         )}
         <div role="menu" tabIndex={-1} aria-label={label}>
           {shown.map((item) => (
-            <button
+            <MenuButton
               key={item.label}
-              type="button"
-              role={item.isChosen === undefined ? "menuitem" : "menuitemradio"}
-              aria-checked={item.isChosen}
-              tabIndex={-1}
-              class={`menu-item ${item.isDangerous === true ? "danger" : ""}`}
-              disabled={item.isDisabled === true}
+              item={item}
               onClick={() => {
                 list.current?.hidePopover();
                 item.onSelect();
               }}
-            >
-              {item.icon !== undefined && <Icon name={item.icon} size={18} />}
-              <span>
-                {item.label}
-                {item.note !== undefined && <span class="menu-note">{item.note}</span>}
-              </span>
-              {item.isChosen === true && <Icon name="check" size={16} />}
-            </button>
+            />
           ))}
         </div>
       </div>
     </>
+  );
+}
+
+function MenuButton({ item, onClick }: { item: MenuItem; onClick: () => void }) {
+  return (
+    <button
+      type="button"
+      role={item.isChosen === undefined ? "menuitem" : "menuitemradio"}
+      aria-checked={item.isChosen}
+      tabIndex={-1}
+      class={`menu-item ${item.isDangerous === true ? "danger" : ""}`}
+      disabled={item.isDisabled === true}
+      onClick={onClick}
+    >
+      {item.icon !== undefined && <Icon name={item.icon} size={18} />}
+      <span>
+        {item.label}
+        {item.note !== undefined && <span class="menu-note">{item.note}</span>}
+      </span>
+      {item.isChosen === true && <Icon name="check" size={16} />}
+    </button>
   );
 }
 
