@@ -13,7 +13,7 @@ import { type Rules, SchemaError } from "./rules.ts";
 /** Maximum number of states of an automaton: each becomes a rule of the grammar. */
 export const statesMax = 3_000;
 
-interface Edge {
+export interface Edge {
   readonly set: CharacterSet;
   readonly to: number;
 }
@@ -168,7 +168,7 @@ function sourcesOf(automaton: Automaton): number[][] {
 }
 
 /** Without the states from which no text ends. */
-function trimmed(states: readonly State[]): Automaton {
+export function trimmed(states: readonly State[]): Automaton {
   const sources = sourcesOf(states);
   const alive = new Set(
     states.flatMap(({ accepts, tail }, index) =>

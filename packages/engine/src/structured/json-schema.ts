@@ -107,13 +107,8 @@ class SchemaWriter implements ValueWriter {
       ...chosen.strings.map((each) => this.#string(each)),
       ...chosen.numbers.map((each) =>
         this.relaxed(
-          () => numberRule(each, this.reader.strings.languages, this.rules),
-          () =>
-            numberRule(
-              { ...each, multiples: [], noMultiples: [] },
-              this.reader.strings.languages,
-              this.rules,
-            ),
+          () => numberRule(each, this.rules),
+          () => numberRule({ ...each, multiples: [], noMultiples: [] }, this.rules),
         ),
       ),
       ...(chosen.booleans.length === 2

@@ -14,7 +14,8 @@ export type Place = "anywhere" | "ends" | "words";
 
 export type Language = Common &
   (
-    | { readonly kind: "nothing" | "empty" }
+    | { readonly kind: "nothing" }
+    | { readonly kind: "empty" }
     | { readonly kind: "characters"; readonly set: CharacterSet }
     | { readonly kind: "concatenation"; readonly first: Language; readonly rest: Language }
     | { readonly kind: "union" | "intersection"; readonly parts: readonly Language[] }
@@ -26,9 +27,9 @@ export type Language = Common &
         readonly max: number | undefined;
       }
     | { readonly kind: "assertion"; readonly what: Assertion }
-    /** Decimal digits of a number that leaves `remainder` when appended to what has been read. */
-    | { readonly kind: "multiple"; readonly of: number; readonly remainder: number }
   );
+
+type Composed = Exclude<Language, { kind: "nothing" | "empty" | "characters" | "assertion" }>;
 
 /** What a place in a text is next to. */
 export type Neighbour = "nothing" | "word" | "other";
@@ -47,6 +48,8 @@ export class Languages {
   readonly #rules: Rules;
   readonly #known = new Map<string, Language>();
   readonly #firsts = new Map<Language, readonly CharacterSet[]>();
+  /** By the character and what comes before it. */
+  readonly #derivatives = new Map<Language, Map<number, Language>>();
 
   constructor(rules: Rules) {
     this.#rules = rules;
@@ -114,17 +117,26 @@ export class Languages {
     return this.#make(`^${what}`, { kind: "assertion", what }, place);
   }
 
-  multiple(of: number, remainder = 0): Language {
-    return this.#make(`%${of},${remainder}`, { kind: "multiple", of, remainder }, "anywhere");
-  }
-
   /** What may follow `character`, which comes after `before`. */
   derivative(language: Language, character: number, before: Neighbour): Language {
+    this.#rules.spend(1);
+    if (language.kind === "nothing" || language.kind === "empty" || language.kind === "assertion")
+      return this.nothing;
+    if (language.kind === "characters") return contains(language.set, character) ? this.empty : this.nothing;
+    const known = this.#derivatives.get(language) ?? new Map<number, Language>();
+    const key = neighbours.length * character + neighbours.indexOf(before);
+    const found = known.get(key);
+    if (found !== undefined) return found;
     this.#rules.spend(stepsPerExpression);
+    const derivative = this.#newDerivative(language, character, before);
+    known.set(key, derivative);
+    this.#derivatives.set(language, known);
+    return derivative;
+  }
+
+  #newDerivative(language: Composed, character: number, before: Neighbour): Language {
     const derive = (each: Language): Language => this.derivative(each, character, before);
     switch (language.kind) {
-      case "characters":
-        return contains(language.set, character) ? this.empty : this.nothing;
       case "concatenation": {
         const first = this.concatenation(derive(language.first), language.rest);
         if (!isNullable(language.first, before, neighbourOf(character))) return first;
@@ -141,15 +153,6 @@ export class Languages {
         const more = this.repetition(item, Math.max(0, min - 1), max === undefined ? undefined : max - 1);
         return this.concatenation(derive(item), more);
       }
-      case "multiple": {
-        const digit = character - 0x30;
-        if (digit < 0 || digit > 9) return this.nothing;
-        return this.multiple(language.of, (language.remainder * 10 + digit) % language.of);
-      }
-      case "nothing":
-      case "empty":
-      case "assertion":
-        return this.nothing;
     }
   }
 
@@ -179,8 +182,6 @@ export class Languages {
         return this.firsts(language.of);
       case "repetition":
         return this.firsts(language.item);
-      case "multiple":
-        return digits;
       case "assertion":
       case "nothing":
       case "empty":
@@ -216,10 +217,6 @@ export class Languages {
   }
 }
 
-const digits: readonly CharacterSet[] = Array.from({ length: 10 }, (_, digit) => [
-  [0x30 + digit, 0x30 + digit],
-]);
-
 export function neighbourOf(character: number): Neighbour {
   return contains(word, character) ? "word" : "other";
 }
@@ -241,8 +238,6 @@ export function isNullable(language: Language, before: Neighbour, after: Neighbo
       return language.min === 0 || isNullable(language.item, before, after);
     case "assertion":
       return holds(language.what, before, after);
-    case "multiple":
-      return language.remainder === 0;
     case "nothing":
     case "characters":
       return false;

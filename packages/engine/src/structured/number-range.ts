@@ -17,29 +17,33 @@ const largest = 10 ** digitsMax - 1;
 
 /** GBNF for the integers within the bounds; undefined if there are none. */
 export function integersWithin(bounds: Bounds): string | undefined {
-  return either(wholesWithin(bounds).map(({ sign, digits }) => (sign === "-" ? minus(digits) : digits)));
+  return either(
+    wholesWithin(bounds).map(({ sign, low, high }) => {
+      const digits = wholeFrom(low, high);
+      return sign === "-" ? minus(digits) : digits;
+    }),
+  );
 }
 
-/** The digits of the integers within the bounds, as regular expressions. */
-export function wholeDigits(bounds: Bounds): { sign: "" | "-"; pattern: string }[] {
-  return wholesWithin(bounds).map(({ sign, digits }) => ({
-    sign,
-    pattern: digits.replaceAll(/["\s]/g, ""),
-  }));
+/** The integers within the bounds by their number of digits: the lowest and the highest of each. */
+export function wholesOfLength(bounds: Bounds): { sign: "" | "-"; low: string; high: string }[] {
+  return wholesWithin(bounds).flatMap(({ sign, low, high }) =>
+    lengthsWithin(low, high).map(([first, last]) => ({ sign, low: first, high: last })),
+  );
 }
 
 /** GBNF for the numbers with a fraction that is not 0. They have few digits, so that none is rounded to an integer. */
 export const fractions = `"-"? ("0" | [1-9] [0-9]{0,8}) "." [0-9]{0,5} [1-9]`;
 
-function wholesWithin({ min, max }: Bounds): { sign: "" | "-"; digits: string }[] {
+/** The integers within the bounds, without their sign. */
+function wholesWithin({ min, max }: Bounds): { sign: "" | "-"; low: number; high: number }[] {
   const least = min === undefined ? -largest : Math.ceil(min.value) + (isOpenAt(min, Math.ceil) ? 1 : 0);
   const most = max === undefined ? largest : Math.floor(max.value) - (isOpenAt(max, Math.floor) ? 1 : 0);
   const [low, high] = [Math.max(least, -largest), Math.min(most, largest)];
   if (low > high) return [];
-  const negative = low < 0 ? wholeFrom(Math.max(1, -high), -low) : "";
   return [
-    ...(negative === "" ? [] : [{ sign: "-", digits: negative } as const]),
-    ...(high < 0 ? [] : [{ sign: "", digits: wholeFrom(Math.max(0, low), high) } as const]),
+    ...(low < 0 ? [{ sign: "-", low: Math.max(1, -high), high: -low } as const] : []),
+    ...(high < 0 ? [] : [{ sign: "", low: Math.max(0, low), high } as const]),
   ];
 }
 
@@ -182,14 +186,20 @@ function oneDigit(
 
 /** The digits of integers from `low` to `high`, both at least 0. */
 function wholeFrom(low: number, high: number): string {
-  const expressions: string[] = [];
+  return lengthsWithin(low, high)
+    .map(([first, last]) => sameLength(first, last))
+    .join(" | ");
+}
+
+/** The lowest and the highest number of each length. */
+function lengthsWithin(low: number, high: number): [low: string, high: string][] {
+  const lengths: [low: string, high: string][] = [];
   for (let start = low; start <= high;) {
-    const digits = String(start).length;
-    const end = Math.min(high, 10 ** digits - 1);
-    expressions.push(sameLength(String(start), String(end)));
+    const end = Math.min(high, 10 ** String(start).length - 1);
+    lengths.push([String(start), String(end)]);
     start = end + 1;
   }
-  return expressions.join(" | ");
+  return lengths;
 }
 
 /** Digits between two texts of the same length. */

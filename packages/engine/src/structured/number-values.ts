@@ -1,18 +1,7 @@
 // Sets of numbers by the keywords that restrict them: how they intersect, what one lacks of another, and their GBNF.
-import { automatonOf } from "./automaton.ts";
-import { automatonRule } from "./automaton-rules.ts";
-import { inText } from "./character-set.ts";
 import { anyInteger, anyNumber } from "./json-text.ts";
-import type { Languages } from "./language.ts";
-import {
-  fractions,
-  integersWithin,
-  numbersWithin,
-  wholeDigits,
-  type Bound,
-  type Bounds,
-} from "./number-range.ts";
-import { compiledText } from "./pattern.ts";
+import { multiplesRule } from "./multiples.ts";
+import { fractions, integersWithin, numbersWithin, type Bound, type Bounds } from "./number-range.ts";
 import { literal, type Rules } from "./rules.ts";
 import { cannotEnforce } from "./schema-errors.ts";
 
@@ -117,13 +106,13 @@ function between(values: readonly number[]): NumberValues[] {
 }
 
 /** GBNF for the numbers; undefined if there are none. Throws a SchemaError. */
-export function numberRule(set: NumberValues, languages: Languages, rules: Rules): string | undefined {
+export function numberRule(set: NumberValues, rules: Rules): string | undefined {
   if (set.values !== undefined) {
     rules.spend(set.values.length);
     return set.values.map((value) => literal(JSON.stringify(value))).join(" | ");
   }
   const { kind, min, max } = ofIntegers(set);
-  if (set.multiples.length + set.noMultiples.length > 0) return multiplesRule(set, languages, rules);
+  if (set.multiples.length + set.noMultiples.length > 0) return remainderRule(set, rules);
   if (kind === "fraction") {
     if (min !== undefined || max !== undefined)
       throw cannotEnforce("minimum and maximum of numbers that are not integers cannot be enforced");
@@ -140,20 +129,12 @@ function ofIntegers(set: NumberValues): NumberValues {
   return isWhole ? { ...set, kind: "integer" } : set;
 }
 
-/** Integers are followed digit by digit, with their remainders. */
-function multiplesRule(set: NumberValues, languages: Languages, rules: Rules): string | undefined {
+function remainderRule(set: NumberValues, rules: Rules): string | undefined {
   const { kind, min, max, multiples, noMultiples } = ofIntegers(set);
-  if (multiples.every((multiple) => multiple === 1) && noMultiples.length === 0)
-    return numberRule({ ...set, kind: "integer", multiples: [] }, languages, rules);
   if (kind !== "integer" || ![...multiples, ...noMultiples].every((each) => Number.isInteger(each)))
     throw cannotEnforce("multipleOf cannot be enforced for numbers that are not integers");
-  const signed = wholeDigits({ min, max }).map(({ sign, pattern }) => {
-    const digits = languages.intersection([
-      compiledText(pattern, languages, rules),
-      ...multiples.map((multiple) => languages.multiple(multiple)),
-      ...noMultiples.map((multiple) => languages.complement(languages.multiple(multiple))),
-    ]);
-    return languages.concatenation(languages.text(sign), digits);
-  });
-  return automatonRule(automatonOf(languages.union(signed), languages, rules), inText, rules);
+  if (noMultiples.includes(1)) return undefined;
+  const others = multiples.filter((multiple) => multiple !== 1);
+  if (others.length + noMultiples.length === 0) return numberRule({ ...set, kind, multiples: [] }, rules);
+  return multiplesRule({ min, max }, { multiples: others, noMultiples }, rules);
 }

@@ -111,10 +111,11 @@ export function objectsWithout(
     ...(other.min > 0 ? [{ ...base, max: lesser(base.max, other.min - 1) }] : []),
     ...(other.max === undefined ? [] : [{ ...base, min: Math.max(base.min, other.max + 1) }]),
   ].filter(({ min, max }) => max === undefined || min <= max);
-  const isVague = other.names.length > 0 || (own.size === 0 && other.layers.some(isAboutOthers));
-  if (outside.length === 0 && isVague)
+  const left = outside.filter((set) => !hasNoObjects(set, context));
+  const isVague = other.names.length > 0 || other.layers.some(isAboutOthers);
+  if (left.length === 0 && isVague)
     throw cannotEnforce("propertyNames and additionalProperties cannot be enforced inside not, oneOf and if");
-  return outside.filter((set) => !hasNoObjects(set, context));
+  return left;
 }
 
 function isAboutOthers({ patterns, additional }: Layer): boolean {

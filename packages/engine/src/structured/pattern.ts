@@ -28,11 +28,6 @@ export function textMatching(pattern: string, rules: Rules): string {
   return rule;
 }
 
-/** The texts that match as a whole. */
-export function compiledText(pattern: string, languages: Languages, rules: Rules): Language {
-  return compiled(readPattern(pattern, rules), languages.empty, languages);
-}
-
 /** The texts of which a part matches. */
 export function languageOf(node: PatternNode, languages: Languages): Language {
   return languages.concatenation(languages.any, compiled(node, languages.any, languages));

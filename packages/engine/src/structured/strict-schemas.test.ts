@@ -326,6 +326,12 @@ const rows: readonly Row[] = [
     ["-24", "0", "12", "96"],
     ["6", "4", "-36", "108"],
   ],
+  [
+    "multiples with long remainders",
+    { type: "integer", multipleOf: 60, minimum: 1, not: { multipleOf: 7 } },
+    ["60", "123000"],
+    ["420", "61", "0"],
+  ],
   ["multiples of 1", { type: "number", multipleOf: 1 }, ["5", "-3"], ["5.5"]],
   [
     "different items of a list",
@@ -395,6 +401,16 @@ describe("a strict schema is refused", () => {
     [{ type: "string", pattern: String.raw`^(a)\1$`, format: "email" }, "pattern"],
     [{ type: "string", pattern: "^(ab|a|[ab]{2,9}c)*$", maxLength: 100_000 }, "states"],
     [{ type: "number", multipleOf: 0.01 }, "multipleOf"],
+    [
+      {
+        type: "object",
+        properties: { a: true },
+        not: { additionalProperties: { type: "string" } },
+        required: ["a"],
+        allOf: [{ properties: { a: { type: "string" } } }],
+      },
+      "additionalProperties",
+    ],
     [{ type: "array", items: { type: "string" }, uniqueItems: true }, "uniqueItems"],
     [{ type: "object", unevaluatedProperties: false }, "unevaluatedProperties"],
     [{ type: "object", minProperties: 2 }, "minProperties"],

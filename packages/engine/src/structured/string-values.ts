@@ -37,6 +37,8 @@ export class StringReader {
   readonly rules: Rules;
   readonly #nodes = new Map<string, PatternNode>();
   readonly #languages = new Map<string, Language>();
+  /** What was written for sets of strings. */
+  readonly written = new Map<string, string>();
 
   constructor(rules: Rules) {
     this.rules = rules;
@@ -144,8 +146,15 @@ export function stringRule(set: StringValues, reader: StringReader): string | un
     rules.spend(set.values.length);
     return set.values.map((value) => literal(JSON.stringify(value))).join(" | ");
   }
+  const key = JSON.stringify(set);
+  rules.spendOnText(key);
+  const known = reader.written.get(key);
+  if (known !== undefined) return known;
   const text = directText(set, reader) ?? automatonText(set, reader);
-  return text === undefined ? undefined : String.raw`"\"" (${text}) "\""`;
+  if (text === undefined) return undefined;
+  const rule = rules.add(String.raw`"\"" (${text}) "\""`);
+  reader.written.set(key, rule);
+  return rule;
 }
 
 /** GBNF without an automaton: for a length, a format or a pattern alone. */
