@@ -27,9 +27,11 @@ interface Tally {
   broken: number;
   unjudged: number;
   texts: number;
+  /** Texts of the rules that the engine gives up on, because the grammar is too ambiguous. */
+  lost: number;
   unsound: number;
 }
-const tally: Tally = { schemas: 0, refused: 0, broken: 0, unjudged: 0, texts: 0, unsound: 0 };
+const tally: Tally = { schemas: 0, refused: 0, broken: 0, unjudged: 0, texts: 0, lost: 0, unsound: 0 };
 await using walks = new Walks();
 if (options.bench !== undefined) {
   const folder = path.join(options.bench, "maskbench", "data");
@@ -64,6 +66,8 @@ async function count(name: string, schema: SchemaObject): Promise<void> {
     return;
   }
   tally.texts += verdict.texts;
+  tally.lost += verdict.lost.length;
+  if (verdict.lost.length > 0) process.stdout.write(`lost\t${name}\t${verdict.lost.length}\n`);
   if (verdict.texts === 0) process.stdout.write(`empty\t${name}\n`);
   if (verdict.unsound.length === 0) return;
   tally.unsound += verdict.unsound.length;

@@ -17,7 +17,7 @@ export type Verdict =
   | { kind: "broken"; why: string }
   /** ajv makes nothing of the schema. */
   | { kind: "unjudged" }
-  | { kind: "judged"; texts: number; distinct: number; unsound: Unsound[] };
+  | { kind: "judged"; texts: number; distinct: number; lost: string[]; unsound: Unsound[] };
 
 export interface JudgeOptions {
   /** Walks through the grammar. */
@@ -45,7 +45,7 @@ export async function judge(schema: SchemaObject, walks: Walks, options: JudgeOp
   if (broken !== undefined) return { kind: "broken", why: broken };
   const validator = validatorOf(schema, options.drafts);
   if (validator === undefined) return { kind: "unjudged" };
-  const texts = await walks.draw(options.texts, options.seed);
+  const { texts, lost } = await walks.draw(options.texts, options.seed);
   const distinct = new Set(texts);
   const unsound: Unsound[] = [];
   for (const text of distinct) {
@@ -56,6 +56,7 @@ export async function judge(schema: SchemaObject, walks: Walks, options: JudgeOp
     kind: "judged",
     texts: texts.length,
     distinct: distinct.size,
+    lost,
     unsound,
   };
 }

@@ -37,14 +37,14 @@ export class Walks {
     return problem.length === 0 ? undefined : problem.toString();
   }
 
-  /** Texts that the grammar admits; none if there are none. */
-  async draw(count: number, seed: number): Promise<string[]> {
+  /** Texts that the grammar admits; none if there are none. And those of its rules' texts that the engine does not admit. */
+  async draw(count: number, seed: number): Promise<{ texts: string[]; lost: string[] }> {
     const replies = Array.from({ length: count }, () => this.#reply());
     this.#child.stdin.write(Buffer.concat([Buffer.from("W"), numberOf(count), numberOf(seed)]));
     const texts = await Promise.all(replies);
-    const wrong = texts.find((text) => text[0] === notAdmitted);
-    if (wrong !== undefined) throw new Error(`The engine does not admit ${wrong.subarray(1).toString()}`);
-    return texts.filter((text) => text[0] !== noText).map(String);
+    const lost = texts.filter((text) => text[0] === notAdmitted).map((text) => text.toString("utf8", 1));
+    const drawn = texts.filter((text) => text[0] !== noText && text[0] !== notAdmitted).map(String);
+    return { texts: drawn, lost };
   }
 
   /** Whether the grammar admits this text. */
