@@ -150,6 +150,12 @@ describe("what a generation is asked", () => {
     expect([...(log.requests[0]?.sampling.logitBias ?? [])]).toEqual([7, -Infinity, 8, 1.5]);
   });
 
+  it("takes a random seed for -1, and another one each time", async () => {
+    const { model, log } = await scriptedModel();
+    for (let i = 0; i < 4; i++) await model.generate({ prompt: "x", seed: -1 });
+    expect(new Set(log.requests.map(({ sampling }) => sampling.seed)).size).toBe(4);
+  });
+
   it("has the defaults of the library interface", async () => {
     const { model, log } = await scriptedModel();
     await model.generate({ prompt: "x" });

@@ -40,9 +40,9 @@ export function toNativeSampling(
   };
 }
 
-/** Folds any safe integer into the sampler's 32 bits; both halves count, so that large seeds differ too. */
+/** Folds any safe integer except -1 into the sampler's 32 bits; both halves count, so that large seeds differ too. */
 function foldSeed(seed: number | undefined): number {
-  if (seed === undefined) return randomInt(0x1_0000_0000);
+  if (seed === undefined || seed === -1) return randomInt(0x1_0000_0000);
   const high = Math.floor(seed / 0x1_0000_0000);
   return ((seed % 0x1_0000_0000) ^ high) >>> 0;
 }

@@ -42,7 +42,10 @@ export const Sampling = z
     presencePenalty: z.number().min(-2).max(2).default(0),
     /** Subtracted for each occurrence, -2 to 2; 0, the default, is off. */
     frequencyPenalty: z.number().min(-2).max(2).default(0),
-    /** The same seed and request give the same text. Default: random. The sampler uses 32 bits, folded from any safe integer. */
+    /**
+     * The same seed and request give the same text; -1 is a random one. Default: random. The sampler uses 32 bits, folded from any safe
+     * integer.
+     */
     seed: z.int().optional(),
     /**
      * Token ids, each with a number that is added to its logit, -100 to 100; -100 bans the token. Or pairs of a token id, or a text that

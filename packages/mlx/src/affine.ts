@@ -18,7 +18,7 @@ export interface AffineRows {
 export function unpackCodes(packed: Uint8Array, bits: number): Uint8Array {
   const codes = new Uint8Array((packed.length * 8) / bits);
   if (bits === 8) codes.set(packed);
-  else if (bits === 2 || bits === 4) unpackBytes(packed, bits, codes);
+  else if (bits === 1 || bits === 2 || bits === 4) unpackBytes(packed, bits, codes);
   else if (bits === 3 || bits === 6) unpackThrees(packed, bits, codes);
   else unpackAny(packed, bits, codes);
   return codes;

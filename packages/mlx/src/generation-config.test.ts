@@ -30,6 +30,18 @@ test("becomes llama.cpp's keys", async () => {
   ]);
 });
 
+test("becomes llama.cpp's list of tokens that are never sampled", async () => {
+  const made = async (suppressed: unknown) =>
+    samplingMetadata(await folderWith(JSON.stringify({ suppress_tokens: suppressed })));
+  expect(await made([258883, 258882])).toEqual([
+    ["tokenizer.ggml.suppress_tokens", { type: "int32", values: [258883, 258882] }],
+  ]);
+  expect(await made([])).toEqual([]);
+  expect(await made(null)).toEqual([]);
+  for (const wrong of ["7", [1.5], [-1], [2 ** 31], {}])
+    await expect(made(wrong)).rejects.toMatchObject({ code: "mlx_malformed" });
+});
+
 test.each([undefined, "{}", "[]", '{"temperature": null, "top_k": 1.5, "top_p": "high"}'])(
   "%s says nothing",
   async (text) => {

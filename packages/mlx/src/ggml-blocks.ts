@@ -1,12 +1,14 @@
-// Writes affine weights in ggml's types (ggml-common.h: block_q4_1, block_q5_1, block_q8_0), and adds up the errors against the
+// Writes affine weights in ggml's types (ggml-common.h: block_q1_0, block_q4_1, block_q5_1, block_q8_0), and adds up the errors against the
 // source meanwhile.
 import { halfBits } from "@ingle/gguf";
 
 import { affineValues, type AffineRows } from "./affine.ts";
 import { halfValues, readFloats, writeFloats, type FloatType } from "./floats.ts";
 
-/** Weights per block of all three types. */
+/** Weights per block of all types but Q1_0. */
 const blockWeights = 32;
+const q10Weights = 128;
+const q10Bytes = 18;
 const q41Bytes = 20;
 const q51Bytes = 24;
 const q80Bytes = 34;
@@ -15,6 +17,30 @@ const q80CodeMax = 127;
 
 /** Writes the rows and adds the errors to the tally. */
 export type AffineEncoder = (rows: AffineRows, tally: ErrorTally) => Uint8Array;
+
+/**
+ * Keeps codes of 1 bit in groups of as many weights as a block has. It has one scale d in half precision and the values d and -d, so a
+ * group is exact if its scale is -2 times its bias. Those of another kind count as infinitely wrong.
+ */
+export const encodeQ10: AffineEncoder = ({ codes, scales, biases, groupSize }, tally) => {
+  const out = new Uint8Array((codes.length / q10Weights) * q10Bytes);
+  for (let group = 0, at = 0; group < scales.length; group += 1, at += q10Bytes) {
+    const scale = scales[group] ?? 0;
+    const bias = biases[group] ?? 0;
+    const written = halfBits(-bias);
+    out[at] = written & 0xff;
+    out[at + 1] = written >>> 8;
+    for (let i = 0; i < q10Weights; i += 1) {
+      const code = codes[group * q10Weights + i] ?? 0;
+      out[at + 2 + (i >>> 3)] = (out[at + 2 + (i >>> 3)] ?? 0) | (code << (i & 7));
+    }
+    tally.stepSquares += groupSize * scale * scale;
+    const error = scale === -2 * bias ? Math.abs((halfValues[written] ?? 0) + bias) : Infinity;
+    addErrors(tally, groupSize * error * error, error);
+  }
+  tally.weights += codes.length;
+  return out;
+};
 
 /** Keeps codes of up to 4 bits; a block has a scale and a bias in half precision. */
 export const encodeQ41: AffineEncoder = (rows, tally) => {

@@ -49,7 +49,7 @@ describe("a module with scales", () => {
     expect(outcome({ text_config: { quantization: usual } })).toBe("affine 4 64 128");
   });
 
-  it.each([2, 3, 4, 5, 6, 8])("may have %i bits", (bits) => {
+  it.each([1, 2, 3, 4, 5, 6, 8])("may have %i bits", (bits) => {
     for (const groupSize of [32, 64, 128]) {
       const quantization = { group_size: groupSize, bits };
       expect(outcome({ quantization }, { bits, groupSize })).toBe(`affine ${bits} ${groupSize} 128`);

@@ -45,7 +45,8 @@ export interface QuantizationSettings {
   readonly modules: ReadonlyMap<string, Settings | boolean>;
 }
 
-const affineBits = new Set([2, 3, 4, 5, 6, 8]);
+/** MLX itself has 2 bits and more; builds of 1 bit are of a fork that MLX was asked to merge, with the same layout and formula. */
+const affineBits = new Set([1, 2, 3, 4, 5, 6, 8]);
 const affineGroups = new Set([32, 64, 128]);
 const floatSizes: Readonly<Record<Exclude<QuantizationMode, "affine">, { bits: number; groupSize: number }>> =
   {

@@ -109,7 +109,7 @@ function madeGroups(bits: number, groupSize: number, round: (value: number) => n
 }
 
 const toHalf = (value: number): number => half(halfBits(value));
-const sizes = [2, 3, 4, 5, 6, 8].flatMap((bits) => [32, 64, 128].map((groupSize) => ({ bits, groupSize })));
+const sizes = [1, 2, 3, 4, 5, 6, 8].flatMap((bits) => [32, 64, 128].map((groupSize) => ({ bits, groupSize })));
 const small = sizes.filter(({ bits }) => bits <= 5);
 const large = sizes.filter(({ bits }) => bits > 5);
 
@@ -131,6 +131,20 @@ describe("affine weights of up to 5 bits", () => {
       expect(tally).toMatchObject({ weights: groups.length * groupSize, squares: 0, largest: 0 });
     },
   );
+
+  it("of 1 bit keep every value in an eighth of the bytes if there are only d and -d", () => {
+    const random = seeded(11);
+    const groups = Array.from({ length: rows * groupsOfRow }, () => {
+      const bias = toHalf(random() - 0.5);
+      return { scale: -2 * bias, bias, codes: Array.from({ length: 128 }, () => Math.round(random())) };
+    });
+    const tensor = tensorOf("affine", { bits: 1, groupSize: 128, dtype: "F16" });
+    const { type, bytes, tally } = store(tensor, affineRows(groups, 1, "F16"), true);
+    expect(type).toBe("Q1_0");
+    expect(bytes).toHaveLength(groups.length * 18);
+    expect(read(type, bytes, groups.length * 128)).toEqual(valuesOf(groups));
+    expect(tally).toMatchObject({ weights: groups.length * 128, squares: 0, largest: 0 });
+  });
 
   it("keep every value of usual bfloat16 scales", () => {
     const groups = madeGroups(4, 64, roundToBrain);

@@ -5,6 +5,7 @@ import {
   noErrors,
   type ErrorTally,
   encodeFloats,
+  encodeQ10,
   encodeQ41,
   encodeQ51,
   encodeQ80,
@@ -32,6 +33,7 @@ export const storedTypes = {
   BF16: { code: 30, fileType: 32 },
   MXFP4: { code: 39, fileType: 38 },
   NVFP4: { code: 40, fileType: 39 },
+  Q1_0: { code: 41, fileType: 40 },
 } as const;
 export type StoredType = keyof typeof storedTypes;
 
@@ -85,6 +87,9 @@ function plainStorage(from: FloatType, to: FloatType, add: number | undefined): 
 
 type QuantizedSource = Extract<Source, { kind: "quantized" }>;
 
+/** Weights per block of Q1_0. */
+const q10BlockWeights = 128;
+
 function affineStorages({ bits, groupSize, scales }: QuantizedSource, mustBeF32: boolean): Storage[] {
   const { dtype } = scales;
   if (!isFloatType(dtype)) throw new TypeError(`Scales of the type ${dtype} were not refused.`);
@@ -104,7 +109,9 @@ function affineStorages({ bits, groupSize, scales }: QuantizedSource, mustBeF32:
   });
   const floats = [storage("F16", encodeFloats("F16")), storage("F32", encodeFloats("F32"))];
   if (mustBeF32) return floats.slice(1);
-  if (bits <= 4) return [storage("Q4_1", encodeQ41), ...floats];
+  const q41 = storage("Q4_1", encodeQ41);
+  if (bits === 1 && groupSize === q10BlockWeights) return [storage("Q1_0", encodeQ10), q41, ...floats];
+  if (bits <= 4) return [q41, ...floats];
   if (bits === 5) return [storage("Q5_1", encodeQ51), ...floats];
   return [storage("Q8_0", encodeQ80), ...floats];
 }

@@ -12,6 +12,8 @@ export function ggmlValue(type: StoredType, bytes: Uint8Array, index: number): n
       return half(view.getUint16(2 * index, true));
     case "BF16":
       return single(view.getUint16(2 * index, true) << 16);
+    case "Q1_0":
+      return q10(view, 18 * Math.floor(index / 128), index % 128);
     case "Q4_1":
       return q41(view, 20 * Math.floor(index / 32), index % 32);
     case "Q5_1":
@@ -23,6 +25,11 @@ export function ggmlValue(type: StoredType, bytes: Uint8Array, index: number): n
     case "NVFP4":
       return nvfp4(view, 36 * Math.floor(index / 64), index % 64);
   }
+}
+
+function q10(view: DataView, at: number, j: number): number {
+  const d = half(view.getUint16(at, true));
+  return Math.floor(view.getUint8(at + 2 + Math.floor(j / 8)) / 2 ** (j % 8)) % 2 === 1 ? d : -d;
 }
 
 function q41(view: DataView, at: number, j: number): number {

@@ -100,7 +100,7 @@ export const samplingFields = {
       .max(seedMax, seedRule)
       .refine((value) => Number.isInteger(value), seedRule)
       .meta({ type: "integer" }),
-    "The same seed and request give the same reply; random if absent.",
+    "The same seed and request give the same reply; random if absent or -1.",
   ),
   logit_bias: optionalField(
     logitBias,

@@ -54,17 +54,18 @@ function adaptersOf(prompt: GenerationRequest | undefined, { info }: Model): str
     .flatMap(({ id }) => (typeof id === "number" ? info.adapters.slice(id, id + 1) : [id]));
 }
 
-/** Each reply has its own seed, derived from the given one. */
+/** Each reply has its own seed, derived from the given one; -1 is a random one for each. */
 function repeated(prompt: GenerationRequest, count: number): GenerationRequest[] {
   const { seed } = prompt;
   return Array.from({ length: count }, (_, index) =>
-    seed === undefined ? prompt : { ...prompt, seed: seedAt(index, seed) },
+    seed === undefined || seed === -1 ? prompt : { ...prompt, seed: seedAt(index, seed) },
   );
 }
 
-/** Counts down if there is no next integer. */
+/** Away from zero, so that none is -1, and back if there is no such integer. */
 function seedAt(index: number, seed: number): number {
-  return Number.isSafeInteger(seed + index) ? seed + index : seed - index;
+  const step = seed < 0 ? -index : index;
+  return Number.isSafeInteger(seed + step) ? seed + step : seed - step;
 }
 
 /**

@@ -148,6 +148,17 @@ describe("what reaches the engine", () => {
     expect(sampling).toMatchObject([5, 6, 5, 6].map((seed) => ({ ...common, seed })));
   });
 
+  it.each([{ seed: -1 }, { seed: -1, n: 4 }, { seed: -2, n: 4 }])(
+    "has other seeds for each reply, of %o too",
+    async (body) => {
+      const first = await post({ prompt: "a", n: 1, ...body });
+      const again = await post({ prompt: "a", n: 1, ...body });
+      const seeds = [...first.sampling, ...again.sampling].map((sampling) => JSON.stringify(sampling));
+      // -1 is random for each; other seeds are the same again.
+      expect(new Set(seeds).size).toBe(body.seed === -1 ? seeds.length : seeds.length / 2);
+    },
+  );
+
   it("has the variant's top_k where nothing is said", async () => {
     const options = { flags: { variant: "command-line" as const } };
     expect((await post({}, options)).sampling).toMatchObject([{ topK: 50 }]);

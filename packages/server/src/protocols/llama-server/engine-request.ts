@@ -1,6 +1,5 @@
 // Converts checked requests of llama-server's API for the engine. Prompts that mix texts and token ids, and biases of texts, need
 // the model's tokenizer.
-import { randomInt } from "node:crypto";
 import { Sampling, type GenerationRequest, type Model, type Tokenizer } from "@ingle/engine";
 import {
   repeatLastNMax,
@@ -11,7 +10,7 @@ import {
 import { toEngineOptions, toReports, toResponseFormat, toSampling } from "../engine-fields.ts";
 import type { PromptOfModel } from "../protocol.ts";
 
-/** The value that means a random seed. */
+/** What means a random seed in this API, apart from -1. */
 const randomSeed = 0xffff_ffff;
 
 type TextRequest = Extract<GenerationRequest, { prompt: unknown }>;
@@ -71,7 +70,7 @@ export function settingsOf(
   return {
     n_predict: limit,
     max_tokens: limit,
-    seed: isRandom(body.seed) ? randomSeed : (sampling.seed ?? randomSeed),
+    seed: sampling.seed === undefined || isRandom(sampling.seed) ? randomSeed : sampling.seed,
     temperature: sampling.temperature,
     top_k: sampling.topK,
     top_p: sampling.topP,
@@ -118,8 +117,7 @@ function samplingOf(body: LlamaServerGeneration) {
     max_completion_tokens: undefined,
     repetition_penalty: undefined,
     repeat_last_n: lastN === -1 ? repeatLastNMax : lastN,
-    // Not absent: the server may have a seed for requests without one.
-    seed: isRandom(seed) ? randomInt(randomSeed) : seed,
+    seed: isRandom(seed) ? -1 : seed,
   });
 }
 

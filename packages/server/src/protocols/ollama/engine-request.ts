@@ -67,7 +67,7 @@ function toGeneration({ options = {}, format, logprobs, top_logprobs }: Generati
       repetition_penalty: undefined,
       logit_bias: undefined,
       repeat_last_n: lastN === -1 ? repeatLastNMax : lastN,
-      seed: seed === -1 ? undefined : seed,
+      seed,
     }),
     logprobs: logprobs === true ? (top_logprobs ?? 0) : undefined,
     responseFormat: toResponseFormat(format),
