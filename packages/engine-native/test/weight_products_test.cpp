@@ -135,3 +135,23 @@ TEST_CASE("weights: every layout of this processor gives the products of the dec
         }
     }
 }
+
+TEST_CASE("weights: what panels hold is repacked for no other layout, AMX's among them") {
+    if (!ggml_cpu_has_avx2()) return; // panels are written for AVX2 and later
+    const Owned<ggml_backend> backend(ggml_backend_cpu_init());
+    Random random(2);
+    std::vector<ggml_backend_buffer_type_t> others = layouts(ggml_backend_get_device(backend.get()));
+    others.pop_back(); // the file's own
+    // Those that AMX's layout has.
+    for (const ggml_type type : {GGML_TYPE_Q4_0, GGML_TYPE_Q4_1, GGML_TYPE_Q8_0, GGML_TYPE_Q4_K,
+                                 GGML_TYPE_Q5_K, GGML_TYPE_Q6_K, GGML_TYPE_IQ4_XS, GGML_TYPE_F16}) {
+        const std::vector<uint8_t> weights = encode(type, random_values(random, kRows * kColumns));
+        const Values inputs = random_values(random, 4 * kColumns);
+        for (ggml_backend_buffer_type_t layout : others) {
+            const std::string name =
+                std::string(ggml_type_name(type)) + " in " + ggml_backend_buft_name(layout);
+            CAPTURE(name);
+            CHECK(product(backend.get(), layout, type, weights, inputs).empty());
+        }
+    }
+}
