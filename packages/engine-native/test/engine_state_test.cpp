@@ -81,7 +81,7 @@ public:
         std::memcpy(segments[0].segment.state.bytes.get() + byte, &change.number, sizeof(change.number));
         const std::vector<engine::SegmentView> views{
             {.text = segments[0].text, .first = segments[0].first, .segment = &segments[0].segment}};
-        REQUIRE(engine::write_state_file(options_.state_file, views));
+        REQUIRE(engine::write_state_file(options_.state_file, views) == engine::StateWrite::done);
     }
 
 private:

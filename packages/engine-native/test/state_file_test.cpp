@@ -4,10 +4,14 @@
 #include "check.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
+#include <vector>
 
 using engine::SavedSegment;
 using engine::SegmentView;
@@ -46,7 +50,7 @@ bool write(const StateFile& file, const std::vector<SavedSegment>& segments) {
     std::vector<SegmentView> views;
     for (const SavedSegment& saved : segments)
         views.push_back({.text = saved.text, .first = saved.first, .segment = &saved.segment});
-    return engine::write_state_file(file, views);
+    return engine::write_state_file(file, views) == engine::StateWrite::done;
 }
 
 bool is_equal(const SavedSegment& a, const SavedSegment& b) {
@@ -84,7 +88,6 @@ TEST_CASE("state file: reads what was written, and replaces what was there") {
     const std::vector<SavedSegment> read = engine::read_state_file(file, kPlenty, kAnyText).segments;
     CHECK_EQ(read.size(), 2);
     CHECK(are_first_of(read, written));
-    CHECK(!std::filesystem::exists(file.path + ".part"));
 }
 
 TEST_CASE("state file: another key, unknown tokens and too much state are not read") {
@@ -137,14 +140,49 @@ TEST_CASE("state file: a missing folder is reported, and nothing is left over") 
     CHECK(!write(file, two_segments()));
 }
 
+TEST_CASE("state file: writers of one file do not disturb each other, and leave nothing") {
+    const std::filesystem::path folder = std::filesystem::temp_directory_path() / "ingle-state-writers";
+    std::filesystem::create_directories(folder);
+    const StateFile file{.path = (folder / "state").string(), .key = {}};
+    const std::vector<SavedSegment> written = two_segments();
+    std::atomic<int> failures = 0;
+    {
+        std::vector<std::jthread> writers;
+        for (int i = 0; i < 8; ++i)
+            writers.emplace_back([&] {
+                for (int again = 0; again < 20; ++again) failures += write(file, written) ? 0 : 1;
+            });
+    }
+    CHECK_EQ(failures.load(), 0);
+    CHECK_EQ(engine::read_state_file(file, kPlenty, kAnyText).segments.size(), 2);
+    const std::filesystem::directory_iterator files(folder);
+    CHECK_EQ(std::distance(begin(files), end(files)), 1);
+    std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("state file: what a killed process left is removed, and a folder in the way is reported") {
+    const std::filesystem::path folder = std::filesystem::temp_directory_path() / "ingle-state-abandoned";
+    std::filesystem::create_directories(folder / "taken");
+    const std::filesystem::path old = folder / ".0123.saving";
+    const std::filesystem::path fresh = folder / ".4567.saving";
+    for (const auto& path : {old, fresh}) std::ofstream(path, std::ios::binary) << "a part";
+    const auto now = std::filesystem::file_time_type::clock::now();
+    std::filesystem::last_write_time(old, now - std::chrono::hours(2));
+    REQUIRE(write({.path = (folder / "state").string(), .key = {}}, two_segments()));
+    CHECK(!std::filesystem::exists(old));
+    CHECK(std::filesystem::exists(fresh));
+    CHECK(engine::write_state_file({.path = (folder / "taken").string(), .key = {}}, {}) ==
+          engine::StateWrite::in_the_way);
+    std::filesystem::remove_all(folder);
+}
+
 TEST_CASE("state file: a process that holds a planted file open reads nothing of the new one") {
     const StateFile file = file_of("ingle-state-file-planted");
-    const std::filesystem::path part = file.path + ".part";
     {
-        std::ofstream planted(part, std::ios::binary);
+        std::ofstream planted(file.path, std::ios::binary);
     }
-    std::filesystem::permissions(part, std::filesystem::perms::all);
-    std::ifstream reader(part, std::ios::binary);
+    std::filesystem::permissions(file.path, std::filesystem::perms::all);
+    std::ifstream reader(file.path, std::ios::binary);
     REQUIRE(reader.good());
     REQUIRE(write(file, two_segments()));
     CHECK_EQ(reader.get(), std::ifstream::traits_type::eof());

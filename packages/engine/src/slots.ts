@@ -19,11 +19,10 @@ const similarMin = 0.1;
 /** Maximum number of files in the folder: as much disk as so many times `cacheRamMiB`. */
 const filesMax = 1000;
 
-/** File systems allow 255 bytes, and while a file is written, its name is longer. */
+/** File systems allow 255 bytes. */
 const nameBytesMax = 200;
 /** Without what separates folders, hides a file, or means something else on some system. */
-const fileName =
-  /^(?!\.)(?!(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$))[^\p{Cc}\\/:*?"<>|]+(?<![. ])(?<!\.part)$/iu;
+const fileName = /^(?!\.)(?!(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$))[^\p{Cc}\\/:*?"<>|]+(?<![. ])$/iu;
 
 /** What was saved, restored or erased. */
 export type SlotChange = NativeSlotChange;
@@ -41,8 +40,8 @@ interface Slot {
   usedAt: number;
 }
 
-/** The files that are being written or read by any model of this process. */
-const filesInUse = new Set<string>();
+/** The last use of each file that any model of this process writes or reads: the next one begins when it has ended. */
+const filesInUse = new Map<string, Promise<void>>();
 
 export class Slots {
   readonly #engine: NativeEngine;
@@ -91,11 +90,11 @@ export class Slots {
   /**
    * Writes the state of a slot's text to a file of the model's `slotDir`. Texts of fewer than 64 tokens are saved, but not restored:
    * they are computed as fast. Rejects with `invalid_request` (no request of the slot has ended, its text is no longer cached or has
-   * images, or the model keeps no state in host memory), `out_of_memory` (it does not fit `cacheRamMiB`), `engine_failed` (the disk is
-   * full), `engine_crashed`, `disposed`, or the signal's reason.
+   * images, the model keeps no state in host memory, or there is a folder with this name), `out_of_memory` (it does not fit `cacheRamMiB`),
+   * `engine_failed` (the disk is full, or the folder cannot be written), `engine_crashed`, `disposed`, or the signal's reason.
    */
   async save(id: number, file: string, options: ChangeSlotOptions = {}): Promise<SlotChange> {
-    return await this.#withFile(file, async () => {
+    return await this.#withFile(file, options, async () => {
       const files = await readdir(this.#folder);
       if (files.length >= filesMax && !files.includes(file))
         throw invalidRequest("file", `the folder has ${filesMax} files already; delete some of them.`);
@@ -109,7 +108,7 @@ export class Slots {
    * build or setting of the KV cache.
    */
   async restore(id: number, file: string, options: ChangeSlotOptions = {}): Promise<SlotChange> {
-    return await this.#withFile(file, async () => {
+    return await this.#withFile(file, options, async () => {
       const change = await this.#change({ action: "restore", idSlot: id, file }, options);
       // A request that names no slot does not take this one, unless all others are younger.
       this.#find("id", id).usedAt = this.#uses += 1;
@@ -132,7 +131,11 @@ export class Slots {
     return await abortedWith(signal, () => work.abort(), fromNative(work.done));
   }
 
-  async #withFile(name: string, use: () => Promise<SlotChange>): Promise<SlotChange> {
+  async #withFile(
+    name: string,
+    { signal }: ChangeSlotOptions,
+    use: () => Promise<SlotChange>,
+  ): Promise<SlotChange> {
     if (this.#folder === "")
       throw new EngineError(
         "invalid_request",
@@ -143,12 +146,18 @@ export class Slots {
       throw invalidRequest("file", rule);
     }
     const file = path.join(this.#folder, name);
-    if (filesInUse.has(file)) throw invalidRequest("file", "it is being saved or restored; try again.");
-    filesInUse.add(file);
-    try {
+    const before = filesInUse.get(file);
+    const change = (async () => {
+      await before;
+      signal?.throwIfAborted();
       return await use();
+    })();
+    const end = endOf(change);
+    filesInUse.set(file, end);
+    try {
+      return await change;
     } finally {
-      filesInUse.delete(file);
+      if (filesInUse.get(file) === end) filesInUse.delete(file);
     }
   }
 
@@ -169,6 +178,14 @@ export class Slots {
     const [oldest] = oldestFirst;
     if (similar === undefined || oldest === undefined) throw new Error("A model has at least one slot.");
     return similar.common >= similarMin * prompt.length ? similar.slot : oldest.slot;
+  }
+}
+
+async function endOf(change: Promise<SlotChange>): Promise<void> {
+  try {
+    await change;
+  } catch {
+    // Whoever asked for the change gets the error.
   }
 }
 

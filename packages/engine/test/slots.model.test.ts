@@ -1,5 +1,5 @@
 // Slots: the state of a text is saved to a file, restored into the prefix cache and erased there, and changes no text.
-import { mkdtemp, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { load, type GenerationResult, type LoadedModel, type LoadOptions } from "@ingle/engine";
@@ -146,7 +146,6 @@ describe("a slot", () => {
       "C:a",
       "con",
       "nul.bin",
-      "a.part",
       "a.",
       "é".repeat(101),
     ];
@@ -208,7 +207,29 @@ describe("a slot", () => {
     controller.abort(reason);
     await saved.catch((error: unknown) => expect(error).toBe(reason));
     await loaded.model.slots.save(0, "next.bin");
-    expect((await readdir(folder)).every((name) => !name.endsWith(".part"))).toBe(true);
+    expect((await readdir(folder)).every((name) => !name.startsWith("."))).toBe(true);
+  });
+
+  it("is saved by any number of requests at once, whatever their names", async () => {
+    await using loaded = await withSlots();
+    await ask(loaded, { idSlot: 0 });
+    const names = [file, `${file}.part`, `${file}.saving`];
+    const saves = Array.from({ length: 30 }, (_, index) =>
+      loaded.model.slots.save(0, names[index % names.length] ?? ""),
+    );
+    const bytes = new Set((await Promise.all(saves)).map((change) => change.bytes));
+    expect(bytes.size).toBe(1);
+    expect((await readdir(folder)).toSorted()).toEqual(names.toSorted());
+    for (const name of names) expect((await stat(path.join(folder, name))).size).toBe([...bytes][0]);
+  });
+
+  it("is not saved over a folder, and the error says so", async () => {
+    await using loaded = await withSlots();
+    await ask(loaded, { idSlot: 0 });
+    await mkdir(path.join(folder, file));
+    await expect(loaded.model.slots.save(0, file)).rejects.toThrow(/folder/);
+    await expect(loaded.model.slots.save(0, file)).rejects.toMatchObject({ code: "invalid_request" });
+    expect(await readdir(folder)).toEqual([file]);
   });
 
   it("fills its folder with at most a thousand files", async () => {

@@ -28,6 +28,22 @@ std::string name_of(int32_t id_slot) {
     return "Slot " + std::to_string(id_slot);
 }
 
+base::Error not_written(StateWrite end) {
+    switch (end) {
+        case StateWrite::done:
+        case StateWrite::failed: break;
+        case StateWrite::aborted:
+            return {.code = Code::aborted, .message = "The change of the slot was aborted."};
+        case StateWrite::in_the_way:
+            return {.code = Code::invalid_argument,
+                    .message = "There is a folder, or something else that is no file, with this name."};
+        case StateWrite::no_space:
+            return {.code = Code::engine_failed, .message = "The file cannot be written: the disk is full."};
+    }
+    return {.code = Code::engine_failed,
+            .message = "The file cannot be written: check the folder of the slots and its rights."};
+}
+
 } // namespace
 
 /// Shared by the thread that waits and the engine's. Until it is done, only the engine's thread uses what is not constant.
@@ -124,11 +140,8 @@ Result<SlotChange> SlotStates::write(const StateFile& file, const Task& task,
                          .adapters = saved.adapters,
                          .first = saved.first,
                          .segment = &saved.segment});
-    if (!write_state_file(file, views, &is_aborted)) {
-        return is_aborted.load() ? base::fail(Code::aborted, "The change of the slot was aborted.")
-                                 : base::fail(Code::engine_failed,
-                                              "The file cannot be written: is there space on the disk?");
-    }
+    if (const StateWrite end = write_state_file(file, views, &is_aborted); end != StateWrite::done)
+        return std::unexpected(not_written(end));
     std::error_code error;
     const uint64_t bytes = std::filesystem::file_size(
         std::filesystem::path(std::u8string(file.path.begin(), file.path.end())), error);

@@ -3,11 +3,15 @@
 #include "llama/backend/private_file.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <new>
+#include <random>
+#include <system_error>
 #include <utility>
 
 namespace engine {
@@ -35,6 +39,33 @@ struct CheckpointLengths {
 
 std::filesystem::path path_of(const std::string& utf8) {
     return {std::u8string(utf8.begin(), utf8.end())};
+}
+
+/// Files that are being written, in the folder that they will be in. No client may choose such a name.
+constexpr std::string_view kUnfinishedEnd = ".saving";
+/// How long after its last change such a file was left by a process that is gone: nothing takes a minute between two writes.
+constexpr std::chrono::hours kAbandonedAfter{1};
+
+std::string unfinished_name() {
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    std::random_device random;
+    std::string name = ".";
+    for (int i = 0; i < 32; ++i) name += kDigits[random() % kDigits.size()];
+    return name.append(kUnfinishedEnd);
+}
+
+/// What cannot be read or removed stays.
+void remove_abandoned(const std::filesystem::path& folder) {
+    std::error_code error;
+    for (std::filesystem::directory_iterator file(folder, error), end; !error && file != end;
+         file.increment(error)) {
+        const std::u8string name = file->path().filename().u8string();
+        const bool is_unfinished = name.starts_with(u8".") && name.ends_with(u8".saving");
+        std::error_code ignored;
+        if (is_unfinished && file->is_regular_file(ignored) &&
+            file->last_write_time(ignored) + kAbandonedAfter < std::filesystem::file_time_type::clock::now())
+            std::filesystem::remove(file->path(), ignored);
+    }
 }
 
 /// FNV-1a over words of 64 bits: detects damage, and takes little time compared with the disk.
@@ -88,18 +119,24 @@ public:
     }
     /// Writes the whole file. False if something could not be written.
     bool close() {
-        if (file_ != nullptr) is_good_ &= std::fclose(file_.release()) == 0;
+        if (file_ != nullptr) note(std::fclose(file_.release()) == 0);
         return is_good_;
     }
+    bool is_full() const { return error_ == ENOSPC; }
 
 private:
     void put(const void* data, size_t size) {
         if (size == 0) return; // what is empty may have no address, and `fwrite` demands one
-        is_good_ = is_good_ && std::fwrite(data, 1, size, file_.get()) == size;
+        if (is_good_) note(std::fwrite(data, 1, size, file_.get()) == size);
+    }
+    void note(bool is_good) {
+        if (is_good_ && !is_good) error_ = errno;
+        is_good_ &= is_good;
     }
 
     llama_rt::FilePtr file_;
     bool is_good_;
+    int error_ = 0;
     Checksum sum_;
 };
 
@@ -172,22 +209,27 @@ private:
 
 } // namespace
 
-bool write_state_file(const StateFile& file, std::span<const SegmentView> segments,
-                      const std::atomic<bool>* is_aborted) {
+StateWrite write_state_file(const StateFile& file, std::span<const SegmentView> segments,
+                            const std::atomic<bool>* is_aborted) {
     const auto goes_on = [&] { return is_aborted == nullptr || !is_aborted->load(); };
     const std::filesystem::path path = path_of(file.path);
-    const std::filesystem::path part = path_of(file.path + ".part");
-    Writer writer(part);
     std::error_code error;
+    if (const auto there = std::filesystem::status(path, error);
+        std::filesystem::exists(there) && !std::filesystem::is_regular_file(there))
+        return StateWrite::in_the_way;
+    remove_abandoned(path.parent_path());
+    const std::filesystem::path part = path.parent_path() / unfinished_name();
+    Writer writer(part);
     writer.write(kMagic.data(), kMagic.size());
     writer.write(file.key.data(), file.key.size());
     for (auto segment = segments.begin(); segment != segments.end() && goes_on(); ++segment)
         writer.write(*segment);
-    if (writer.close() && goes_on()) std::filesystem::rename(part, path, error);
-    else error = std::make_error_code(std::errc::io_error);
-    if (!error) return true;
+    const bool is_written = writer.close() && goes_on();
+    if (is_written) std::filesystem::rename(part, path, error);
+    if (is_written && !error) return StateWrite::done;
     std::filesystem::remove(part, error);
-    return false;
+    if (!goes_on()) return StateWrite::aborted;
+    return writer.is_full() ? StateWrite::no_space : StateWrite::failed;
 }
 
 IsText text_in(base::Token vocabulary_size) {

@@ -55,10 +55,13 @@ struct SegmentView {
     const HostTierStore::Segment* segment = nullptr;
 };
 
-/// Replaces the whole file, or leaves it unchanged and returns false; also if it is aborted meanwhile. Only the file's owner may
-/// read it.
-bool write_state_file(const StateFile& file, std::span<const SegmentView> segments,
-                      const std::atomic<bool>* is_aborted = nullptr);
+/// Why a file was not written. In the way: there is something else with its name, such as a folder.
+enum class StateWrite { done, aborted, in_the_way, no_space, failed };
+
+/// Replaces the whole file, or leaves it unchanged. Writers of the same file do not disturb each other: each writes one of its own, with a
+/// random name that begins with a dot, and the last one to finish wins. Only the file's owner may read it.
+StateWrite write_state_file(const StateFile& file, std::span<const SegmentView> segments,
+                            const std::atomic<bool>* is_aborted = nullptr);
 
 /// Whether a text can be this engine's: the state of unknown tokens is not even read.
 using IsText = std::function<bool(std::span<const base::Token>)>;
