@@ -76,6 +76,16 @@ export interface NativeChat {
   grammar: string;
   /** The grammar holds from the first occurrence of this text in the reply; empty: from the start. */
   grammarTrigger: string;
+  /** Texts that stand in messages for special tokens, which are recognized there. */
+  markup: NativeMarkup[];
+  /** Whether special tokens that are spelled in messages, tools and arguments are read as such tokens. */
+  specialTokensInContent: boolean;
+}
+
+export interface NativeMarkup {
+  /** Letters and digits that are nowhere else in the conversation. */
+  placeholder: string;
+  text: string;
 }
 
 export interface NativeReply {

@@ -43,7 +43,7 @@ public:
         const mtmd::bitmap_ptr bitmap(mtmd_bitmap_init(width, height, nullptr));
         const mtmd_bitmap* images[] = {bitmap.get()};
         const std::string text = mtmd_default_marker();
-        const mtmd_input_text input = {text.data(), text.size(), false, true};
+        const mtmd_input_text input = {text.data(), text.size(), false, true, nullptr};
         const mtmd::input_chunks_ptr chunks(mtmd_input_chunks_init());
         if (mtmd_tokenize(context_.get(), chunks.get(), &input, images, 1) != 0)
             throw std::runtime_error("the image cannot be prepared");

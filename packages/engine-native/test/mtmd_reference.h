@@ -63,7 +63,7 @@ private:
                    const std::vector<mtmd::bitmap>& media) const {
         std::vector<const mtmd_bitmap*> pointers;
         for (const mtmd::bitmap& bitmap : media) pointers.push_back(bitmap.ptr.get());
-        const mtmd_input_text input = {prompt.data(), prompt.size(), true, true};
+        const mtmd_input_text input = {prompt.data(), prompt.size(), true, true, nullptr};
         const mtmd::input_chunks chunks(mtmd_input_chunks_init());
         if (mtmd_tokenize(projector_.get(), chunks.ptr.get(), &input, pointers.data(), pointers.size()) != 0)
             throw std::runtime_error("the prompt cannot be prepared");

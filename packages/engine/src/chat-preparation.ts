@@ -1,5 +1,7 @@
 // Converts a checked chat request for the native engine: messages and tools in the form that the model's chat template supports,
 // and the grammar that constrains the reply.
+import { randomUUID } from "node:crypto";
+
 import { withoutRefusedTurns } from "./alternating-turns.ts";
 import { invalidRequest } from "./errors.ts";
 import type { CheckedGenerationRequest } from "./generation-request.ts";
@@ -13,6 +15,7 @@ import {
   callsBegin,
   callsRules,
   lfm2Begin,
+  lfm2End,
   lfm2Rules,
   ofTool,
   readCalls,
@@ -31,8 +34,19 @@ export interface ChatPreparation {
 
 type ChatRequest = Extract<CheckedGenerationRequest, { messages: unknown }>;
 
-/** What a model's chat template supports, and whether the model reasons if a request does not say; default true. */
-export type TemplateOfModel = Omit<NativeModelInfo["chatTemplate"], "source"> & { thinks?: boolean };
+/**
+ * What a model's chat template supports, whether the model reasons if a request does not say (default true), and whether special tokens
+ * spelled in messages are read as such (default false).
+ */
+export type TemplateOfModel = Omit<NativeModelInfo["chatTemplate"], "source"> & {
+  thinks?: boolean;
+  specialTokensInContent?: boolean;
+};
+
+/** Letters and digits, which no template escapes or trims, and which no message can contain. */
+function newPlaceholder(): string {
+  return `markup${randomUUID().replaceAll("-", "")}`;
+}
 
 /** Throws `invalid_request`. */
 export function prepareForTemplate(request: ChatRequest, template: TemplateOfModel): ChatPreparation {
@@ -59,10 +73,13 @@ function withTools(
   const knowsTools = template.writesTools && (form === "" || template.holdsFormOrCalls);
   const isOurSyntax = tools.length > 0 && !knowsTools && !template.isLfm2;
   const writesCalls = template.writesToolCalls && (!isOurSyntax || !template.writesTools);
-  const spelled = writesCalls ? named : withCallsSpelled(named, template.isLfm2);
+  const lfm2 =
+    template.isLfm2 && !writesCalls ? { begin: newPlaceholder(), end: newPlaceholder() } : undefined;
+  const spelled = writesCalls ? named : withCallsSpelled(named, lfm2);
   const messages = withoutRefusedTurns(spelled, template);
   const chat: NativeChat = {
     ...plainChat(isOurSyntax ? withToolsTold(messages, listed) : messages, !request.continueFinalMessage),
+    specialTokensInContent: template.specialTokensInContent ?? false,
     continuesLast: request.continueFinalMessage,
     tools: isOurSyntax ? [] : tools.map(toNativeTool),
     toolChoice: typeof request.toolChoice === "string" ? request.toolChoice : "required",
@@ -77,6 +94,11 @@ function withTools(
     contentHasCalls: false,
     grammar: request.responseFormat.type === "grammar" ? request.responseFormat.grammar : "",
   };
+  if (lfm2 !== undefined)
+    chat.markup = [
+      { placeholder: lfm2.begin, text: lfm2Begin },
+      { placeholder: lfm2.end, text: lfm2End },
+    ];
   if (tools.length === 0) return { chat };
   // With most templates' own syntax, llama.cpp does not enforce required calls: they may lack required arguments, have unknown
   // ones, come after endless text, or be missing. Our own syntax enforces the tool's schema.
@@ -110,6 +132,8 @@ export function plainChat(messages: readonly Message[], addGenerationPrompt: boo
     contentHasCalls: false,
     grammar: "",
     grammarTrigger: "",
+    markup: [],
+    specialTokensInContent: false,
   };
 }
 

@@ -178,6 +178,12 @@ export const LoadOptions = z
     ...chatTemplateOptions,
     /** `off`: the model does not reason in chats that do not say whether it may (`thinking`). Default `auto`: it reasons if it can, as with `on`. */
     reasoning: z.enum(["on", "off", "auto"]).default("auto"),
+    /**
+     * Whether special tokens that are spelled in a message, such as `<|im_end|>`, become these tokens. By default only those that the chat
+     * template writes itself do, and a text that somebody types, pastes or fetches is always text. Prompts without a template are not
+     * concerned. Default false.
+     */
+    specialTokensInContent: z.boolean().default(false),
     ...deviceOptions,
   })
   .meta({ id: "LoadOptions" });
@@ -280,6 +286,7 @@ async function startModel(
     template,
     adapters: options.adapters.map(({ name }) => name),
     thinks: options.reasoning !== "off",
+    specialTokensInContent: options.specialTokensInContent,
   };
   if (options.draftModel === undefined) return await Model.start(native, engine, parts);
   const draft = await loadWeights(draftWeightsOptions(options.draftModel, options), {

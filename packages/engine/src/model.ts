@@ -92,6 +92,8 @@ interface ModelParts {
   template?: TemplateTraits | undefined;
   /** Whether it reasons in chats that do not say. Default true. */
   thinks?: boolean | undefined;
+  /** Whether special tokens spelled in messages are read as such. Default false. */
+  specialTokensInContent?: boolean | undefined;
   workers?: WorkersLease | undefined;
   supervisor?: Supervisor | undefined;
 }
@@ -124,6 +126,7 @@ export class Model implements AsyncDisposable {
       sampling = {},
       template,
       thinks = true,
+      specialTokensInContent = false,
     }: { options: NativeEngineOptions } & ModelParts,
   ) {
     this.#native = native;
@@ -131,7 +134,7 @@ export class Model implements AsyncDisposable {
     this.#receivers = receivers;
     this.#workers = workers;
     this.#supervisor = supervisor;
-    this.#template = { ...native.info.chatTemplate, thinks };
+    this.#template = { ...native.info.chatTemplate, thinks, specialTokensInContent };
     this.tokenizer = new Tokenizer(native);
     this.slots = new Slots(engine, options.parallel, options.slotFolder);
     const { readsImages, imageMarker } = native.info;

@@ -28,16 +28,24 @@ export function withToolsTold(messages: readonly Message[], tools: readonly Tool
   return [withText(first, "after", told, "\n\n"), ...rest];
 }
 
-/** Turns calls and results into text, which every template supports. */
-export function withCallsSpelled(messages: readonly Message[], isLfm2: boolean): Message[] {
+/** What stands for the special tokens around LFM2's calls, which a message cannot spell. */
+export interface Lfm2Markup {
+  begin: string;
+  end: string;
+}
+
+/**
+ * Turns calls and results into text, which every template supports. With `lfm2`, calls are in LFM2's syntax, and results stay as they are.
+ */
+export function withCallsSpelled(messages: readonly Message[], lfm2: Lfm2Markup | undefined): Message[] {
   return messages.map(({ toolCalls = [], ...message }): Message => {
-    if (message.role === "tool" && !isLfm2) {
+    if (message.role === "tool" && lfm2 === undefined) {
       const of = message.name === undefined ? "" : ` of ${message.name}`;
       return withText({ role: "user", content: message.content }, "before", `Result${of}:\n`, "");
     }
     if (toolCalls.length === 0) return message;
-    const calls = isLfm2 ? spellLfm2(toolCalls) : spellJson(toolCalls);
-    return withText(message, "after", calls, isLfm2 ? "" : "\n");
+    const calls = lfm2 === undefined ? spellJson(toolCalls) : spellLfm2(toolCalls, lfm2);
+    return withText(message, "after", calls, lfm2 === undefined ? "\n" : "");
   });
 }
 
@@ -49,13 +57,13 @@ function spellJson(calls: readonly ToolCall[]): string {
 }
 
 /** A list of calls in the syntax of Python, but with JSON values. */
-function spellLfm2(calls: readonly ToolCall[]): string {
+function spellLfm2(calls: readonly ToolCall[], { begin, end }: Lfm2Markup): string {
   const spelled = calls.map((call) => {
     const values: unknown = JSON.parse(call.arguments);
     const named = Object.entries(values ?? {}).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
     return `${call.name}(${named.join(", ")})`;
   });
-  return `${lfm2Begin}[${spelled.join(", ")}]<|tool_call_end|>`;
+  return `${begin}[${spelled.join(", ")}]${end}`;
 }
 
 /** Keeps the names of the calls' rules apart from those of a response format. */
@@ -93,6 +101,8 @@ export function callsRules(tools: readonly Tool[], isParallel: boolean): string 
 
 /** The text before LFM2's calls. */
 export const lfm2Begin = "<|tool_call_start|>";
+/** The text after them. */
+export const lfm2End = "<|tool_call_end|>";
 
 /** The grammar rules for LFM2's calls, with JSON values of their schemas. Throws a SchemaError. */
 export function lfm2Rules(tools: readonly Tool[], isParallel: boolean): string {
@@ -113,7 +123,7 @@ export function lfm2Rules(tools: readonly Tool[], isParallel: boolean): string {
   });
   const call = rules.add(calls.join(" | "));
   const more = isParallel ? ` ${repeated(rules.add(`"," ${space(rules)} ${call}`), 0, callsMax - 1)}` : "";
-  return rules.text(`${literal(`${lfm2Begin}[`)} ${call}${more} ${literal("]<|tool_call_end|>")}`);
+  return rules.text(`${literal(`${lfm2Begin}[`)} ${call}${more} ${literal(`]${lfm2End}`)}`);
 }
 
 /** Parses a reply, or the start of one, whose last call may be incomplete. Null if a whole reply has invalid calls. */

@@ -40,7 +40,10 @@ function suppressed(given: unknown): [string, GgufValue][] {
   if (given === undefined || given === null) return [];
   const ids = Ids.safeParse(given);
   if (!ids.success)
-    throw new MlxError("mlx_malformed", "suppress_tokens in generation_config.json is not a list of token ids.");
+    throw new MlxError(
+      "mlx_malformed",
+      "suppress_tokens in generation_config.json is not a list of token ids.",
+    );
   const values = ids.data;
   return values.length === 0 ? [] : [["tokenizer.ggml.suppress_tokens", { type: "int32", values }]];
 }

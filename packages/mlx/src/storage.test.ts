@@ -109,7 +109,9 @@ function madeGroups(bits: number, groupSize: number, round: (value: number) => n
 }
 
 const toHalf = (value: number): number => half(halfBits(value));
-const sizes = [1, 2, 3, 4, 5, 6, 8].flatMap((bits) => [32, 64, 128].map((groupSize) => ({ bits, groupSize })));
+const sizes = [1, 2, 3, 4, 5, 6, 8].flatMap((bits) =>
+  [32, 64, 128].map((groupSize) => ({ bits, groupSize })),
+);
 const small = sizes.filter(({ bits }) => bits <= 5);
 const large = sizes.filter(({ bits }) => bits > 5);
 

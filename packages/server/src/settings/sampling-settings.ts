@@ -61,4 +61,12 @@ export const templateSettings = {
     details:
       "With `auto` and `on`, models reason if they can. A request says it with [`reasoning_effort`](http-api.md#thinking) or in its API's way.",
   }),
+  specialTokensInContent: toggle(
+    "--special-tokens-in-content",
+    "Read special tokens that are spelled in messages, such as <|im_end|>, as these tokens",
+    {
+      details:
+        "Without it, only [the chat template](http-api.md#special-tokens-in-messages) can write them. llama-server always reads them.",
+    },
+  ),
 };

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <exception>
+#include <map>
 #include <optional>
 #include <random>
+#include <stdexcept>
 #include <string_view>
 
 #include "chat.h"
@@ -150,15 +152,87 @@ std::shared_ptr<const Constraint> constrain(const Model& model, ReplySyntax& syn
                                                          .spelled = std::move(spelled)});
 }
 
+/// Adds the parts of a started reply, which llama.cpp appends to what the template writes: the reasoning in its tags, then the
+/// content.
+void add_started(const Model& model, common_chat_templates_inputs inputs, const common_chat_params& params,
+                 std::vector<MarkedPart>& parts) {
+    const std::string& prompt = params.prompt;
+    common_chat_msg& last = inputs.messages.back();
+    const std::string content = last.render_content();
+    const std::string reasoning = last.reasoning_content;
+    if (content.empty() && reasoning.empty()) return;
+    if (!prompt.ends_with(params.generation_prompt) || !prompt.ends_with(content))
+        throw std::runtime_error("it does not write the start of the reply as it is");
+    const size_t begin = prompt.size() - params.generation_prompt.size();
+    const size_t end = prompt.size() - content.size();
+    if (!reasoning.empty()) {
+        // Where it begins: what precedes it does not depend on it.
+        last.reasoning_content = make_marker();
+        const common_chat_params other = common_chat_templates_apply(model.templates(), inputs);
+        const size_t before = other.generation_prompt.find(last.reasoning_content);
+        if (before != std::string::npos)
+            parts.emplace_back(begin + before, begin + before + reasoning.size());
+    }
+    if (end < prompt.size()) parts.emplace_back(end, prompt.size());
+}
+
+std::vector<MarkedPart> content_of(const Model& model, const Chat& chat, const common_chat_params& params,
+                                   common_chat_templates_inputs inputs) {
+    if (chat.special_tokens_in_content) return {};
+    std::vector<MarkedPart> parts = params.prompt.input;
+    if (chat.continues_last && !chat.messages.empty()) add_started(model, std::move(inputs), params, parts);
+    return parts;
+}
+
+/// Replaces the placeholders, each of which ends a part of the content and begins another one.
+void write_markup(const std::vector<Markup>& markup, PreparedChat& prepared) {
+    const std::string& text = prepared.text;
+    std::map<size_t, const Markup*> places;
+    for (const Markup& one : markup) {
+        const size_t size = one.placeholder.size();
+        for (size_t at = 0; size > 0 && (at = text.find(one.placeholder, at)) != std::string::npos;
+             at += size)
+            places.emplace(at, &one);
+    }
+    if (places.empty()) return;
+    std::string written;
+    std::vector<MarkedPart> content;
+    size_t done = 0;
+    auto part = prepared.content.begin();
+    const auto copy_until = [&](size_t end) {
+        for (; part != prepared.content.end() && part->first < end; ++part) {
+            const size_t first = std::max(part->first, done);
+            const size_t last = std::min(part->second, end);
+            if (first < last)
+                content.emplace_back(written.size() + first - done, written.size() + last - done);
+            if (part->second > end) break;
+        }
+        written.append(text, done, end - done);
+        done = end;
+    };
+    for (const auto& [at, one] : places) {
+        if (at < done) continue;
+        copy_until(at);
+        written += one->text;
+        done = at + one->placeholder.size();
+    }
+    copy_until(text.size());
+    prepared.text = std::move(written);
+    prepared.content = std::move(content);
+}
+
 base::Result<PreparedChat> prepare(const Model& model, const Chat& chat) {
     std::string marker = make_marker();
-    base::Result<ReplySyntax> syntax = syntax_of(model, chat, to_inputs(chat, marker));
+    common_chat_templates_inputs inputs = to_inputs(chat, marker);
+    base::Result<ReplySyntax> syntax = syntax_of(model, chat, inputs);
     if (!syntax) return std::unexpected(syntax.error());
-    PreparedChat prepared{.text = std::move(syntax->params.prompt),
+    PreparedChat prepared{.text = syntax->params.prompt,
+                          .content = content_of(model, chat, syntax->params, std::move(inputs)),
                           .marker = std::move(marker),
                           .stops = syntax->params.additional_stops,
                           .constraint = constrain(model, *syntax),
                           .parser = {}};
+    write_markup(chat.markup, prepared);
     if (!syntax->reads_reply) return prepared;
     base::Result<std::shared_ptr<const ReplyParser>> parser =
         ReplyParser::create(syntax->params, syntax->form ? &*syntax->form : nullptr, chat.continues_last);
@@ -222,7 +296,7 @@ base::Result<Vision::Prompt> tokenize_images(const Model& model, const ImageText
                                              std::string_view marker) {
     if (model.vision() == nullptr) return std::unexpected(reads_no_images());
     const std::vector<Media> media(text.images.begin(), text.images.end());
-    return model.vision()->tokenize(text.text, marker, media);
+    return model.vision()->tokenize(MarkedText{.text = text.text}, marker, media);
 }
 
 base::Result<Vision::Prompt> tokenize_chat(const Model& model, const PreparedChat& prepared, Chat chat) {
@@ -233,12 +307,14 @@ base::Result<Vision::Prompt> tokenize_chat(const Model& model, const PreparedCha
             else if (part.audio) media.emplace_back(std::move(*part.audio));
         }
     }
+    const MarkedText text{
+        .text = prepared.text, .content = prepared.content, .markup = model.markup_tokens()};
     if (media.empty()) {
-        base::Result<std::vector<base::Token>> tokens = model.tokenize(prepared.text, true, true);
+        base::Result<std::vector<base::Token>> tokens = model.tokenize(text);
         if (!tokens) return std::unexpected(tokens.error());
         return Vision::Prompt{.tokens = std::move(*tokens), .images = {}};
     }
-    if (model.vision() != nullptr) return model.vision()->tokenize(prepared.text, prepared.marker, media);
+    if (model.vision() != nullptr) return model.vision()->tokenize(text, prepared.marker, media);
     const bool is_image = std::holds_alternative<RgbImage>(media.front());
     return std::unexpected(is_image ? reads_no_images() : reads_no_audio());
 }

@@ -7,6 +7,7 @@
 #include "base/types.h"
 #include "llama/chat/reply_parser.h"
 #include "llama/grammar/constraint.h"
+#include "llama/model/marked_text.h"
 #include "llama/model/model.h"
 #include "llama/vision/vision.h"
 
@@ -79,6 +80,16 @@ constexpr auto fields_of(const TemplateArgument*) {
                       base::field("value", &TemplateArgument::value));
 }
 
+/// A text that stands in messages for a special token: letters and digits that are nowhere else.
+struct Markup {
+    std::string placeholder;
+    std::string text;
+};
+
+constexpr auto fields_of(const Markup*) {
+    return std::tuple(base::field("placeholder", &Markup::placeholder), base::field("text", &Markup::text));
+}
+
 struct Chat {
     std::vector<ChatMessage> messages;
     bool add_generation_prompt = true;
@@ -98,27 +109,34 @@ struct Chat {
     /// grammar for tools. Empty: none. Excludes content_rules.
     std::string grammar = {};
     std::string grammar_trigger = {};
+    /// Special tokens in messages that whoever rendered them wrote there.
+    std::vector<Markup> markup = {};
+    /// Whether special tokens that are spelled in messages, tools and arguments are read as such tokens.
+    bool special_tokens_in_content = false;
 };
 
 constexpr auto fields_of(const Chat*) {
-    return std::tuple(base::field("messages", &Chat::messages),
-                      base::field("addGenerationPrompt", &Chat::add_generation_prompt),
-                      base::field("continuesLast", &Chat::continues_last), base::field("tools", &Chat::tools),
-                      base::choice("toolChoice", &Chat::tool_choice,
-                                   {{"auto", ToolChoice::automatic},
-                                    {"none", ToolChoice::none},
-                                    {"required", ToolChoice::required}}),
-                      base::field("parallelToolCalls", &Chat::parallel_tool_calls),
-                      base::field("enableThinking", &Chat::enable_thinking),
-                      base::field("templateArguments", &Chat::template_arguments),
-                      base::field("contentRules", &Chat::content_rules),
-                      base::field("contentHasCalls", &Chat::content_has_calls),
-                      base::field("grammar", &Chat::grammar),
-                      base::field("grammarTrigger", &Chat::grammar_trigger));
+    return std::tuple(
+        base::field("messages", &Chat::messages),
+        base::field("addGenerationPrompt", &Chat::add_generation_prompt),
+        base::field("continuesLast", &Chat::continues_last), base::field("tools", &Chat::tools),
+        base::choice("toolChoice", &Chat::tool_choice,
+                     {{"auto", ToolChoice::automatic},
+                      {"none", ToolChoice::none},
+                      {"required", ToolChoice::required}}),
+        base::field("parallelToolCalls", &Chat::parallel_tool_calls),
+        base::field("enableThinking", &Chat::enable_thinking),
+        base::field("templateArguments", &Chat::template_arguments),
+        base::field("contentRules", &Chat::content_rules),
+        base::field("contentHasCalls", &Chat::content_has_calls), base::field("grammar", &Chat::grammar),
+        base::field("grammarTrigger", &Chat::grammar_trigger), base::field("markup", &Chat::markup),
+        base::field("specialTokensInContent", &Chat::special_tokens_in_content));
 }
 
 struct PreparedChat {
     std::string text;
+    /// The parts of `text` in which special tokens are not recognized: what the template was given, unlike what it writes itself.
+    std::vector<MarkedPart> content;
     /// Stands for each image and audio in `text`. Random, so that no message can contain it.
     std::string marker;
     /// Texts that end a turn in the template's format, in addition to the model's end tokens.

@@ -179,7 +179,9 @@ float* Context::logits(size_t part, size_t output) {
     thread_.check();
     const int32_t index = index_of(part, output);
     if (index < 0) return nullptr;
-    return guarded<float*>(nullptr, [&] { return llama_get_logits_ith(context_.get(), index); });
+    float* logits = guarded<float*>(nullptr, [&] { return llama_get_logits_ith(context_.get(), index); });
+    model_->suppress(logits);
+    return logits;
 }
 
 bool Context::add_states(size_t part, size_t token, std::vector<const float*>& states) {

@@ -58,8 +58,9 @@ public:
     /// state can be trusted any more: then call clear().
     bool undo(std::span<const BatchPart> parts);
 
-    /// Logits of a part's token number `output` of those that wanted them: the last token and the drafts, or all tokens. Null on
-    /// failure. Valid until the next decode().
+    /// Logits of a part's token number `output` of those that wanted them: the last token and the drafts, or all tokens. Tokens that the
+    /// model's file forbids have minus infinity, so nothing that reads logits can choose them. Null on failure. Valid until the next
+    /// decode().
     float* logits(size_t part, size_t output = 0);
 
     /// Adds the hidden states of a part's token number `token`, drafts included: with ContextOptions::has_mtp the one before the output

@@ -207,7 +207,9 @@ void DraftContext::fill(std::span<const DraftPart> parts, DraftLogits logits) {
 const float* DraftContext::logits(size_t part, size_t output) {
     thread_.check();
     const int32_t index = first_output_[part] + static_cast<int32_t>(output);
-    return guarded<float*>(nullptr, [&] { return llama_get_logits_ith(context_.get(), index); });
+    float* logits = guarded<float*>(nullptr, [&] { return llama_get_logits_ith(context_.get(), index); });
+    model_->suppress(logits);
+    return logits;
 }
 
 const float* DraftContext::state(size_t part) {

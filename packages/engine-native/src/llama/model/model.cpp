@@ -4,6 +4,7 @@
 #include "llama/backend/assertions.h"
 #include "llama/backend/backend.h"
 #include "llama/chat/conversation.h"
+#include "llama/model/marked_text.h"
 #include "llama/model/mtp_layers.h"
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <climits>
 #include <cstdlib>
 #include <exception>
+#include <limits>
 #include <utility>
 
 #include "chat.h"
@@ -192,17 +194,17 @@ ModelInfo read_info(const llama_model* model, std::optional<Speculator> speculat
             .adds_sep = llama_vocab_get_add_sep(vocab)};
 }
 
+/// `tokenize` is called with room for the tokens as llama_tokenize() is.
+template <class Tokenize>
 base::Result<std::vector<Token>> tokenize_with(const llama_vocab* vocab, std::string_view text,
-                                               bool add_special, bool parse_special) {
+                                               const Tokenize& tokenize) {
     if (text.size() > kTextBytesMax)
         return base::fail(Code::invalid_argument, "The text is too long to be tokenized.");
-    const auto length = static_cast<int32_t>(text.size());
     // A first estimate: most tokens have two bytes or more, and special tokens are added.
     std::vector<Token> tokens(text.size() / 2 + 16);
     int32_t count = 0;
     for (int attempt = 0; attempt < 2; ++attempt) {
-        count = llama_tokenize(vocab, text.data(), length, tokens.data(), static_cast<int32_t>(tokens.size()),
-                               add_special, parse_special);
+        count = tokenize(tokens.data(), static_cast<int32_t>(tokens.size()));
         if (count >= 0 || count == INT32_MIN) break;
         tokens.resize(static_cast<size_t>(-count));
     }
@@ -244,6 +246,9 @@ Model::Model(llama_model_ptr model, const ModelOptions& options, std::optional<S
     for (Token token = 0; token < info_.vocabulary_size; ++token) {
         if (is_end_of_generation(token)) end_tokens_.push_back(token);
     }
+    int32_t count = 0;
+    const Token* suppressed = llama_vocab_get_suppress_tokens(vocab(), &count);
+    suppressed_tokens_.assign(suppressed, suppressed + count);
     grammars_ = std::make_unique<Grammars>([this](std::string_view text) { return token_of(text); },
                                            [this] { return make_pieces(); });
 }
@@ -340,6 +345,7 @@ base::Result<void> Model::make_templates(const std::string& given, const std::at
     try {
         templates_.reset(common_chat_templates_init(raw(), given).release());
         info_.chat_template = skills_of(*templates_);
+        markup_tokens_ = markup_in(vocab(), info_.chat_template.source);
         info_.has_chat_template |= !given.empty();
     } catch (const std::exception& error) {
         if (limit.ended() == nullptr && given.empty()) throw;
@@ -352,12 +358,13 @@ base::Result<void> Model::make_templates(const std::string& given, const std::at
                       path_ + " has a chat template that cannot be read: " + limit.ended() + ".");
 }
 
-base::Result<std::vector<Token>> Model::tokenize(std::string_view text, bool add_special,
-                                                 bool parse_special) const {
+template <class Tokenize>
+base::Result<std::vector<Token>> Model::begun_once(std::string_view text, bool adds_special,
+                                                   const Tokenize& tokenize) const {
     const AssertionsThrow assertions_throw;
     try {
-        base::Result<std::vector<Token>> tokens = tokenize_with(vocab(), text, add_special, parse_special);
-        const bool is_begun = add_special && info_.adds_bos;
+        base::Result<std::vector<Token>> tokens = tokenize_with(vocab(), text, tokenize);
+        const bool is_begun = adds_special && info_.adds_bos;
         if (is_begun && tokens && tokens->size() > 1 && (*tokens)[0] == info_.tokens.bos &&
             (*tokens)[1] == info_.tokens.bos)
             tokens->erase(tokens->begin());
@@ -366,6 +373,23 @@ base::Result<std::vector<Token>> Model::tokenize(std::string_view text, bool add
         return base::fail(Code::invalid_argument,
                           std::string("The text could not be tokenized: ") + error.what());
     }
+}
+
+base::Result<std::vector<Token>> Model::tokenize(std::string_view text, bool add_special,
+                                                 bool parse_special) const {
+    return begun_once(text, add_special, [&](Token* tokens, int32_t most) {
+        return llama_tokenize(vocab(), text.data(), static_cast<int32_t>(text.size()), tokens, most,
+                              add_special, parse_special);
+    });
+}
+
+base::Result<std::vector<Token>> Model::tokenize(const MarkedText& text) const {
+    const TextInput content(text);
+    const llama_text_input input = content.input();
+    return begun_once(text.text, true, [&](Token* tokens, int32_t most) {
+        return llama_tokenize_with_input(vocab(), text.text.data(), static_cast<int32_t>(text.text.size()),
+                                         &input, tokens, most, true);
+    });
 }
 
 std::string Model::detokenize(const std::vector<Token>& tokens, bool remove_special,
@@ -384,6 +408,11 @@ std::string Model::detokenize(const std::vector<Token>& tokens, bool remove_spec
 Token Model::token_of(std::string_view text) const {
     const base::Result<std::vector<Token>> tokens = tokenize(text, false, true);
     return tokens && tokens->size() == 1 ? tokens->front() : -1;
+}
+
+void Model::suppress(float* logits) const {
+    if (logits == nullptr) return;
+    for (const Token token : suppressed_tokens_) logits[token] = -std::numeric_limits<float>::infinity();
 }
 
 std::shared_ptr<const Pieces> Model::make_pieces() const {

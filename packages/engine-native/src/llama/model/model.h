@@ -9,6 +9,7 @@
 #include "llama/chat/chat_template.h"
 #include "llama/grammar/grammars.h"
 #include "llama/model/adapters.h"
+#include "llama/model/marked_text.h"
 #include "llama/model/placement.h"
 #include "llama/model/speculator.h"
 #include "llama/vision/vision.h"
@@ -203,12 +204,22 @@ public:
     /// `invalid_argument` if the text is too long or the vocabulary cannot express it.
     base::Result<std::vector<base::Token>> tokenize(std::string_view text, bool add_special,
                                                     bool parse_special) const;
+    /// A rendered conversation: with beginning-of-text token, and with special tokens except in its content. Fails as the other one.
+    base::Result<std::vector<base::Token>> tokenize(const MarkedText& text) const;
     std::string detokenize(const std::vector<base::Token>& tokens, bool remove_special,
                            bool unparse_special) const;
 
     bool is_end_of_generation(base::Token token) const { return llama_vocab_is_eog(vocab(), token); }
     /// All tokens for which is_end_of_generation() is true.
     const std::vector<base::Token>& end_tokens() const { return end_tokens_; }
+
+    /// Gives the tokens that the file forbids (`tokenizer.ggml.suppress_tokens`) a probability of 0. `logits` has one for each token of
+    /// the vocabulary, or is null.
+    void suppress(float* logits) const;
+
+    /// User-defined tokens that the chat template writes as its own markup, such as <tool_call>, ascending. Others of that kind, such as
+    /// indentations, are text like any other.
+    const std::vector<base::Token>& markup_tokens() const { return markup_tokens_; }
 
     /// The token whose text is exactly this, special tokens included; -1 if the text is not one token.
     base::Token token_of(std::string_view text) const;
@@ -233,6 +244,9 @@ private:
                                                            Progress progress);
     Model(llama_model_ptr model, const ModelOptions& options, std::optional<Speculator> speculator);
     base::Result<void> make_templates(const std::string& given, const std::atomic<bool>& is_aborted);
+    template <class Tokenize>
+    base::Result<std::vector<base::Token>> begun_once(std::string_view text, bool adds_special,
+                                                      const Tokenize& tokenize) const;
     std::shared_ptr<const Pieces> make_pieces() const;
 
     // Destroyed in reverse: templates and projector use the model's vocabulary, adapters belong to it, and the workers hold some of
@@ -245,6 +259,8 @@ private:
     std::unique_ptr<common_chat_templates, TemplatesDeleter> templates_;
     ModelInfo info_;
     std::vector<base::Token> end_tokens_;
+    std::vector<base::Token> suppressed_tokens_;
+    std::vector<base::Token> markup_tokens_;
     std::unique_ptr<Grammars> grammars_;
 };
 

@@ -81,6 +81,17 @@ mtmd_context_params size_params(const VisionOptions& options) {
 }
 
 /// Splits a text at its markers: an image or audio belongs between each two pieces.
+/// The content of a piece of this text.
+TextInput content_of(std::string_view piece, const MarkedText& text) {
+    const auto begin = static_cast<size_t>(piece.data() - text.text.data());
+    std::vector<MarkedPart> content;
+    for (const auto& [first, end] : text.content) {
+        const MarkedPart part(std::max(first, begin), std::min(end, begin + piece.size()));
+        if (part.first < part.second) content.emplace_back(part.first - begin, part.second - begin);
+    }
+    return TextInput({.text = piece, .content = content, .markup = text.markup});
+}
+
 std::vector<std::string_view> split(std::string_view text, std::string_view marker) {
     std::vector<std::string_view> pieces;
     for (size_t at = text.find(marker); at != std::string_view::npos; at = text.find(marker)) {
@@ -184,14 +195,14 @@ Vision::measure(const VisionOptions& options) {
     return std::vector<std::pair<ggml_backend_dev_t, size_t>>(uses.begin(), uses.end());
 }
 
-base::Result<Vision::Prompt> Vision::tokenize(std::string_view text, std::string_view marker,
+base::Result<Vision::Prompt> Vision::tokenize(const MarkedText& text, std::string_view marker,
                                               std::span<const Media> media) {
     if (prepared_->load() >= kPreparedMax) {
         return base::fail(Code::overloaded, "Too many images or audios are waiting. Try again in a moment.");
     }
     const AssertionsThrow assertions_throw;
     try {
-        return tokenize_pieces(split(text, marker), media);
+        return tokenize_pieces(text, split(text.text, marker), media);
     } catch (const std::bad_alloc&) {
         return base::fail(Code::out_of_memory, "There is not enough memory for these images or audios.");
     } catch (const std::exception& error) {
@@ -228,18 +239,26 @@ base::Result<mtmd::bitmap> Vision::bitmap_of(const AudioFile& audio, size_t samp
     return mtmd::bitmap(mtmd_bitmap_init_from_audio(samples->size(), samples->data()));
 }
 
-base::Result<Vision::Prompt> Vision::tokenize_pieces(const std::vector<std::string_view>& pieces,
+base::Result<Vision::Prompt> Vision::tokenize_pieces(const MarkedText& text,
+                                                     const std::vector<std::string_view>& pieces,
                                                      std::span<const Media> media) {
     if (pieces.size() != media.size() + 1) {
         return base::fail(Code::template_failed,
                           "The model's chat template does not render every image or audio of this "
                           "conversation exactly once.");
     }
+    std::vector<TextInput> contents;
+    std::vector<llama_text_input> inputs;
+    for (const std::string_view piece : pieces) contents.push_back(content_of(piece, text));
+    for (const TextInput& content : contents) inputs.push_back(content.input());
     std::vector<mtmd_input_text> texts;
     std::vector<mtmd::bitmap> bitmaps;
-    for (const std::string_view piece : pieces)
-        texts.push_back(
-            {.text = piece.data(), .text_len = piece.size(), .add_special = false, .parse_special = true});
+    for (size_t i = 0; i < pieces.size(); ++i)
+        texts.push_back({.text = pieces[i].data(),
+                         .text_len = pieces[i].size(),
+                         .add_special = false,
+                         .parse_special = true,
+                         .input = &inputs[i]});
     size_t samples_max = static_cast<size_t>(AudioFile::kSecondsMax) *
                          static_cast<size_t>(std::max(0, mtmd_get_audio_sample_rate(context_.get())));
     for (const Media& one : media) {

@@ -13,6 +13,7 @@
 #include "llama/audio/decode_audio.h"
 #include "llama/backend/assertions.h"
 #include "llama/backend/backend.h"
+#include "llama/model/marked_text.h"
 
 #include <algorithm>
 #include <atomic>
@@ -135,7 +136,7 @@ public:
     /// markers as these, `image_not_supported` or `audio_not_supported` if the projector has no encoder for one, `overloaded` if
     /// too many of their tokens are in flight, `invalid_argument` or `audio_invalid` for one that cannot be read, `out_of_memory`. Any
     /// thread.
-    base::Result<Prompt> tokenize(std::string_view text, std::string_view marker,
+    base::Result<Prompt> tokenize(const MarkedText& text, std::string_view marker,
                                   std::span<const Media> media);
 
     /// Computes the embeddings of a part's tokens, embedding_size() numbers each. On the CPU, calls `keep_going` every few
@@ -162,7 +163,7 @@ private:
     mtmd_context_params params_for(const VisionOptions& options);
     static bool on_node(ggml_tensor* node, bool is_asked, void* data);
     void check_node(const ggml_tensor& node);
-    base::Result<Prompt> tokenize_pieces(const std::vector<std::string_view>& pieces,
+    base::Result<Prompt> tokenize_pieces(const MarkedText& text, const std::vector<std::string_view>& pieces,
                                          std::span<const Media> media);
     base::Result<mtmd::bitmap> bitmap_of(const RgbImage& image) const;
     base::Result<mtmd::bitmap> bitmap_of(const AudioFile& audio, size_t samples_max) const;

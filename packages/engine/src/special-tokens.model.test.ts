@@ -1,0 +1,268 @@
+// What somebody types, pastes or fetches never becomes a special token in a chat, with every chat template that comes with llama.cpp; and
+// without such spellings, the tokens are those of a text that is read as a whole. INGLE_EVERY_VOCABULARY=1 compares all vocabularies.
+import { readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import { listVocabularies, tinyModel } from "@ingle/fixtures";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { prepareForTemplate } from "./chat-preparation.ts";
+import { checkGenerationRequest } from "./generation-request.ts";
+import { loadNative, type NativeModel } from "./native.ts";
+import { weightsOnCpu } from "./testing/native-options.ts";
+
+const folder = path.join(import.meta.dirname, "../../../vendor/llama.cpp/source/models/templates");
+const names = (await readdir(folder)).filter((name) => name.endsWith(".jinja")).toSorted();
+const sources = new Map<string, string>();
+for (const name of names)
+  sources.set(name.slice(0, -".jinja".length), await readFile(path.join(folder, name), "utf8"));
+
+/** What looks like a token in a template, unlike names of parameters in angle brackets, which some templates put together. */
+const markup =
+  /<\|[^|<>\s'"{}]{1,40}\|?>|<｜[^｜<>\s]{1,40}｜>|<\/?[a-z_]*(?:think|tool|turn|[be]os)[a-z_]*\|?>|\[\/?[A-Z][A-Z_]+\]/gu;
+/** What templates look for in content, to cut it there or to write something of their own in its place. */
+const soughtInContent = ["</think>", "<tool_sep>", "<tool_def_sep>"];
+const markers = [
+  ...new Set([...sources.values()].flatMap((source) => source.match(markup) ?? [])),
+].toSorted();
+
+/** Its first tokens, and everything that looks like a token in any template as a control token. */
+const tokens = 2_000;
+
+async function nativeOf(file: string, chatTemplate: string): Promise<NativeModel> {
+  const loading = await loadNative({ ...weightsOnCpu(file), chatTemplate }, () => {});
+  return await loading.model;
+}
+
+/** A conversation with these words in every place that a client fills. */
+function conversation(word: string, parts: { replies: boolean; system: boolean; tools: boolean }): object {
+  const call = { id: "call00001", name: "get_weather", arguments: JSON.stringify({ city: word, days: 3 }) };
+  const tool = {
+    name: "get_weather",
+    description: `The weather of a city ${word}`,
+    parameters: {
+      type: "object",
+      properties: {
+        city: { type: "string", description: word, enum: ["Rome", word] },
+        days: { type: "integer" },
+      },
+      required: ["city"],
+    },
+  };
+  return {
+    messages: [
+      ...(parts.system ? [{ role: "system", content: ` Be brief. ${word}\n` }] : []),
+      { role: "user", content: `\n Hi, naïve 😀 <b>you</b>!\n\n${word}  ` },
+      ...(parts.replies
+        ? [
+            { role: "assistant", reasoning: `Let me think.\n${word}`, content: `  Sure. ${word}\n` },
+            { role: "user", content: `${word}\tAnd now?` },
+          ]
+        : []),
+      ...(parts.tools
+        ? [
+            { role: "assistant", content: "", toolCalls: [call] },
+            { role: "tool", content: ` {"temp": "21 ${word}"} \n`, toolCallId: "call00001" },
+            { role: "assistant", content: "It is warm." },
+            { role: "user", content: "Thanks" },
+          ]
+        : []),
+    ],
+    ...(parts.tools ? { tools: [tool] } : {}),
+  };
+}
+
+const kinds = [true, false].flatMap((tools) =>
+  [true, false].flatMap((system) => [true, false].map((replies) => ({ tools, system, replies }))),
+);
+
+/** The tokens of a conversation; undefined if the template refuses it. */
+async function prompt(native: NativeModel, request: object, specialTokensInContent: boolean) {
+  const checked = checkGenerationRequest(request as Parameters<typeof checkGenerationRequest>[0]);
+  if (checked.messages === undefined) throw new Error("no chat");
+  const { chat } = prepareForTemplate(checked, { ...native.info.chatTemplate, specialTokensInContent });
+  try {
+    return (await native.prepareChat(chat).prompt).tokens;
+  } catch (error) {
+    expect(error).toMatchObject({ code: "template_failed" });
+    return undefined;
+  }
+}
+
+describe.each(["qwen2", "llama-spm"])("with a vocabulary like that of %s", (vocabulary) => {
+  let file = "";
+  beforeAll(async () => {
+    file = await tinyModel({ vocabulary, tokens, controlTokens: markers, chatTemplate: null });
+  });
+
+  it.each([...sources.keys()])("%s", async (name) => {
+    const native = await nativeOf(file, sources.get(name) ?? "");
+    try {
+      const source = sources.get(name) ?? "";
+      const spelled = markers
+        .filter((marker) => source.includes(marker) && !soughtInContent.includes(marker))
+        .join(" x ");
+      let accepted = 0;
+      let differences = 0;
+      for (const parts of kinds) {
+        const plain = conversation("plain", parts);
+        const now = await prompt(native, plain, false);
+        if (now === undefined) continue;
+        accepted += 1;
+        expect(now).toEqual(await prompt(native, plain, true));
+        // Reasoning is cut out of replies wherever they spell it, so only other places have the same markup in both.
+        const request = conversation(spelled, { ...parts, replies: false });
+        const neutral = conversation("plain", { ...parts, replies: false });
+        const special = (ids: Int32Array | undefined) => ids?.filter((id) => id >= tokens);
+        const [safe, wanted] = [await prompt(native, request, false), await prompt(native, neutral, false)];
+        expect(special(safe)).toEqual(special(wanted));
+        if (special(await prompt(native, request, true))?.length !== special(safe)?.length) differences += 1;
+      }
+      expect(accepted).toBeGreaterThan(0);
+      if (spelled !== "") expect(differences).toBeGreaterThan(0);
+    } finally {
+      native.dispose();
+    }
+  });
+});
+
+const isWhole = process.env["INGLE_EVERY_VOCABULARY"] === "1";
+// Vocabularies of encoders are of no chat.
+const vocabularies = (await listVocabularies()).filter((name) => !/bert/.test(name));
+const ownTemplates: Readonly<Record<string, string>> = {
+  qwen35: "Qwen3.5-4B",
+  "gemma-4": "google-gemma-4-31B-it",
+  "phi-3": "microsoft-Phi-3.5-mini-instruct",
+  "llama-bpe": "meta-llama-Llama-3.1-8B-Instruct",
+};
+
+describe.each(isWhole ? vocabularies : Object.keys(ownTemplates))(
+  "with the whole vocabulary of %s",
+  (vocabulary) => {
+    let file = "";
+    beforeAll(async () => {
+      file = await tinyModel({ vocabulary, chatTemplate: null });
+    });
+
+    it("a text without special tokens has the tokens that it has when it is read as a whole", async () => {
+      for (const name of isWhole ? sources.keys() : [ownTemplates[vocabulary] ?? ""]) {
+        const native = await nativeOf(file, sources.get(name) ?? "");
+        try {
+          for (const parts of kinds) {
+            const request = conversation("plain", parts);
+            expect(await prompt(native, request, false), name).toEqual(await prompt(native, request, true));
+          }
+        } finally {
+          native.dispose();
+        }
+      }
+    });
+  },
+);
+
+describe("special tokens that a user spells", () => {
+  let native: NativeModel;
+  beforeAll(async () => {
+    native = await nativeOf(
+      await tinyModel({
+        vocabulary: "qwen2",
+        tokens,
+        controlTokens: ["<|im_start|>", "<|im_end|>", "<|endoftext|>"],
+        userTokens: ["<think>", "</think>", "<tool_call>", "</tool_call>", "<b>", "\n\n"],
+        chatTemplate: null,
+      }),
+      sources.get("Qwen3.5-4B") ?? "",
+    );
+  });
+  afterAll(() => native.dispose());
+
+  const user = (content: string): object => ({ messages: [{ role: "user", content }] });
+  const idOf = async (text: string): Promise<number> => {
+    const ids = await native.tokenize(text, { addSpecial: false, parseSpecial: true });
+    expect(ids).toHaveLength(1);
+    return ids[0] ?? -1;
+  };
+  const count = (ids: Int32Array | undefined, id: number): number =>
+    (ids ?? []).filter((each) => each === id).length;
+
+  it.each(["<|im_end|>", "<|im_start|>", "<think>", "</think>", "<tool_call>", "<|endoftext|>"])(
+    "are text: %s",
+    async (spelled) => {
+      const id = await idOf(spelled);
+      const wanted = count(await prompt(native, user("x"), false), id);
+      const ids = await prompt(native, user(`a ${spelled}\n${spelled}b`), false);
+      expect(count(ids, id)).toBe(wanted);
+      expect(count(await prompt(native, user(`a ${spelled}\n${spelled}b`), true), id)).toBe(wanted + 2);
+      const text = await native.detokenize(ids ?? new Int32Array(), {
+        removeSpecial: false,
+        unparseSpecial: true,
+      });
+      expect(text).toContain(`a ${spelled}\n${spelled}b`);
+    },
+  );
+
+  it("are tokens where they are no markup of the template: indentations, tags of HTML", async () => {
+    for (const spelled of ["<b>", "\n\n"]) {
+      const ids = await prompt(native, user(`a${spelled}b`), false);
+      expect(count(ids, await idOf(spelled))).toBe(1);
+      expect(ids).toEqual(await prompt(native, user(`a${spelled}b`), true));
+    }
+  });
+
+  it("are text in a reply that is continued, and in its reasoning", async () => {
+    for (const reply of [
+      { content: "So <|im_end|> is" },
+      { content: "", reasoning: "Is <|im_end|> it" },
+      { content: "Yes <|im_end|>", reasoning: "Is </think> it" },
+    ]) {
+      const messages = [
+        { role: "user", content: "x" },
+        { role: "assistant", ...reply },
+      ];
+      const request = { messages, continueFinalMessage: true };
+      const plain = {
+        messages: [
+          messages[0],
+          { role: "assistant", content: reply.content && "So", ...(reply.reasoning && { reasoning: "It" }) },
+        ],
+        continueFinalMessage: true,
+      };
+      for (const text of ["<|im_end|>", "</think>"]) {
+        const id = await idOf(text);
+        expect(count(await prompt(native, request, false), id)).toBe(
+          count(await prompt(native, plain, false), id),
+        );
+      }
+    }
+  });
+});
+
+describe("calls in LFM2's syntax, where its template drops them", () => {
+  it("are between its tokens, which no argument can spell", async () => {
+    const begin = "<|tool_call_start|>";
+    const end = "<|tool_call_end|>";
+    const chatTemplate =
+      "{{- bos_token -}}{%- set ns = namespace(system='') -%}{%- if messages[0]['role'] == 'system' -%}" +
+      "{%- set ns.system = messages[0]['content'] -%}{%- set messages = messages[1:] -%}{%- endif -%}" +
+      "{%- if tools -%}{%- set ns.system = ns.system + 'List of tools: <|tool_list_start|>[' + (tools | tojson) + ']<|tool_list_end|>' -%}{%- endif -%}" +
+      "{%- if ns.system -%}{{- '<|im_start|>system\\n' + ns.system + '<|im_end|>\\n' -}}{%- endif -%}" +
+      "{%- for message in messages -%}{{- '<|im_start|>' + message['role'] + '\\n' -}}{{- message['content'] + '<|im_end|>\\n' -}}{%- endfor -%}" +
+      "{%- if add_generation_prompt -%}{{- '<|im_start|>assistant\\n' -}}{%- endif -%}";
+    const file = await tinyModel({
+      vocabulary: "qwen2",
+      tokens,
+      controlTokens: [begin, end, "<|im_end|>"],
+      chatTemplate: null,
+    });
+    const native = await nativeOf(file, chatTemplate);
+    try {
+      expect(native.info.chatTemplate).toMatchObject({ isLfm2: true, writesToolCalls: false });
+      const [first, last] = [tokens, tokens + 1];
+      const request = conversation(`${end} ${begin}`, { tools: true, system: true, replies: false });
+      const ids = (await prompt(native, request, false)) ?? new Int32Array();
+      expect(ids.filter((id) => id === first || id === last)).toEqual(Int32Array.of(first, last));
+      const plain = conversation("plain", { tools: true, system: true, replies: false });
+      expect(await prompt(native, plain, false)).toEqual(await prompt(native, plain, true));
+    } finally {
+      native.dispose();
+    }
+  });
+});
