@@ -1,0 +1,138 @@
+// Coding agents from npm with a real server: two turns, a cancelled one and one that does not fit, with three chat templates, one of
+// which demands alternation. INGLE_ONE_AGENT takes those whose name it matches.
+import { spawn } from "node:child_process";
+import { access, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { chatTemplate, modelId, realServer } from "../../real-server.ts";
+import { forcedReplies, type Exchange } from "./forced-replies.ts";
+import { agentPrograms, type AgentProgram } from "./programs.ts";
+
+const context = 65_536;
+/** Less than any agent's instructions and tools. */
+const small = 512;
+const turnMs = 240_000;
+const templates = [
+  "mistralai-Ministral-3-14B-Reasoning-2512",
+  "Qwen-Qwen2.5-7B-Instruct",
+  "openai-gpt-oss-120b",
+];
+const programs = agentPrograms.filter(({ name }) =>
+  new RegExp(process.env["INGLE_ONE_AGENT"] ?? "").test(name),
+);
+
+const root = await mkdtemp(path.join(tmpdir(), "ingle-agents-"));
+afterAll(() => rm(root, { recursive: true, force: true, maxRetries: 5 }));
+
+/** An environment in which a program finds only its own home, and a network only on this machine. */
+function environment(program: AgentProgram, home: string, url: string): NodeJS.ProcessEnv {
+  const nowhere = "http://127.0.0.1:9"; // the port that discards
+  return {
+    PATH: process.env["PATH"],
+    HOME: home,
+    LANG: "C.UTF-8",
+    HTTPS_PROXY: nowhere,
+    HTTP_PROXY: nowhere,
+    NO_PROXY: "127.0.0.1,localhost",
+    DO_NOT_TRACK: "1",
+    ...program.env(url),
+  };
+}
+
+async function ran(
+  command: string,
+  args: readonly string[],
+  { cwd, env, signal }: { cwd: string; env: NodeJS.ProcessEnv; signal?: AbortSignal },
+): Promise<void> {
+  const child = spawn(command, args, { cwd, env, stdio: "ignore", detached: true });
+  const stop = (): void => {
+    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGKILL");
+  };
+  const timer = setTimeout(stop, turnMs);
+  signal?.addEventListener("abort", stop);
+  await new Promise((resolve, reject) => child.once("close", resolve).once("error", reject));
+  clearTimeout(timer);
+}
+
+/** The exchange with the longest prompt: agents also ask for titles and the like. */
+function main(exchanges: readonly Exchange[]): Exchange {
+  const [longest] = exchanges.toSorted((a, b) => b.prompt - a.prompt);
+  if (longest === undefined) throw new Error("The agent asked for nothing.");
+  return longest;
+}
+
+const failed = (exchanges: readonly Exchange[]) => exchanges.filter(({ status }) => status >= 400);
+
+describe.each(programs)("$name ($package)", (program) => {
+  const folder = path.join(root, program.bin);
+  const bin = path.join(folder, "node_modules", ".bin", program.bin);
+
+  it("is installed", async () => {
+    await mkdir(folder, { recursive: true });
+    const args = ["install", "--no-audit", "--no-fund", "--prefix", folder, program.package];
+    await ran("npm", args, { cwd: folder, env: process.env });
+    await expect(access(bin)).resolves.toBeUndefined();
+  });
+
+  async function desk(template: string, contextLength: number) {
+    const server = await realServer({
+      fixture: { vocabulary: "qwen2", chatTemplate: await chatTemplate(template), contextLength },
+      load: { contextLength, parallel: 2, threads: 2 },
+      flags: { noAuth: true },
+    });
+    expect(modelId).toBe("tiny"); // the programs' settings name it
+    const forced = await forcedReplies(server.baseUrl.slice(0, -"/v1".length), server.model.info.tokens.eos);
+    const home = await mkdtemp(path.join(root, "home-"));
+    const project = path.join(home, "project");
+    await mkdir(project);
+    await program.configure({ home, project, url: forced.url, context });
+    const env = environment(program, home, forced.url);
+    const ask = (args: string[], signal?: AbortSignal) =>
+      ran(bin, args, { cwd: project, env, ...(signal === undefined ? {} : { signal }) });
+    const close = async () => {
+      await forced[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
+    };
+    return { server, forced, ask, [Symbol.asyncDispose]: close };
+  }
+
+  it.each(templates)("takes two turns, the second from the cache, with the template %s", async (template) => {
+    await using at = await desk(template, context);
+    await at.ask(program.first("Say hi."));
+    const first = at.forced.exchanges.splice(0);
+    await at.ask(program.next("Once more."));
+    const second = at.forced.exchanges;
+    expect(failed([...first, ...second])).toEqual([]);
+    const { prompt, cached } = main(second);
+    process.stderr.write(
+      `${program.name}, ${template}: ${main(first).prompt} tokens, then ${cached} of ${prompt} cached\n`,
+    );
+    expect(prompt).toBeGreaterThan(main(first).prompt);
+    expect(cached / prompt).toBeGreaterThanOrEqual(0.95);
+  });
+
+  it("is cancelled", async () => {
+    await using at = await desk("Qwen-Qwen2.5-7B-Instruct", context);
+    at.forced.isEndless = true;
+    const stop = new AbortController();
+    const running = at.ask(program.first("Say hi."), stop.signal);
+    await expect.poll(() => at.server.model.stats().running, { timeout: turnMs }).toBeGreaterThan(0);
+    stop.abort();
+    await running;
+    await expect.poll(() => at.server.model.stats().running, { timeout: 30_000 }).toBe(0);
+    expect(failed(at.forced.exchanges)).toEqual([]);
+  });
+
+  it("is told that the context is full, and by nothing else", async () => {
+    await using at = await desk("Qwen-Qwen2.5-7B-Instruct", small);
+    const stop = new AbortController();
+    const running = at.ask(program.first("Say hi."), stop.signal);
+    await expect.poll(() => at.forced.exchanges.length, { timeout: turnMs }).toBeGreaterThan(0);
+    stop.abort(); // some try again and again
+    await running;
+    for (const { status, error } of failed(at.forced.exchanges))
+      expect([status, error]).toEqual([400, expect.stringMatching(/context/)]);
+    expect(failed(at.forced.exchanges).length).toBeGreaterThan(0);
+  });
+});
