@@ -15,7 +15,7 @@ const retired: readonly Retired[] = [
   { pattern: /\bstrangers?\b/gi, instead: "unauthenticated client, other origin" },
   { pattern: /\bthe house\b|in_house|inHouse/gi, instead: "server, project, in flight" },
   { pattern: /\b(?:joinSaid|saidOf|Said[A-Z]\w*)\b|\bsaid\.ts\b/g, instead: "content parts" },
-  { pattern: /(?<!Math\.)(?<!_)\bfloors?\b(?!\()/g, instead: "layer" },
+  { pattern: /(?<!Math\.)(?<![_'"])\bfloors?\b(?!\()/g, instead: "layer" },
   { pattern: /\bbring-?[fF]iles\b/g, instead: "download" },
   { pattern: /\bin-bounds\b/g, instead: "bounded, size check" },
   { pattern: /\btaking[_ -]turns\b|TakingTurns/g, instead: "round robin" },

@@ -23,6 +23,7 @@ add_executable(
     test/sampler_softmax_test.cpp
     test/sampler_test.cpp
     test/template_bounds_test.cpp
+    test/template_values_test.cpp
     test/verify_test.cpp
     test/weight_floats_test.cpp
     test/weight_panels_test.cpp
@@ -40,6 +41,7 @@ target_compile_features(ingle_llama_tests PRIVATE cxx_std_23)
 target_compile_options(ingle_llama_tests PRIVATE ${INGLE_WARNINGS})
 target_compile_definitions(
     ingle_llama_tests PRIVATE INGLE_KNOWN_TEMPLATES="${INGLE_LLAMA_CPP_DIR}/models/templates"
+                              INGLE_JINJA_FIXTURES="${CMAKE_CURRENT_SOURCE_DIR}/test/__fixtures__/jinja"
 )
 target_include_directories(ingle_llama_tests PRIVATE src test)
 # SYSTEM: our warnings do not apply to upstream's headers.

@@ -226,6 +226,8 @@ TEST_CASE("a template that goes through long lists and objects again and again i
                                    "l == l",
                                    "l[1:]",
                                    "l[::-1]",
+                                   "l[::9223372036854775807]",
+                                   "l[::-9223372036854775808]",
                                    "l.append(1)",
                                    "l.append(l + l)",
                                    "l.pop(0)",
@@ -328,13 +330,6 @@ TEST_CASE("a template whose values nest without end, or hold themselves, is an e
                      "{% call m() %}x{% endcall %}");
 }
 
-TEST_CASE("sorting by a rule that contradicts itself stays inside the list") {
-    const std::string cycle = "{% set ns = namespace(l=[9, 10, '5'] ) %}{% for i in range(9) %}"
-                              "{% set ns.l = ns.l + ns.l %}{% endfor %}{% for i in range(3) %}"
-                              "{% set ns.l = (ns.l | sort)[1:] %}{% endfor %}{{ ns.l | length }}";
-    CHECK_EQ(run(cycle).text, "1533");
-}
-
 TEST_CASE("what a template writes around calls, and JSON that it nests, is an error or no syntax at all") {
     const auto calls = [](const std::string& before, const std::string& after) {
         return "{% for m in messages %}{{ m.content }}{% for c in m.tool_calls %}" + before +
@@ -412,19 +407,19 @@ TEST_CASE("a template writes what it wrote without bounds") {
         {"[1, [2, {'a': none}], 'x\"y'] | tojson", "[1, [2, {\"a\": null}], \"x\\\"y\"]"},
         {"{'a': [1, 2.5]} | tojson(indent=2)", "{\n  \"a\": [\n    1,\n    2.5\n  ]\n}"},
         {"'é😀' | tojson(ensure_ascii=true)", "\"\\u00e9\\ud83d\\ude00\""},
-        {"[1, 'a', (2, 3), {'b': true}]", "1a23"},
+        {"[1, 'a', (2, 3), {'b': true}]", "[1, 'a', (2, 3), {'b': True}]"},
         {"[1, 'a', (2, 3), {'b': true}] | string", "[1, 'a', (2, 3), {'b': True}]"},
         {"'{} and {}'.format(1, 'b')", "1 and b"},
         {"range(2, 9, 3) | list | string", "[2, 5, 8]"},
         {"range(3, 0, -2) | list | string", "[3, 1]"},
         {"range(9223372036854775800, 9223372036854775807, 5) | length", "2"},
         {"[3, 1, 2] | sort | string", "[1, 2, 3]"},
-        {"{'b': 1, 'a': 2} | dictsort | string", "{'a': 2, 'b': 1}"},
+        {"{'b': 1, 'a': 2} | dictsort | string", "[('a', 2), ('b', 1)]"},
         {"'aXb'.strip('ab')", "X"},
-        {"['ab' in 'cabd', 'x' in 'abc', '' in 'a', 'abc' in 'ab']", "TrueFalseTrueFalse"},
+        {"['ab' in 'cabd', 'x' in 'abc', '' in 'a', 'abc' in 'ab']", "[True, False, True, False]"},
         {"'abcdef'[1:5:2] ~ 'abc'[::-1] ~ 'abc'[1]", "bdcbab"},
-        {"[7 % 3, 7 / 2, -7 % 3]", "13.5-1"},
-        {"[6 is divisibleby(3), 6 is divisibleby(4), 6 is divisibleby(-1)]", "TrueFalseTrue"},
+        {"[7 % 3, 7 / 2, -7 % 3]", "[1, 3.5, 2]"},
+        {"[6 is divisibleby(3), 6 is divisibleby(4), 6 is divisibleby(-1)]", "[True, False, True]"},
     };
     for (const auto& [expression, text] : written) {
         CAPTURE(expression);

@@ -1,0 +1,186 @@
+// What the template engine writes, compared with what Jinja 2 wrote for the same expressions and conversations
+// (test/__fixtures__/jinja/make_fixtures.py; docs/testing.md), and that each filter, test, method and slice is counted.
+#include "check.h"
+#include "jinja/builtins.h"
+#include "jinja/parser.h"
+#include "jinja/runtime.h"
+#include "json.h"
+
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+
+namespace {
+
+/// The clock of the fixtures: 2026-01-02 03:04:05 UTC.
+constexpr std::time_t kNow = 1767323045;
+
+std::string read(const std::filesystem::path& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+}
+
+common_json fixture(const char* name) {
+    return common_json::parse_exact(read(std::filesystem::path(INGLE_JINJA_FIXTURES) / name));
+}
+
+struct Rendered {
+    std::string text;
+    std::string error;
+};
+
+Rendered render(const std::string& source, const common_json& variables) {
+    const jinja::work_limit limit(
+        {.milliseconds = 20'000, .units = 2'000'000'000, .bytes = size_t{256} << 20, .is_cancelled = nullptr});
+    try {
+        jinja::lexer lexer;
+        const jinja::lexer_result tokens = lexer.tokenize(source);
+        const jinja::program program = jinja::parse_from_tokens(tokens);
+        jinja::context context(tokens.source);
+        context.current_time = kNow;
+        jinja::global_from_json(context, variables, true);
+        return {.text = jinja::runtime(context).execute(program)->as_string().str(), .error = ""};
+    } catch (const std::exception& error) {
+        return {.text = "", .error = error.what()};
+    }
+}
+
+std::string fnv1a(const std::string& text) {
+    uint64_t hash = 0xCBF29CE484222325;
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3;
+    char digits[17];
+    std::snprintf(digits, sizeof(digits), "%016llx", static_cast<unsigned long long>(hash));
+    return digits;
+}
+
+TEST_CASE("expressions and statements write what Jinja 2 writes, or are an error where it has one") {
+    const common_json variables = fixture("variables.json");
+    // Statements of Jinja that are refused by name.
+    const std::set<std::string> refused = {"{% block a %}x{% endblock %}"};
+    const common_json rows = fixture("expressions.expected.json");
+    CHECK(rows.size() > 5'000);
+    for (const auto& row : rows) {
+        const std::string source = row.at(0).get<std::string>();
+        const Rendered ours = render(source, variables);
+        CAPTURE(source);
+        CAPTURE(ours.error);
+        if (row.at(1).is_null() || refused.contains(source)) {
+            CHECK(ours.error.contains("line "));
+        } else {
+            CHECK_EQ(ours.error, "");
+            CHECK_EQ(ours.text, row.at(1).get<std::string>());
+        }
+    }
+}
+
+TEST_CASE("every template that comes with llama.cpp writes what Jinja 2 writes for each conversation") {
+    const common_json conversations = fixture("conversations.json");
+    const common_json expected = fixture("templates.expected.json");
+    // They append to lists, or write an iterator as JSON, which Jinja's sandbox refuses.
+    const std::set<std::string> more = {"Kimi-K2-Instruct", "Kimi-K2-Thinking", "llama-cpp-deepseek-r1"};
+    CHECK_EQ(expected.size(), 70U);
+    for (const auto& [name, rows] : expected.items()) {
+        const std::string source = read(std::filesystem::path(INGLE_KNOWN_TEMPLATES) / (name + ".jinja"));
+        for (const auto& [conversation, row] : rows.items()) {
+            const Rendered ours = render(source, conversations.at(conversation));
+            CAPTURE(name);
+            CAPTURE(conversation);
+            CAPTURE(ours.error);
+            if (row.at(0).is_null()) {
+                CHECK((more.contains(name) || !ours.error.empty()));
+            } else {
+                CHECK_EQ(ours.error, "");
+                CHECK_EQ(fnv1a(ours.text), row.at(0).get<std::string>());
+            }
+        }
+    }
+}
+
+TEST_CASE("an error names its line, its column and what failed") {
+    const common_json none = common_json::object();
+    CHECK_EQ(render("a\nb {{ 'x' | nope }}", none).error,
+             "No filter named 'nope' (the filter nope at line 2, column 12)");
+    CHECK_EQ(render("{% if x %}\n  {% include 'y' %}{% endif %}", none).error,
+             "the statement 'include' is not supported at line 2, column 3");
+    CHECK_EQ(render("{{ missing.a }}", none).error, "'missing' is undefined (an attribute at line 1, column 11)");
+}
+
+/// Calls it with large but harmless values, again and again, until the work ends; what the values do not fit is an error.
+bool ends(const auto& use) {
+    const jinja::work_limit limit(
+        {.milliseconds = 5'000, .units = 1'000'000, .bytes = size_t{64} << 20, .is_cancelled = nullptr});
+    for (int i = 0; i < 20'000 && limit.ended() == nullptr; ++i) {
+        try {
+            use();
+        } catch (const std::exception&) {
+            // The limit, or a value of the wrong type.
+        }
+    }
+    return limit.ended() != nullptr;
+}
+
+TEST_CASE("each filter, test and method counts its work") {
+    jinja::context context;
+    auto list = jinja::mk_val<jinja::value_array>();
+    for (int i = 0; i < 1'000; ++i) list->push_back(jinja::of(jinja::integer(i)));
+    const jinja::value text = jinja::of(std::string(10'000, 'x'));
+    for (const auto* table : {&jinja::text_filters(), &jinja::list_filters(), &jinja::number_filters()})
+        for (const auto& [name, filter] : *table) {
+            CAPTURE(name);
+            for (const jinja::value& value : {text, jinja::value(list)}) {
+                jinja::call_args args(context);
+                args.pos.push_back(value);
+                CHECK(ends([&] { jinja::apply_filter(name, args); }));
+            }
+        }
+    for (const char* name : {"lower", "upper", "defined", "odd", "string", "iterable", "in", "eq"}) {
+        CAPTURE(name);
+        jinja::call_args args(context);
+        args.pos = {text, text};
+        CHECK(ends([&] { jinja::apply_test(name, args); }));
+    }
+    for (const auto* table : {&jinja::text_methods(), &jinja::search_methods()})
+        for (const auto& [name, method] : *table) {
+            CAPTURE(name);
+            const jinja::value bound = jinja::method_of(text, name);
+            CHECK(ends([&] { jinja::call(bound, jinja::call_args(context)); }));
+        }
+}
+
+TEST_CASE("one operator or slice of a long value ends at a small limit, whatever its bounds are") {
+    jinja::context context;
+    auto list = jinja::mk_val<jinja::value_array>();
+    for (int i = 0; i < 10'000; ++i) list->push_back(jinja::of(jinja::integer(i)));
+    const jinja::value text = jinja::of(std::string(100'000, 'x'));
+    const auto trips = [](const auto& use) {
+        const jinja::work_limit limit(
+            {.milliseconds = 5'000, .units = 50'000, .bytes = size_t{64} << 20, .is_cancelled = nullptr});
+        try {
+            use();
+        } catch (const std::exception&) {
+            return limit.ended() != nullptr;
+        }
+        return false;
+    };
+    const auto number = [](int64_t value) { return jinja::of(jinja::integer(value)); };
+    for (const jinja::value& value : {text, jinja::value(list)})
+        for (const int64_t step : {int64_t{1}, int64_t{2}, int64_t{-1}, int64_t{-2}})
+            CHECK(trips([&] { return jinja::slice_of(value, nullptr, nullptr, number(step)); }));
+    // A step that would overflow has one item.
+    for (const int64_t step : {INT64_MAX, INT64_MIN, INT64_MAX - 1})
+        CHECK_EQ(jinja::length_of(jinja::slice_of(list, nullptr, nullptr, number(step))), 1U);
+    for (const char* op : {"+", "*", "~"}) {
+        CAPTURE(op);
+        const jinja::value other = std::string(op) == "*" ? number(2) : text;
+        CHECK(trips([&] { return jinja::binary(op, text, other); }));
+    }
+    CHECK(trips([&] { return jinja::of(jinja::is_equal(text, jinja::of(std::string(100'000, 'x')))); }));
+    CHECK(trips([&] { return jinja::of(jinja::is_in(jinja::of(std::string("y")), text)); }));
+}
+
+} // namespace
