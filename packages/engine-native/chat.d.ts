@@ -109,6 +109,8 @@ export interface NativeChatTemplate {
   refusesUserAfterResult: boolean;
   /** Whether calls have LFM2's syntax. */
   isLfm2: boolean;
+  /** Whether it renders tools with parameters that may be null: `"type": ["string", "null"]`. */
+  writesNullTypes: boolean;
   /** Whether a grammar in its syntax can require either content in a given form or calls that match their tools' schemas. */
   holdsFormOrCalls: boolean;
 }

@@ -10,6 +10,7 @@ const template = {
   refusesAssistantAfterAssistant: false,
   refusesUserAfterResult: false,
   isLfm2: false,
+  writesNullTypes: true,
   holdsFormOrCalls: true,
 };
 
@@ -32,6 +33,20 @@ it.each(["auto", "required"])(
     expect(() => prepare({ tools: [{ name: "find", parameters: known }], toolChoice })).not.toThrow();
   },
 );
+
+it("tells templates that fail on nullable types of the types without null, whatever the names of properties", () => {
+  const parameters = {
+    type: "object",
+    properties: { type: { type: ["string", "null"] }, n: { items: { type: ["integer", "string", "null"] } } },
+  };
+  const told = (writesNullTypes: boolean): unknown =>
+    JSON.parse(prepare({ tools: [{ name: "read", parameters }] }, { writesNullTypes }).chat.tools[0]!.parameters);
+  expect(told(true)).toEqual(parameters);
+  expect(told(false)).toEqual({
+    type: "object",
+    properties: { type: { type: "string" }, n: { items: { type: ["integer", "string"] } } },
+  });
+});
 
 it("lets a tool that is named be called once, and several when some tool is required", () => {
   const tools = [{ name: "now" }, { name: "find" }];

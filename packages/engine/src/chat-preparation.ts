@@ -10,7 +10,7 @@ import { textOf, type ContentPart, type Message } from "./messages.ts";
 import type { NativeChat, NativeMessage, NativeModelInfo, NativeReply } from "./native.ts";
 import { contentRules } from "./response-format.ts";
 import { keptRules, eitherRules, SchemaError, wholeGrammarOf } from "./structured/rules.ts";
-import { refuseLostReferences, safeParameters } from "./structured/tool-parameters.ts";
+import { refuseLostReferences, safeParameters, withoutNullTypes } from "./structured/tool-parameters.ts";
 import {
   callsBegin,
   callsRules,
@@ -81,7 +81,7 @@ function withTools(
     ...plainChat(isOurSyntax ? withToolsTold(messages, listed) : messages, !request.continueFinalMessage),
     specialTokensInContent: template.specialTokensInContent ?? false,
     continuesLast: request.continueFinalMessage,
-    tools: isOurSyntax ? [] : tools.map(toNativeTool),
+    tools: isOurSyntax ? [] : tools.map((tool) => toNativeTool(tool, template.writesNullTypes)),
     toolChoice: typeof request.toolChoice === "string" ? request.toolChoice : "required",
     // A named tool is called once: otherwise the calls would never end.
     parallelToolCalls: request.parallelToolCalls && typeof request.toolChoice === "string",
@@ -192,9 +192,13 @@ function toNativePart(part: ContentPart): NativeMessage["parts"][number] {
   }
 }
 
-function toNativeTool({ name, description, parameters }: Tool): NativeChat["tools"][number] {
+function toNativeTool(
+  { name, description, parameters }: Tool,
+  writesNullTypes: boolean,
+): NativeChat["tools"][number] {
   ofTools(() => ofTool(name, () => refuseLostReferences(parameters)));
-  return { name, description, parameters: JSON.stringify(safeParameters(parameters)) };
+  const safe = safeParameters(parameters);
+  return { name, description, parameters: JSON.stringify(writesNullTypes ? safe : withoutNullTypes(safe)) };
 }
 
 function rulesFor(write: typeof callsRules, tools: readonly Tool[], isParallel: boolean): string {

@@ -28,6 +28,18 @@ export function safeParameters(schema: unknown): unknown {
   return safe;
 }
 
+/** For templates that fail on `"type": ["string", "null"]`, such as Hermes's: the type is the rest. Calls leave the parameter out. */
+export function withoutNullTypes(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutNullTypes);
+  if (typeof schema !== "object" || schema === null) return schema;
+  const entries = Object.entries(schema).map(([key, value]: [string, unknown]) => {
+    if (key !== "type" || !Array.isArray(value)) return [key, withoutNullTypes(value)] as const;
+    const types = value.filter((type) => type !== "null");
+    return [key, types.length === 0 ? "null" : types.length === 1 ? types[0] : types] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
 /** Throws a SchemaError for a reference that points at nothing. */
 export function refuseLostReferences(parameters: unknown): void {
   const rules = new Rules();

@@ -88,6 +88,7 @@ const scriptedInfo: NativeModelInfo = {
     refusesAssistantAfterAssistant: false,
     refusesUserAfterResult: false,
     isLfm2: false,
+    writesNullTypes: true,
     holdsFormOrCalls: true,
   },
   isRecurrent: false,

@@ -75,6 +75,17 @@ void find_refused_turns(const common_chat_templates& templates, TemplateSkills& 
                                        !refuses(templates, {question, call, result});
 }
 
+/// Throws what the template throws.
+void write_null_types(const common_chat_templates& templates) {
+    common_chat_templates_inputs inputs;
+    inputs.messages.push_back(message_of("user", "Which one?"));
+    inputs.tools.push_back(
+        {.name = "choose",
+         .description = "Chooses one",
+         .parameters = R"({"type":"object","properties":{"one":{"type":["string","null"]}}})"});
+    common_chat_templates_apply(&templates, inputs);
+}
+
 common_chat_templates_inputs probe() {
     common_chat_templates_inputs inputs;
     inputs.messages.push_back(message_of("user", "Which one?"));
@@ -161,6 +172,12 @@ TemplateSkills skills_of(const common_chat_templates& templates) {
         // The template rejects such a conversation, so it does not have this skill.
     }
     find_refused_turns(templates, skills);
+    try {
+        if (skills.writes_tools) write_null_types(templates);
+        skills.writes_null_types = true;
+    } catch (const std::exception&) {
+        // The same.
+    }
     try {
         skills.holds_form_or_calls = skills.writes_tools && holds_form_or_calls(templates);
     } catch (const std::exception&) {

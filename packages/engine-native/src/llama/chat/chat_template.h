@@ -33,6 +33,8 @@ struct TemplateSkills {
     bool refuses_user_after_result = false;
     /// Whether calls have LFM2's syntax, even if the template does not render them.
     bool is_lfm2 = false;
+    /// Whether it renders tools with parameters that may be null: `"type": ["string", "null"]`.
+    bool writes_null_types = false;
     /// Whether a grammar in its syntax can require either content in a given form or calls that match their tools' schemas.
     bool holds_form_or_calls = false;
 };
@@ -47,6 +49,7 @@ constexpr auto fields_of(const TemplateSkills*) {
         base::field("refusesAssistantAfterAssistant", &TemplateSkills::refuses_assistant_after_assistant),
         base::field("refusesUserAfterResult", &TemplateSkills::refuses_user_after_result),
         base::field("isLfm2", &TemplateSkills::is_lfm2),
+        base::field("writesNullTypes", &TemplateSkills::writes_null_types),
         base::field("holdsFormOrCalls", &TemplateSkills::holds_form_or_calls));
 }
 

@@ -230,7 +230,9 @@ static value strftime_now(const call_args & args) {
     if (length == 0 && !format.empty()) {
         throw template_error("strftime_now() cannot write this format");
     }
-    return of(std::string(buffer, length));
+    string text(std::string(buffer, length));
+    text.mark_input_based_on(given.only_text(0));
+    return of(text);
 }
 
 static value range(const call_args & args) {

@@ -14,7 +14,7 @@ static value cased_filter(const call_args & args) {
     text_out out;
     // a text of parts that was a word before may begin in the middle of one
     if (How == letter_case::capital && text.parts.size() > 1) {
-        out.put(with_case(text.str(), How), text.all_parts_are_input());
+        out.put(with_case(text.str(), How), text.any_part_is_input());
         return of(out.text);
     }
     for (const auto & part : text.parts) {
@@ -65,7 +65,7 @@ static value indent(const call_args & args) {
     const bool is_first  = given.flag(2, false);
     const bool is_blank  = given.flag(3, false);
     string text          = given.only_text(0);
-    text.put("\n", text.all_parts_are_input() && !text.empty());
+    text.put("\n", text.any_part_is_input());
     text_out out;
     size_t line = 0;
     for (const auto & [begin, end] : lines_of(text.str(), false)) {

@@ -27,7 +27,7 @@ static value cased(const call_args & args) {
         }
         return of(out.text);
     }
-    out.put(with_case(text.str(), How), text.all_parts_are_input());
+    out.put(with_case(text.str(), How), text.any_part_is_input());
     return of(out.text);
 }
 

@@ -313,7 +313,12 @@ void argument_list::eval(frame & in, call_args & args) const {
             throw template_error("argument after ** must be a mapping, not " + more->type());
         }
         for (const auto & [key, val] : object->pairs) {
-            args.named.emplace_back(text_of(key).str(), val);
+            const std::string name = text_of(key).str();
+            // names lose the mark of input
+            if (name.find_first_of("<>[]{}|") != std::string::npos) {
+                throw template_error("the name of an argument after ** has brackets");
+            }
+            args.named.emplace_back(name, val);
         }
     }
 }

@@ -61,7 +61,7 @@ static value from_json(const common_json & json, bool mark_input) {
     }
     auto object = mk_val<value_object>();
     for (auto it = json.begin(); it != json.end(); ++it) {
-        object->insert(mk_val<value_string>(it.key(), mark_input), from_json(it.value(), mark_input));
+        object->insert(value(mk_val<value_string>(it.key(), mark_input)), from_json(it.value(), mark_input));
     }
     return object;
 }

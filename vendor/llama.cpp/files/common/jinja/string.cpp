@@ -22,7 +22,7 @@ void string::mark_input() {
 }
 
 void string::mark_input_based_on(const string & other) {
-    if (other.all_parts_are_input()) {
+    if (other.any_part_is_input()) {
         mark_input();
     }
 }
@@ -47,8 +47,8 @@ size_t string::length() const {
     return bytes;
 }
 
-bool string::all_parts_are_input() const {
-    return std::all_of(parts.begin(), parts.end(), [](const string_part & part) { return part.is_input; });
+bool string::any_part_is_input() const {
+    return std::any_of(parts.begin(), parts.end(), [](const string_part & part) { return part.is_input; });
 }
 
 string & string::append(const string & other) {

@@ -25,14 +25,14 @@ struct string {
     // without counting work; see text_out for the counted way
     void put(std::string_view text, bool is_input);
     void mark_input();
-    // marks all of this if all of other is input
+    // marks all of this if any of other is input
     void mark_input_based_on(const string & other);
 
     std::string str() const;
     // in bytes
     size_t length() const;
     bool   empty() const { return parts.empty(); }
-    bool   all_parts_are_input() const;
+    bool   any_part_is_input() const;
     string & append(const string & other);
     // bytes [begin, end)
     string substr(size_t begin, size_t end = std::string::npos) const;
