@@ -51,7 +51,10 @@ it.each([
   ["cut short", { chatTemplate: "{% for m in messages %}{{ m" }, "chatTemplate"],
   [
     "endless",
-    { chatTemplate: "{% for i in range(1000000000) %}{% endfor %}{{ messages[0].content }}" },
+    {
+      chatTemplate:
+        "{% for i in range(100000) %}{% for j in range(100000) %}{% endfor %}{% endfor %}{{ messages[0].content }}",
+    },
     "chatTemplate",
   ],
   ["not there", { chatTemplateFile: "/no/such/file.jinja" }, "chatTemplateFile"],

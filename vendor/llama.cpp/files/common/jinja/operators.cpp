@@ -148,6 +148,13 @@ value binary(const std::string & op, const value & a, const value & b) {
     if (op == "+" && is_sequence(a) && a->type() == b->type()) {
         return joined(a, b);
     }
+    // Jinja has an error here; but templates add variables and descriptions that a request may lack
+    if (op == "+" && a->is == kind::text && b->is == kind::undefined) {
+        return a;
+    }
+    if (op == "+" && a->is == kind::undefined && b->is == kind::text) {
+        return b;
+    }
     if (op == "*" && is_sequence(a) && is_integral(b)) {
         return repeated(a, b);
     }
