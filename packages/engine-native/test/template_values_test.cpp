@@ -1,9 +1,6 @@
 // What the template engine writes, compared with what Jinja 2 wrote for the same expressions and conversations
 // (test/__fixtures__/jinja/make_fixtures.py; docs/testing.md), and that each filter, test, method and slice is counted.
 #include "check.h"
-#include "jinja/builtins.h"
-#include "jinja/parser.h"
-#include "jinja/runtime.h"
 #include "json.h"
 
 #include <cstdint>
@@ -13,6 +10,10 @@
 #include <set>
 #include <sstream>
 #include <string>
+
+#include "jinja/builtins.h"
+#include "jinja/parser.h"
+#include "jinja/runtime.h"
 
 namespace {
 
@@ -35,8 +36,10 @@ struct Rendered {
 };
 
 Rendered render(const std::string& source, const common_json& variables) {
-    const jinja::work_limit limit(
-        {.milliseconds = 20'000, .units = 2'000'000'000, .bytes = size_t{256} << 20, .is_cancelled = nullptr});
+    const jinja::work_limit limit({.milliseconds = 20'000,
+                                   .units = 2'000'000'000,
+                                   .bytes = size_t{256} << 20,
+                                   .is_cancelled = nullptr});
     try {
         jinja::lexer lexer;
         const jinja::lexer_result tokens = lexer.tokenize(source);
@@ -125,7 +128,8 @@ TEST_CASE("an error names its line, its column and what failed") {
              "No filter named 'nope' (the filter nope at line 2, column 12)");
     CHECK_EQ(render("{% if x %}\n  {% include 'y' %}{% endif %}", none).error,
              "the statement 'include' is not supported at line 2, column 3");
-    CHECK_EQ(render("{{ missing.a }}", none).error, "'missing' is undefined (an attribute at line 1, column 11)");
+    CHECK_EQ(render("{{ missing.a }}", none).error,
+             "'missing' is undefined (an attribute at line 1, column 11)");
 }
 
 /// Calls it with large but harmless values, again and again, until the work ends; what the values do not fit is an error.

@@ -56,7 +56,8 @@ export function prepareForTemplate(request: ChatRequest, template: TemplateOfMod
   const { chat } = prepared;
   if (listed.length === tools.length || chat.tools.length === 0) return prepared;
   const toolChoice = listed.length === 0 ? "auto" : chat.toolChoice;
-  return { ...prepared, promptChat: { ...chat, tools: listed.map(toNativeTool), toolChoice } };
+  const told = listed.map((tool) => toNativeTool(tool, template.writesNullTypes));
+  return { ...prepared, promptChat: { ...chat, tools: told, toolChoice } };
 }
 
 /** `tools` may be called; the prompt lists only those of `listed` if it is in our syntax. */
