@@ -305,7 +305,7 @@ const tables: Table[] = [
     })),
     {
       text: "followed",
-      image: "refused",
+      image: "ignored",
       document: "followed",
       search_result: "followed",
       tool_reference: "followed",

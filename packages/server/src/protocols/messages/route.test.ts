@@ -140,7 +140,8 @@ describe("an error", () => {
       code: "image_not_supported",
       param: "messages[0].content[0]",
     });
-    const format = { type: "json_schema", schema: { type: "object", patternProperties: {} } };
+    const schema = { type: "array", items: { type: "string" }, uniqueItems: true };
+    const format = { type: "json_schema", schema };
     const withSchema = await inject({ payload: { ...body, output_config: { format } } });
     expect(withSchema.json().error).toMatchObject({ code: "invalid_request", param: "output_config.format" });
   });
@@ -158,10 +159,10 @@ describe("an error", () => {
     await expect.poll(() => scripted.log.running.size).toBe(0);
   });
 
-  it("for another method is told by the server, not by these routes", async () => {
+  it("for another method has this shape, too", async () => {
     const response = await inject({ method: "GET" });
     expect([response.statusCode, response.headers["allow"]]).toEqual([405, "POST"]);
-    expect(response.json()).not.toHaveProperty("type");
+    expect(AnthropicErrorBody.parse(response.json()).error.code).toBe("method_not_allowed");
   });
 });
 
