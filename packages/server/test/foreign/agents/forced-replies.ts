@@ -60,7 +60,6 @@ export async function forcedReplies(target: string, endToken: number): Promise<F
     answer().catch(() => response.destroy()); // the program has gone
   });
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a port
   const { port } = server.address() as AddressInfo;
   const recorded: ForcedReplies = {
     url: `http://127.0.0.1:${port}`,
