@@ -221,7 +221,6 @@ export {
 export {
   BrowserChallenge,
   BrowserKey,
-  ChallengeRequest,
   ForgetBrowserRequest,
   KnownBrowser,
   ReturnRequest,

@@ -165,10 +165,10 @@ it("reloads a model with other KV bits and context after a confirmation", async 
   const length = page.getByRole("spinbutton", { name: "Context length" });
   // Waits for the current context.
   await expect.poll(() => length.inputValue()).toBe("512");
-  await page.getByText(/^Takes .+ of memory\.$/).waitFor();
+  await page.locator(".estimate .fit-why").waitFor();
   await length.fill("1024");
   // The estimate rerenders the page, and the typed text stays.
-  await page.getByText(/^Takes .+ of memory\.$/).waitFor();
+  await page.locator(".estimate .fit-why").waitFor();
   expect(await length.inputValue()).toBe("1024");
   await length.blur();
   await page.getByRole("button", { name: "Reload with these settings" }).click();

@@ -22,9 +22,7 @@ export type KnownBrowser = z.infer<typeof KnownBrowser>;
 export const ForgetBrowserRequest = requestObject("ForgetBrowserRequest", { browser: idField });
 export type ForgetBrowserRequest = z.infer<typeof ForgetBrowserRequest>;
 
-/** The response of `POST /api/v1/session/challenge`, whose body is empty. */
-export const ChallengeRequest = requestObject("ChallengeRequest", {});
-export type ChallengeRequest = z.infer<typeof ChallengeRequest>;
+/** The response of `POST /api/v1/session/challenge`, which has no body. */
 export const BrowserChallenge = responseObject("BrowserChallenge", { challenge: z.string() });
 export type BrowserChallenge = z.infer<typeof BrowserChallenge>;
 

@@ -3,7 +3,6 @@
 import {
   BrowserChallenge,
   BrowserKey,
-  ChallengeRequest,
   ForgetBrowserRequest,
   KnownBrowser,
   ReturnRequest,
@@ -39,10 +38,8 @@ const forget = {
 const challenge = {
   path: "POST /api/v1/session/challenge",
   right: "none",
-  body: ChallengeRequest,
   summary: "Get a text that a known browser signs to come back",
   responses: { 200: BrowserChallenge },
-  example: {},
   namesNoModel: true,
 } satisfies Route;
 const comeBack = {

@@ -139,7 +139,6 @@ describe("generation with the ollama package", () => {
     [{ mirostat: 3 }, "mirostat"],
     [{ typical_p: 1.5 }, "typical_p"],
     [{ temperature: -1 }, "temperature"],
-    [{ no_such_option: 1 }, "options.no_such_option"],
   ])("refuses the options %j by name", async (options: object, field) => {
     const asked = ollama.chat({ model: modelId, messages, options });
     await expect(asked).rejects.toMatchObject({
@@ -147,6 +146,21 @@ describe("generation with the ollama package", () => {
       status_code: 400,
       message: expect.stringContaining(field),
     });
+  });
+
+  it("answers with options that it does not know, and names them in a header", async () => {
+    let ignored: string | null = null;
+    const watching = new Ollama({
+      host: server.baseUrl.replace(/\/v1$/, ""),
+      fetch: async (input, init) => {
+        const response = await fetch(input, init);
+        ignored = response.headers.get("x-ingle-ignored");
+        return response;
+      },
+    });
+    const options: object = { no_such_option: 1, num_predict: 1 };
+    expect((await watching.chat({ model: modelId, messages, options })).done).toBe(true);
+    expect(ignored).toBe("options.no_such_option");
   });
 
   it("refuses an unknown model and a context from an earlier reply", async () => {

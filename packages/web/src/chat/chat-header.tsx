@@ -117,7 +117,7 @@ function AnswersMenu() {
   const counts = Array.from({ length: answersMax }, (_nothing, at) => at + 1);
   return (
     <Menu
-      label={`${chatText.answers}: ${answers}`}
+      label={`${chatText.answers}: ${chatText.answersCount(answers)}`}
       items={counts.map((count) => ({
         label: chatText.answersCount(count),
         isChosen: count === answers,
