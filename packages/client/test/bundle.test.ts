@@ -12,7 +12,7 @@ import type { MisbehavingServer } from "./misbehaving-server.ts";
 const chatBytesMax = 17_000;
 
 /** The size of the whole client. */
-const wholeBytesMax = 28_000;
+const wholeBytesMax = 29_000;
 
 interface Bundle {
   code: string;

@@ -111,7 +111,7 @@ describe("a call in the chat", () => {
     stdin.write("Add them.\r");
     await outHas("Run get-sum");
     stdin.write("\u0003");
-    await errHas("(stopped; this message is forgotten)");
+    await errHas("(stopped before it began; this message is forgotten)");
     expect(err()).not.toContain("It returned");
     stdin.write("/exit\r");
     expect(await ended).toBe(0);
