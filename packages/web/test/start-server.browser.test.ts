@@ -23,7 +23,7 @@ async function baseUrlOn(page: Page): Promise<string> {
 async function setPort(page: Page, port: number): Promise<void> {
   await page.getByRole("tab", { name: "Settings" }).click();
   await page.getByLabel("Port", { exact: true }).fill(String(port));
-  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByText("Saved.").waitFor();
 }
 
