@@ -10,7 +10,13 @@ export default defineConfig({
       "deploy/**/*.test.ts",
     ],
     // These need root, or the prebuilt engine, and have commands of their own (vitest.root.config.ts, vitest.packages.config.ts).
-    exclude: ["**/node_modules/**", "deploy/**/*.root.test.ts", "**/*.packages.test.ts", "**/*.gpu.test.ts"],
+    exclude: [
+      "**/node_modules/**",
+      "deploy/**/*.root.test.ts",
+      "**/*.packages.test.ts",
+      "**/*.gpu.test.ts",
+      "**/*.agents.test.ts",
+    ],
     // Two cores: tests that decode with a real model would only slow each other down.
     maxWorkers: 2,
     testTimeout: 30_000,

@@ -114,7 +114,7 @@ void check_replies(const char* variable,
 }
 
 std::string refused(const ModelPtr& model, const Media& media) {
-    const auto prompt = model->vision()->tokenize("@", "@", std::vector{media});
+    const auto prompt = model->vision()->tokenize({.text = "@"}, "@", std::vector{media});
     return prompt ? "accepted" : prompt.error().message;
 }
 
@@ -158,7 +158,8 @@ TEST_CASE("audio: with positions in three dimensions, alone and beside an image"
 TEST_CASE("audio: equal audios are equal tokens, others are not, and the count is that of their tokens") {
     const ModelPtr model = test::tiny_model("INGLE_TINY_LFM2_AUDIO", true);
     const auto tokens = [&](int32_t number, double seconds) {
-        auto prompt = model->vision()->tokenize("@", "@", std::vector<Media>{wav(sound(number, seconds))});
+        auto prompt =
+            model->vision()->tokenize({.text = "@"}, "@", std::vector<Media>{wav(sound(number, seconds))});
         REQUIRE(prompt.has_value());
         return std::pair(prompt->tokens, prompt->audio_tokens);
     };
@@ -170,7 +171,7 @@ TEST_CASE("audio: equal audios are equal tokens, others are not, and the count i
     CHECK_EQ(tokens(3, 31).second, 250); // two windows of half a minute
     // Two windows of silence are equal, and still two.
     const std::vector<int16_t> silence(kRate * 61);
-    auto silent = model->vision()->tokenize("@", "@", std::vector<Media>{wav(silence)});
+    auto silent = model->vision()->tokenize({.text = "@"}, "@", std::vector<Media>{wav(silence)});
     REQUIRE(silent.has_value());
     CHECK_EQ(silent->audio_tokens, 375);
     CHECK_EQ(silent->images.size(), size_t{3});
@@ -185,7 +186,8 @@ TEST_CASE("audio: a second question computes only what is new, and another audio
     options.drops_turns = false;
     EngineHarness harness(model, options);
     const auto ask = [&](const std::string& text, int32_t number) {
-        auto prompt = model->vision()->tokenize(text, "@", std::vector<Media>{wav(sound(number, 2))});
+        auto prompt =
+            model->vision()->tokenize({.text = text}, "@", std::vector<Media>{wav(sound(number, 2))});
         REQUIRE(prompt.has_value());
         const auto reply = harness.generate(
             {.prompt = std::move(prompt->tokens), .tokens = 6, .images = std::move(prompt->images)});
@@ -210,8 +212,8 @@ TEST_CASE("audio: what cannot be heard is refused") {
     CHECK_EQ(refused(model, wav(endless, 8'000)),
              unreadable + "the audio of a prompt is longer than 600 seconds.");
     const std::vector<int16_t> half(size_t{8'000} * (AudioFile::kSecondsMax / 2 + 1));
-    const auto both =
-        model->vision()->tokenize("@@", "@", std::vector<Media>{wav(half, 8'000), wav(half, 8'000)});
+    const auto both = model->vision()->tokenize({.text = "@@"}, "@",
+                                                std::vector<Media>{wav(half, 8'000), wav(half, 8'000)});
     CHECK(!both.has_value());
     CHECK(refused(model, picture()).starts_with("This model's projector reads audio, and no images."));
     const ModelPtr sees = test::tiny_model("INGLE_TINY_LFM2VL", true);

@@ -47,7 +47,7 @@ RgbImage picture(int32_t number, int32_t width = 96, int32_t height = 64) {
 /// A prompt in which each "@" is an image.
 TextRequest generate(const ModelPtr& model, const std::string& text,
                      const std::vector<llama_rt::Media>& pictures, int32_t tokens = 6) {
-    auto prompt = model->vision()->tokenize(text, "@", pictures);
+    auto prompt = model->vision()->tokenize({.text = text}, "@", pictures);
     if (!prompt) throw std::runtime_error(prompt.error().message);
     return {.prompt = std::move(prompt->tokens), .tokens = tokens, .images = std::move(prompt->images)};
 }
@@ -281,7 +281,7 @@ TEST_CASE("images: odd shapes are read or refused") {
         for (const auto& [width, height] :
              {Size{1, 1}, Size{1, 700}, Size{700, 1}, Size{3, 2}, Size{2000, 20}, Size{511, 513}}) {
             const auto prompt = model->vision()->tokenize(
-                "a @", "@", std::vector<llama_rt::Media>{picture(1, width, height)});
+                {.text = "a @"}, "@", std::vector<llama_rt::Media>{picture(1, width, height)});
             if (!prompt) continue;
             TextRequest request{.prompt = prompt->tokens, .tokens = 2, .images = prompt->images};
             CHECK(harness.generate(request).is_whole());
@@ -290,9 +290,11 @@ TEST_CASE("images: odd shapes are read or refused") {
         const RgbImage short_of{.width = 2, .height = 2, .data = {1, 2, 3}};
         const RgbImage huge{.width = RgbImage::kSideMax + 1, .height = 1, .data = {}};
         for (const RgbImage& wrong : {empty, short_of, huge})
-            CHECK(!model->vision()->tokenize("@", "@", std::vector<llama_rt::Media>{wrong}).has_value());
+            CHECK(!model->vision()
+                       ->tokenize({.text = "@"}, "@", std::vector<llama_rt::Media>{wrong})
+                       .has_value());
         CHECK(!model->vision()
-                   ->tokenize("no place for it", "@", std::vector<llama_rt::Media>{picture(1)})
+                   ->tokenize({.text = "no place for it"}, "@", std::vector<llama_rt::Media>{picture(1)})
                    .has_value());
     }
 }
