@@ -72,10 +72,14 @@ function containing(
   max: number | undefined,
   writer: ValueWriter,
 ): string | undefined {
-  if (set.contains.length > 1 || set.prefix.length > 0 || most !== undefined)
-    throw cannotEnforce("maxContains, and contains beside prefixItems or another one, cannot be enforced");
+  const isItems = set.contains.some((each) => each.item.some(({ isNegated }) => isNegated));
+  const inside = "items inside not, oneOf and if";
+  if (set.contains.length > 1 || set.prefix.length > 0 || most !== undefined) {
+    const what = "maxContains, and contains beside prefixItems or another one,";
+    throw cannotEnforce(`${isItems ? `more than one of the ${inside}` : what} cannot be enforced`);
+  }
   if (set.min > min || max !== undefined)
-    throw cannotEnforce("contains cannot be enforced beside minItems and maxItems");
+    throw cannotEnforce(`${isItems ? inside : "contains"} cannot be enforced beside minItems and maxItems`);
   const { rules } = writer;
   const match = writer.rule(allOf(set.rest, item));
   if (match === undefined) return undefined;

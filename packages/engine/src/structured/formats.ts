@@ -17,8 +17,15 @@ const ipv4 = String.raw`${byte}(\.${byte}){3}`;
 /** At most 63 characters. */
 const label = "[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?";
 const shortLabel = "[A-Za-z0-9]([A-Za-z0-9-]{0,29}[A-Za-z0-9])?";
+/** Hyphens as the third and fourth character mark a label that encodes others, such as `xn--nxa`: not every one does. */
+const plainLabel = (more: number | ""): string => {
+  const [one, inside] = ["[A-Za-z0-9]", "[A-Za-z0-9-]"];
+  const rest = more === "" ? `${inside}*` : `${inside}{0,${more}}`;
+  return `${one}(${inside}{0,2}${one}|${inside}(${one}${inside}|-${one})${rest}${one})?`;
+};
+const [long63, long31] = [plainLabel(58), plainLabel(26)];
 /** At most 253 characters. */
-const hostname = String.raw`(${label}(\.${label}){0,2}|${shortLabel}(\.${shortLabel}){3,6})`;
+const hostname = String.raw`(${long63}(\.${long63}){0,2}|${long31}(\.${long31}){3,6})`;
 
 const inPath = String.raw`([A-Za-z0-9._~:@!$&'()*+,;=/-]|%[0-9A-Fa-f]{2})`;
 const afterPath = String.raw`(${inPath}|\?)*`;
@@ -28,6 +35,8 @@ const queryAndFragment = String.raw`(\?${afterPath})?(#${afterPath})?`;
 const uri =
   `[A-Za-z][A-Za-z0-9+.-]{0,30}:` +
   `(//${host}(/${inPath}*)?|///${inPath}*|[A-Za-z0-9]${inPath}*)${queryAndFragment}`;
+/** No template has one, but URIs do. */
+const withoutApostrophe = (source: string): string => source.replaceAll("'", "");
 /** A URI, or a path without a colon in its first part. */
 const uriReference = String.raw`(${uri}|\.{0,2}/([A-Za-z0-9._~-]${inPath}*)?${queryAndFragment}|[A-Za-z0-9._~-]+(/${inPath}*)?${queryAndFragment}|#${afterPath})`;
 const inEmail = "[A-Za-z0-9_+-]";
@@ -61,7 +70,7 @@ const formats: Readonly<Record<string, string>> = {
   "idn-hostname": hostname,
   uri,
   iri: uri,
-  "uri-template": uri,
+  "uri-template": withoutApostrophe(uri),
   "uri-reference": uriReference,
   "iri-reference": uriReference,
   email,
@@ -76,14 +85,15 @@ const shortForms: Readonly<Record<string, string>> = (() => {
   const names = String.raw`${part}(\.${part})*`;
   const mail = String.raw`${inEmail}+(\.${inEmail}+)*@(${part}\.)+[A-Za-z][A-Za-z]+`;
   const address = `[A-Za-z][A-Za-z0-9+.-]*:(//${names}(/${inPath}*)?|[A-Za-z0-9]${inPath}*)${queryAndFragment}`;
+  const plainNames = String.raw`${plainLabel("")}(\.${plainLabel("")})*`;
   return {
-    hostname: names,
-    "idn-hostname": names,
+    hostname: plainNames,
+    "idn-hostname": plainNames,
     email: mail,
     "idn-email": mail,
     uri: address,
     iri: address,
-    "uri-template": address,
+    "uri-template": withoutApostrophe(address),
   };
 })();
 /** No part of a short form can be longer than its format allows. */

@@ -98,6 +98,24 @@ const rows: readonly Row[] = [
     ['"abc@de.org"'],
   ],
   [
+    "a hostname without encoded labels",
+    { type: "string", format: "hostname" },
+    ['"a.b-c.example"', '"a--b"', '"ab-c-d"', `"${"a".repeat(63)}.b"`],
+    ['"xn--X"', '"XN--aa---o47jg78q"', '"ab--c"', '"a-"', `"${"a".repeat(64)}.b"`],
+  ],
+  [
+    "a hostname and a pattern",
+    { type: "string", format: "hostname", pattern: "^[xn-]+$" },
+    ['"xn-x"', '"x--n"'],
+    ['"xn--x"', '"x.n"'],
+  ],
+  [
+    "a template of URIs, which has no apostrophe",
+    { type: "string", format: "uri-template" },
+    ['"https://example.org/a(b)"'],
+    [`"https://example.org/a'b"`],
+  ],
+  [
     "a pattern and a length",
     { type: "string", pattern: "^([a-z]+-)*[a-z]+$", minLength: 4, maxLength: 6 },
     ['"ab-cd"', '"abcd"'],
@@ -416,6 +434,11 @@ describe("a strict schema is refused", () => {
     [{ type: "object", minProperties: 2 }, "minProperties"],
     [{ type: "string", not: { format: "date" } }, "format"],
     [{ type: "array", contains: { const: 1 }, maxContains: 2 }, "maxContains"],
+    [{ type: "array", not: { items: { const: 1 } }, maxItems: 3 }, "items inside not"],
+    [
+      { type: "array", not: { anyOf: [{ items: { const: 1 } }, { items: { const: 2 } }] } },
+      "items inside not",
+    ],
   ])("%j: %s", (schema, reason) => {
     expect(() => schemaRules(schema, true)).toThrow(reason);
   });

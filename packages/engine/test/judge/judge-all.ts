@@ -5,74 +5,119 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { z } from "zod";
-import { judge, type SchemaObject, type Verdict } from "./judge.ts";
-import { combinations, randomSchemas } from "./random-schemas.ts";
-import { Walks } from "./walks.ts";
+import { judgeInstances } from "./instances.ts";
+import { drawingMsMax, Judge } from "./judge.ts";
+import { combinations, keywordsOf, randomSchemas, type SchemaObject } from "./random-schemas.ts";
+import { suiteSchemas } from "./suite.ts";
+import type { Draft } from "./validators.ts";
 
 const { values: options } = parseArgs({
   options: {
     bench: { type: "string" },
+    suite: { type: "string" },
+    random: { type: "string" },
+    draft: { type: "string", multiple: true },
     texts: { type: "string", default: "200" },
     seed: { type: "string", default: "1" },
     every: { type: "string", default: "1" },
-    random: { type: "string" },
   },
 });
 
 const BenchFile = z.object({ schema: z.record(z.string(), z.unknown()).or(z.boolean()) });
+const Drafts = z.array(z.enum(["draft4", "draft7", "draft2020-12"]));
 
-interface Tally {
-  schemas: number;
-  refused: number;
-  broken: number;
-  unjudged: number;
-  texts: number;
-  /** Texts of the rules that the engine gives up on, because the grammar is too ambiguous. */
-  lost: number;
-  unsound: number;
-}
-const tally: Tally = { schemas: 0, refused: 0, broken: 0, unjudged: 0, texts: 0, lost: 0, unsound: 0 };
-await using walks = new Walks();
-if (options.bench !== undefined) {
-  const folder = path.join(options.bench, "maskbench", "data");
+/** Schemas of a set of so many random keywords that are drawn until one is judged. */
+const triesMax = 4;
+
+/** Counts by what became of schemas, texts and instances. */
+const tally = new Map<string, number>();
+const add = (what: string, count = 1): void => void tally.set(what, (tally.get(what) ?? 0) + count);
+const print = (...parts: readonly unknown[]): void => void process.stdout.write(`${parts.join("\t")}\n`);
+
+const drafts = Drafts.parse(options.draft ?? ["draft4", "draft7", "draft2020-12"]);
+const every = Number(options.every);
+const start = performance.now();
+await using judge = new Judge();
+if (options.bench !== undefined) await judgeBench(options.bench);
+if (options.suite !== undefined) await judgeSuite(options.suite);
+if (options.random !== undefined) await judgeRandom(Number(options.random));
+add("seconds", Math.round((performance.now() - start) / 1000));
+print(JSON.stringify(Object.fromEntries(tally)));
+
+async function judgeBench(checkout: string): Promise<void> {
+  const folder = path.join(checkout, "maskbench", "data");
   const names = (await readdir(folder)).filter((name) => name.endsWith(".json")).toSorted();
   for (const [index, name] of names.entries()) {
-    if (index % Number(options.every) !== 0) continue;
+    if (index % every !== 0) continue;
     const { schema } = BenchFile.parse(JSON.parse(await readFile(path.join(folder, name), "utf8")));
-    if (typeof schema !== "boolean") await count(name, schema);
+    if (typeof schema !== "boolean") await judgeOne(name, schema);
   }
 }
-if (options.random !== undefined) {
-  for (const size of [1, 2, 3].slice(0, Number(options.random))) {
-    for (const [at, of] of combinations(size).entries()) {
-      if (at % Number(options.every) !== 0) continue;
-      for (const schema of randomSchemas(of, size === 3 ? 1 : 4, Number(options.seed) + at))
-        await count(JSON.stringify(schema), schema);
+
+async function judgeSuite(checkout: string): Promise<void> {
+  for (const draft of drafts) {
+    for (const each of await suiteSchemas(checkout, draft)) {
+      if (!(await judgeOne(each.title, each.schema, [draft]))) continue;
+      for (const verdict of await judgeInstances(each, judge.walks)) {
+        add(`instances ${verdict.kind}`);
+        if (verdict.kind === "narrower") add(`narrower: ${verdict.why}`);
+        if ("text" in verdict)
+          print(verdict.kind, each.title, verdict.title, verdict.text, JSON.stringify(each.schema));
+      }
     }
   }
 }
-process.stdout.write(`${JSON.stringify(tally)}\n`);
 
-async function count(name: string, schema: SchemaObject): Promise<void> {
-  const verdict: Verdict = await judge(schema, walks, {
+/** For each set of up to so many keywords of a draft, schemas until one is judged. */
+async function judgeRandom(sizeMax: number): Promise<void> {
+  for (const draft of drafts) {
+    for (const size of [1, 2, 3].slice(0, sizeMax)) {
+      for (const [at, of] of combinations(size, keywordsOf(draft)).entries()) {
+        if (at % every !== 0) continue;
+        const isJudged = await judgeSet(of, draft, Number(options.seed) + at);
+        add(`sets of ${size} keywords`);
+        if (!isJudged) add(`sets of ${size} keywords of which no schema was judged`);
+      }
+    }
+  }
+}
+
+async function judgeSet(of: readonly string[], draft: Draft, seed: number): Promise<boolean> {
+  for (const schema of randomSchemas(of, triesMax, seed, draft)) {
+    if (await judgeOne(JSON.stringify(schema), schema, [draft])) return true;
+  }
+  return false;
+}
+
+/** Whether it was judged. */
+async function judgeOne(name: string, schema: SchemaObject, of?: readonly Draft[]): Promise<boolean> {
+  const verdict = await judge.judge(schema, {
     texts: Number(options.texts),
     seed: Number(options.seed),
+    ...(of === undefined ? {} : { drafts: of }),
   });
-  tally.schemas += 1;
+  add("schemas");
   if (verdict.kind !== "judged") {
-    tally[verdict.kind] += 1;
-    const why = "why" in verdict ? verdict.why : "";
-    process.stdout.write(`${verdict.kind}\t${name}\t${why}\n`);
-    return;
+    add(verdict.kind);
+    print(verdict.kind, name, verdict.why);
+    return false;
   }
-  tally.texts += verdict.texts;
-  tally.lost += verdict.lost.length;
-  if (verdict.lost.length > 0) process.stdout.write(`lost\t${name}\t${verdict.lost.length}\n`);
-  if (verdict.texts === 0) process.stdout.write(`empty\t${name}\n`);
-  if (verdict.unsound.length === 0) return;
-  tally.unsound += verdict.unsound.length;
+  add("judged");
+  add("texts", verdict.texts);
+  add("different texts", verdict.distinct);
+  add("lost", verdict.lost.length);
+  add("unsound", verdict.unsound.length);
+  if (verdict.lost.length > 0) print("lost", name, verdict.lost.length);
+  if (verdict.texts === 0) {
+    add("empty");
+    print("empty", name);
+  }
+  if (verdict.isShort) {
+    add("short");
+    print("short", name, `only ${verdict.texts} texts in ${drawingMsMax / 1000} s`);
+  }
   const [first] = verdict.unsound;
-  process.stdout.write(
-    `unsound\t${name}\t${verdict.unsound.length}\t${first?.problem}\t${JSON.stringify(first?.text.slice(0, 300))}\n`,
-  );
+  if (first !== undefined)
+    print("unsound", name, verdict.unsound.length, first.problem, JSON.stringify(first.text.slice(0, 300)));
+  return true;
 }

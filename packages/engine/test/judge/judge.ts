@@ -1,9 +1,9 @@
 // Whether what a strict schema's grammar admits is valid for the schema, in the opinion of an independent validator.
 import { EngineError, wholeGrammar } from "../../src/index.ts";
-import { validatorOf, type Draft } from "./validators.ts";
-import type { Walks } from "./walks.ts";
-
-export type SchemaObject = Readonly<Record<string, unknown>>;
+import { keywordsOf, type SchemaObject } from "./random-schemas.ts";
+import { Validation } from "./validation.ts";
+import type { Draft } from "./validators.ts";
+import { Walks } from "./walks.ts";
 
 export interface Unsound {
   text: string;
@@ -13,11 +13,24 @@ export interface Unsound {
 export type Verdict =
   /** Strict does not enforce the schema, and says why. */
   | { kind: "refused"; why: string }
+  /** Strict does not enforce the schema, and its reason names nothing in it. */
+  | { kind: "unnamed"; why: string }
   /** The grammar of the schema is none. */
   | { kind: "broken"; why: string }
-  /** ajv makes nothing of the schema. */
-  | { kind: "unjudged" }
-  | { kind: "judged"; texts: number; distinct: number; lost: string[]; unsound: Unsound[] };
+  /** ajv makes nothing of the schema, or takes too long. */
+  | { kind: "unjudged"; why: string }
+  | Judged;
+
+export interface Judged {
+  kind: "judged";
+  texts: number;
+  distinct: number;
+  /** Texts of the grammar's rules that the engine gives up on, because the grammar is too ambiguous. */
+  lost: string[];
+  /** Whether fewer texts than wanted were drawn, because the engine took too long. */
+  isShort: boolean;
+  unsound: Unsound[];
+}
 
 export interface JudgeOptions {
   /** Walks through the grammar. */
@@ -26,6 +39,11 @@ export interface JudgeOptions {
   /** The schema's drafts, if it does not name one. */
   drafts?: readonly Draft[];
 }
+
+/** Time to draw the texts of one schema: usually it is some ten milliseconds. */
+export const drawingMsMax = 20_000;
+/** Texts that are drawn before the time is looked at. */
+const textsPerDraw = 10;
 
 /** The grammar of the schema, or why strict refuses it. */
 export function strictGrammar(schema: SchemaObject): { grammar: string } | { why: string } {
@@ -37,47 +55,62 @@ export function strictGrammar(schema: SchemaObject): { grammar: string } | { why
   }
 }
 
-/** Leaves the grammar open in `walks` unless it was refused or broken. */
-export async function judge(schema: SchemaObject, walks: Walks, options: JudgeOptions): Promise<Verdict> {
-  const read = strictGrammar(schema);
-  if ("why" in read) return { kind: "refused", why: read.why };
-  const broken = await walks.open(read.grammar);
-  if (broken !== undefined) return { kind: "broken", why: broken };
-  const validator = validatorOf(schema, options.drafts);
-  if (validator === undefined) return { kind: "unjudged" };
-  const { texts, lost } = await walks.draw(options.texts, options.seed);
-  const distinct = new Set(texts);
-  const unsound: Unsound[] = [];
-  for (const text of distinct) {
-    const problem = problemIn(text, validator.problemOf);
-    if (problem !== undefined) unsound.push({ text, problem });
+/** The two programs that it takes to judge a schema. */
+export class Judge {
+  readonly walks = new Walks();
+  readonly #validation = new Validation();
+
+  /** Leaves the grammar open in `walks` if it was judged. */
+  async judge(schema: SchemaObject, options: JudgeOptions): Promise<Verdict> {
+    const read = strictGrammar(schema);
+    if ("why" in read) return { kind: namesReason(read.why, schema) ? "refused" : "unnamed", why: read.why };
+    const broken = await this.walks.open(read.grammar);
+    if (broken !== undefined) return { kind: "broken", why: broken };
+    const { texts, lost, isShort } = await this.#draw(options);
+    const distinct = [...new Set(texts)];
+    const problems = await this.#validation.ask({ schema, texts: distinct, drafts: options.drafts });
+    if ("why" in problems) return { kind: "unjudged", why: `not judged: ${problems.why}` };
+    const unsound = distinct.flatMap((text, index) => {
+      const problem = problems[index];
+      return typeof problem === "string" ? [{ text, problem }] : [];
+    });
+    return { kind: "judged", texts: texts.length, distinct: distinct.length, lost, isShort, unsound };
   }
-  return {
-    kind: "judged",
-    texts: texts.length,
-    distinct: distinct.size,
-    lost,
-    unsound,
-  };
+
+  async #draw({
+    texts: count,
+    seed,
+  }: JudgeOptions): Promise<Pick<Judged, "lost" | "isShort"> & { texts: string[] }> {
+    const start = performance.now();
+    const all: { texts: string[]; lost: string[] } = { texts: [], lost: [] };
+    for (let at = 0; at < count; at += textsPerDraw) {
+      const { texts, lost } = await this.walks.draw(Math.min(textsPerDraw, count - at), seed * 1000 + at);
+      all.texts.push(...texts);
+      all.lost.push(...lost);
+      if (performance.now() - start > drawingMsMax) return { ...all, isShort: at + textsPerDraw < count };
+    }
+    return { ...all, isShort: false };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([this.walks[Symbol.asyncDispose](), this.#validation[Symbol.asyncDispose]()]);
+  }
 }
 
-function problemIn(text: string, problemOf: (value: unknown) => string | undefined): string | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return "no JSON";
-  }
-  return problemOf(value);
-}
-
-/** Why the schema was refused, in the words of a schema: the keyword, the format or the limit. */
-export function namesReason(why: string, schema: SchemaObject): boolean {
+/** Whether the reason of a refusal is a keyword of the schema, or a limit. */
+function namesReason(why: string, schema: SchemaObject): boolean {
   const reasons =
     /too large|too deeply|too much work|more than \d+ characters|no value is valid|no number is between|no text/;
-  const named = [...new Set(keysIn(schema))].some((key) => why.includes(key));
+  const named = [...new Set(keysIn(schema))].some((key) => keywordsOfDrafts.has(key) && why.includes(key));
   return named || reasons.test(why);
 }
+
+const moreKeywords = ["$dynamicRef", "$recursiveRef", "$id", "id"];
+const keywordsOfDrafts: ReadonlySet<string> = new Set([
+  ...keywordsOf("draft2020-12"),
+  ...keywordsOf("draft7"),
+  ...moreKeywords,
+]);
 
 function keysIn(schema: unknown): string[] {
   if (typeof schema !== "object" || schema === null) return [];

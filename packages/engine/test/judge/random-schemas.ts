@@ -1,6 +1,8 @@
 // Random schemas that combine keywords: every pair and every triple of them, with values that are likely to touch each other.
 import fc from "fast-check";
-import type { SchemaObject } from "./judge.ts";
+import type { Draft } from "./validators.ts";
+
+export type SchemaObject = Readonly<Record<string, unknown>>;
 
 /** Definitions that every random schema has, for `$ref`. */
 const definitions: SchemaObject = {
@@ -93,8 +95,8 @@ const { schema } = fc.letrec<{ schema: unknown; leaf: unknown }>((tie) => ({
 const schemas = fc.array(schema, { minLength: 1, maxLength: 3 });
 const properties = fc.dictionary(fc.constantFrom(...names), schema, { maxKeys: 3 });
 
-/** For each keyword, its values in random schemas. */
-const keywordValues: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
+/** For each keyword of 2020-12, its values in random schemas. */
+const newestValues: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   type: fc.oneof(
     { weight: 3, arbitrary: fc.constantFrom(...types) },
     { weight: 1, arbitrary: fc.uniqueArray(fc.constantFrom(...types), { minLength: 1, maxLength: 3 }) },
@@ -137,21 +139,69 @@ const keywordValues: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   $ref: fc.constantFrom(...Object.keys(definitions)).map((name) => `#/$defs/${name}`),
 };
 
-/** The keywords of random schemas. */
-export const keywords: readonly string[] = Object.keys(keywordValues);
+/** Keywords that have other values in drafts 4 and 7, or exist only there. */
+const olderValues: typeof newestValues = {
+  items: fc.oneof(schema, schemas),
+  additionalItems: fc.oneof(fc.boolean(), schema),
+  dependencies: fc.dictionary(fc.constantFrom(...names), fc.oneof(someNames, schema), {
+    minKeys: 1,
+    maxKeys: 2,
+  }),
+};
+const draft4Values: typeof newestValues = {
+  ...olderValues,
+  exclusiveMinimum: fc.boolean(),
+  exclusiveMaximum: fc.boolean(),
+};
+const after7 = [
+  "prefixItems",
+  "minContains",
+  "maxContains",
+  "dependentRequired",
+  "dependentSchemas",
+  "unevaluatedProperties",
+  "unevaluatedItems",
+];
+const after4 = [...after7, "const", "contains", "propertyNames", "if", "then", "else"];
+
+const valuesByDraft: Readonly<Record<Draft, typeof newestValues>> = {
+  draft4: { ...without(newestValues, after4), ...draft4Values },
+  draft7: { ...without(newestValues, after7), ...olderValues },
+  "draft2019-09": newestValues,
+  "draft2020-12": newestValues,
+};
+
+function without<Value>(
+  all: Readonly<Record<string, Value>>,
+  left: readonly string[],
+): Record<string, Value> {
+  return Object.fromEntries(Object.entries(all).filter(([keyword]) => !left.includes(keyword)));
+}
+
+/** The keywords of random schemas of a draft. */
+export function keywordsOf(draft: Draft): readonly string[] {
+  return Object.keys(valuesByDraft[draft]);
+}
 
 /** All sets of so many keywords. */
-export function combinations(size: number, from: readonly string[] = keywords): string[][] {
+export function combinations(size: number, from: readonly string[]): string[][] {
   if (size === 0) return [[]];
   return from.flatMap((keyword, at) =>
     combinations(size - 1, from.slice(at + 1)).map((others) => [keyword, ...others]),
   );
 }
 
-/** Schemas with exactly these keywords, the same ones for the same seed. */
-export function randomSchemas(of: readonly string[], amount: number, seed: number): SchemaObject[] {
-  const known = of.map((keyword) => [keyword, keywordValues[keyword] ?? fc.constant(true)] as const);
-  const arbitrary = fc.record(Object.fromEntries(known)).map((drawn) => {
+/** Schemas with these keywords, the same ones for the same seed. */
+export function randomSchemas(
+  of: readonly string[],
+  amount: number,
+  seed: number,
+  draft: Draft = "draft2020-12",
+): SchemaObject[] {
+  const own = valuesByDraft[draft];
+  const known = of.map((keyword) => [keyword, own[keyword] ?? fc.constant(true)] as const);
+  const arbitrary = fc.record(Object.fromEntries(known)).map((alone) => {
+    const drawn = draft === "draft4" ? withBounds(alone) : alone;
     // A definition is there only if a reference names it, so that texts of schemas stay short.
     const used = Object.entries(definitions).filter(([name]) =>
       JSON.stringify(drawn).includes(`#/$defs/${name}"`),
@@ -159,4 +209,14 @@ export function randomSchemas(of: readonly string[], amount: number, seed: numbe
     return used.length === 0 ? drawn : { ...drawn, $defs: Object.fromEntries(used) };
   });
   return fc.sample(arbitrary, { numRuns: amount, seed });
+}
+
+/** In draft 4, an exclusive bound is `true` beside the bound. */
+function withBounds(drawn: SchemaObject): SchemaObject {
+  const { exclusiveMinimum, exclusiveMaximum } = drawn;
+  return {
+    ...(exclusiveMinimum === undefined ? {} : { minimum: 0 }),
+    ...(exclusiveMaximum === undefined ? {} : { maximum: 7 }),
+    ...drawn,
+  };
 }

@@ -32,8 +32,11 @@ const formats: FormatName[] = [
   "uuid",
 ];
 
-/** Schemas of the wild have unknown keywords and, as patterns, regular expressions that are none of Unicode's. */
-const options: Options = { strict: false, logger: false, validateSchema: false, addUsedSchema: false };
+/**
+ * Schemas of the wild have unknown keywords and, as patterns, regular expressions that are none of Unicode's. An object has only
+ * the properties of its own: `constructor` is none of `{}`.
+ */
+const options: Options = { strict: false, logger: false, validateSchema: false, ownProperties: true };
 
 const makers: Record<Draft, (more: Options) => Ajv> = {
   draft4: (more) => new ajvDraft04.default({ ...options, ...more }),
@@ -49,6 +52,8 @@ function ajvOf(draft: Draft, unicodeRegExp: boolean): Ajv {
   if (known !== undefined) return known;
   const ajv = makers[draft]({ unicodeRegExp });
   addFormats.default(ajv, formats);
+  // After draft 4, it is an unknown keyword like others.
+  if (draft !== "draft4") ajv.removeKeyword("id");
   made.set(key, ajv);
   return ajv;
 }
@@ -62,26 +67,30 @@ function draftsOf(schema: Readonly<Record<string, unknown>>): Draft[] {
   return named.includes("2020-12") ? ["draft2020-12"] : ["draft2020-12", "draft7", "draft4"];
 }
 
-/** Undefined if ajv can make nothing of the schema in any of the drafts. */
+/** Or why ajv can make nothing of the schema in any of the drafts. */
 export function validatorOf(
   schema: Readonly<Record<string, unknown>>,
   drafts: readonly Draft[] = draftsOf(schema),
-): Validator | undefined {
+): Validator | string {
   const { $schema: _dialect, ...rest } = schema;
+  const reasons: string[] = [];
   for (const draft of drafts) {
-    const validate = compiled(rest, draft, true) ?? compiled(rest, draft, false);
-    if (validate !== undefined) return { draft, problemOf: (value) => problemOf(validate, value) };
+    for (const isUnicode of [true, false]) {
+      const validate = compiled(rest, draft, isUnicode);
+      if (typeof validate !== "string") return { draft, problemOf: (value) => problemOf(validate, value) };
+      reasons.push(validate);
+    }
   }
-  return undefined;
+  return reasons.at(-1) ?? "";
 }
 
-function compiled(schema: object, draft: Draft, isUnicode: boolean): ValidateFunction | undefined {
+function compiled(schema: object, draft: Draft, isUnicode: boolean): ValidateFunction | string {
   const ajv = ajvOf(draft, isUnicode);
   try {
     return ajv.compile(schema);
-  } catch {
+  } catch (error) {
     // The next draft may know what this one does not.
-    return undefined;
+    return String(error);
   } finally {
     ajv.removeSchema(schema);
   }

@@ -1,0 +1,32 @@
+// ajv in a process of its own, for `Validation`: a regular expression of a schema can keep a validator busy for hours.
+import type { Draft } from "./validators.ts";
+import { validatorOf } from "./validators.ts";
+
+export interface Question {
+  schema: Readonly<Record<string, unknown>>;
+  texts: readonly string[];
+  drafts: readonly Draft[] | undefined;
+}
+
+/** What is wrong with each text, in their order: null if it is valid. Or why ajv makes nothing of the schema. */
+export type Answer = (string | null)[] | { why: string };
+
+process.on("message", (question: Question) => {
+  process.send?.(answerTo(question));
+});
+
+function answerTo({ schema, texts, drafts }: Question): Answer {
+  const validator = validatorOf(schema, drafts);
+  if (typeof validator === "string") return { why: validator };
+  return texts.map((text) => problemIn(text, validator.problemOf) ?? null);
+}
+
+function problemIn(text: string, problemOf: (value: unknown) => string | undefined): string | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return "no JSON";
+  }
+  return problemOf(value);
+}
