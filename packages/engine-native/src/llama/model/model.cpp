@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <climits>
-#include <cstdlib>
 #include <exception>
 #include <limits>
 #include <utility>
@@ -220,18 +219,6 @@ base::Result<std::vector<Token>> tokenize_with(const llama_vocab* vocab, std::st
         "The text could not be tokenized: this model's vocabulary has no token for a part of it.");
 }
 
-/// Vocabularies of one family may differ by the padding to a round number.
-constexpr int32_t kPaddingMax = 128;
-
-/// Tokens below this are special ones, which files of one family spell differently.
-constexpr int32_t kFirstCompared = 5;
-
-std::unexpected<base::Error> differ(const std::string& how) {
-    return base::fail(base::Code::invalid_argument,
-                      "The draft model does not fit this model, because their vocabularies differ: " + how +
-                          ". Choose a smaller model of the same family.");
-}
-
 } // namespace
 
 void Model::TemplatesDeleter::operator()(common_chat_templates* templates) const {
@@ -433,27 +420,6 @@ void Model::append_piece(Token token, std::string& bytes, bool writes_special) c
     const size_t before = bytes.size();
     bytes.resize(before + static_cast<size_t>(-length));
     llama_token_to_piece(vocab(), token, bytes.data() + before, -length, 0, writes_special);
-}
-
-base::Result<int32_t> common_vocabulary(const Model& target, const Model& draft) {
-    const llama_vocab* own = target.vocab();
-    const llama_vocab* other = draft.vocab();
-    if (llama_vocab_type(own) != llama_vocab_type(other)) return differ("they have different types");
-    const int32_t size = llama_vocab_n_tokens(own);
-    const int32_t size_other = llama_vocab_n_tokens(other);
-    if (std::abs(size - size_other) > kPaddingMax)
-        return differ(std::to_string(size) + " tokens and " + std::to_string(size_other));
-    if (llama_vocab_bos(own) != llama_vocab_bos(other) || llama_vocab_eos(own) != llama_vocab_eos(other))
-        return differ("their beginning or end tokens are different");
-    const int32_t common = std::min(size, size_other);
-    for (int32_t token = kFirstCompared; token < common; ++token) {
-        const std::string_view text = llama_vocab_get_text(own, token);
-        const std::string_view text_other = llama_vocab_get_text(other, token);
-        if (text == text_other) continue;
-        return differ("token " + std::to_string(token) + " is \"" + std::string(text) + "\" and \"" +
-                      std::string(text_other) + "\"");
-    }
-    return common;
 }
 
 } // namespace llama_rt
