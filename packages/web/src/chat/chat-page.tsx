@@ -22,6 +22,7 @@ import { Composer } from "./composer.tsx";
 import { ConversationList } from "./conversation-list.tsx";
 import { closeDrawers, currentConversation, listIsOpen, panelIsOpen } from "./current-chat.ts";
 import { attachFiles } from "./drafts.ts";
+import { ImportDialog } from "./import-dialog.tsx";
 import { ShortcutsDialog, useShortcuts } from "./shortcuts-dialog.tsx";
 import { Thread } from "./thread.tsx";
 import { ToolsDialog } from "../tools/tools-dialog.tsx";
@@ -58,6 +59,7 @@ export function ChatPage() {
           <SamplingPanel />
         </aside>
       )}
+      <ImportDialog />
       <ToolsDialog />
       <TreeDialog />
       <ShortcutsDialog />

@@ -12,8 +12,10 @@ import { attempt } from "../design/toast.tsx";
 import { countText, shareText } from "../format/localized.ts";
 import { sendMessage, stopReplies } from "../replies/request-replies.ts";
 import { liveReplies, type LiveReply } from "../replies/reply-writer.ts";
+import { schemaProblem, stopProblem } from "../sampling/settings-fields.ts";
 import { appText } from "../strings/app.ts";
 import { chatText } from "../strings/chat.ts";
+import { samplingText } from "../strings/sampling.ts";
 import { toolsText } from "../strings/tools.ts";
 import { offeredTools, hasToolServers, isReady, refreshToolServers } from "../tools/tool-servers.ts";
 import { toolsAreOpen } from "../tools/tools-dialog.tsx";
@@ -72,6 +74,7 @@ function canSend(): boolean {
     !isEmpty &&
     !hasUnreadableImages() &&
     currentChoice.value.models.length > 0 &&
+    !isFormWrong() &&
     link.value === "open" &&
     !isWriting()
   );
@@ -81,6 +84,12 @@ function canSend(): boolean {
 function hasUnreadableImages(): boolean {
   const { attachments } = draftOf(currentConversation.value?.id ?? "");
   return attachments.some(({ kind }) => kind === "image") && !readsImages.value;
+}
+
+/** Whether the server would refuse the settings of the answer's form. */
+function isFormWrong(): boolean {
+  const { stop, jsonSchema } = currentChoice.value.settings;
+  return stopProblem(stop) !== null || schemaProblem(jsonSchema) !== null;
 }
 
 export function Composer() {
@@ -96,6 +105,7 @@ export function Composer() {
       {currentChoice.value.models.length === 0 && draft.text !== "" && (
         <p class="composer-note">{chatText.noneChosen}</p>
       )}
+      {isFormWrong() && <p class="composer-note">{samplingText.formWrong}</p>}
       <LengthNote id={id} />
       <ToolsNote />
       <ComposerText id={id} />

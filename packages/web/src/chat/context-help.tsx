@@ -1,15 +1,24 @@
-// Shown when the context of a model is full: offers to reload the model with a larger one.
+// Shown when the context of a model is full: offers to reload the model with a larger one, and to leave out the oldest messages.
 import type { ComponentChildren } from "preact";
 
+import { openChat } from "../chats/chat-store.ts";
+import type { ReplyMessage } from "../chats/conversation.ts";
+import { pathTo } from "../chats/message-tree.ts";
 import { canManage, client, modelOf } from "../connection/connection.ts";
 import { Button } from "../design/button.tsx";
+import { attempt } from "../design/toast.tsx";
 import { useLoaded } from "../design/use-loaded.ts";
 import { countText } from "../format/localized.ts";
 import { largerContext } from "../library/load-form.ts";
 import { reloadingModel, reloadModel } from "../library/model-loading.ts";
+import { continueReply } from "../replies/request-replies.ts";
+import { cutsOf } from "../replies/rolling-context.ts";
 import { chatText } from "../strings/chat.ts";
+import { changeSettings, currentChoice } from "./current-chat.ts";
 
 interface ContextHelpProps {
+  /** The reply that met the end of the context. */
+  message: ReplyMessage;
   model: string;
   /** Tokens of prompt and reply; null if the server did not report them. */
   usedTokens: number | null;
@@ -25,7 +34,7 @@ interface OfferProps {
   usedTokens: number;
 }
 
-export function ContextHelp({ model, usedTokens, fullNote, children }: ContextHelpProps) {
+export function ContextHelp({ message, model, usedTokens, fullNote, children }: ContextHelpProps) {
   const context = modelOf(model)?.context_length ?? null;
   const isFull = context !== null && usedTokens !== null && usedTokens >= context;
   if (!isFull) return <>{children}</>;
@@ -33,6 +42,7 @@ export function ContextHelp({ model, usedTokens, fullNote, children }: ContextHe
     <div class="reply-note">
       {fullNote !== "" && <span>{fullNote}</span>}
       <ReloadOffer model={model} contextLength={context} usedTokens={usedTokens} />
+      <RollingOffer message={message} />
     </div>
   );
 }
@@ -63,6 +73,21 @@ function ReloadOffer({ model, contextLength, usedTokens }: OfferProps) {
       onClick={() => void reloadModel(model, { context_length: larger })}
     >
       {chatText.reloadWith(countText(larger))}
+    </Button>
+  );
+}
+
+/** Turns it on for the chat, and goes on with the reply. Nothing is offered where there is no older turn. */
+function RollingOffer({ message }: { message: ReplyMessage }) {
+  const path = openChat.value === null ? [] : pathTo(openChat.value.tree, message.id);
+  if (currentChoice.value.settings.rolling === true || cutsOf(path).length < 2) return null;
+  const roll = async () => {
+    await changeSettings({ rolling: true });
+    await continueReply(message);
+  };
+  return (
+    <Button size="small" onClick={() => void attempt(roll)}>
+      {chatText.leaveOutOldest}
     </Button>
   );
 }

@@ -14,8 +14,10 @@ import { attempt } from "../design/toast.tsx";
 import { WindowedList } from "../design/windowed-list.tsx";
 import { appText } from "../strings/app.ts";
 import { chatText } from "../strings/chat.ts";
-import { importFile, saveAllChats } from "./chat-files.ts";
+import { importText } from "../strings/imports.ts";
+import { saveAllChats } from "./chat-files.ts";
 import { closeDrawers, currentConversation, listIsOpen, shortcutsAreOpen } from "./current-chat.ts";
+import { importFiles } from "./import-chats.ts";
 import { closedFolders, ConversationRow, FolderRow } from "./list-rows.tsx";
 
 import "./conversation-list.css";
@@ -139,15 +141,16 @@ function ListMenu() {
             onSelect: () => void addFolder(freeName(chatText.newFolder)),
           },
           { label: chatText.exportAll, icon: "download", onSelect: () => void saveAllChats() },
-          { label: chatText.importChats, icon: "upload", onSelect: () => file.current?.click() },
+          { label: importText.title, icon: "upload", onSelect: () => file.current?.click() },
           { label: chatText.shortcuts, icon: "keyboard", onSelect: () => (shortcutsAreOpen.value = true) },
         ]}
       />
       <FileInput
         input={file}
-        label={chatText.importChats}
+        label={importText.title}
         accept="application/json,.json"
-        onFiles={([first]) => first !== undefined && void attempt(() => importFile(first))}
+        multiple
+        onFiles={(files) => void attempt(() => importFiles(files))}
       />
     </>
   );

@@ -35,6 +35,11 @@ function firstModel(): string[] {
   return first === undefined ? [] : [first.id];
 }
 
+/** The model for another try of a reply: its own one, or else the chosen one, such as for a reply that was imported. */
+export function modelToRetry(model: string): string {
+  return modelOf(model) === undefined ? (currentChoice.value.models[0] ?? model) : model;
+}
+
 /** Whether all chosen models read images. */
 export const readsImages = computed(() => {
   const chosen = currentChoice.value.models.map(modelOf);
@@ -54,7 +59,14 @@ export async function changeChoice(change: Partial<Draft>): Promise<void> {
 }
 
 export async function changeSettings(change: Partial<ChatSettings>): Promise<void> {
-  await changeChoice({ settings: { ...currentChoice.value.settings, ...change } });
+  const conversation = currentConversation.value;
+  if (conversation === undefined)
+    await changeChoice({ settings: { ...currentChoice.value.settings, ...change } });
+  else
+    await changeConversation(conversation.id, (before) => ({
+      ...before,
+      settings: { ...before.settings, ...change },
+    }));
 }
 
 /** Saves the models that the next message uses, where they were not chosen explicitly. */

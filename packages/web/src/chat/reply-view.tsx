@@ -1,6 +1,7 @@
 // Replies: thoughts, text, how they ended, figures and actions; one, or several to the same question side by side.
 import { useComputed } from "@preact/signals";
-import { useMemo } from "preact/hooks";
+import type { RefObject } from "preact";
+import { useMemo, useRef, useState } from "preact/hooks";
 
 import { openChat, writtenElsewhere } from "../chats/chat-store.ts";
 import type { Message, ReplyError, ReplyFigures, ReplyMessage, ToolStep } from "../chats/conversation.ts";
@@ -11,19 +12,21 @@ import { Button, IconButton } from "../design/button.tsx";
 import { CopyButton } from "../design/copy-button.tsx";
 import { Icon } from "../design/icon.tsx";
 import { Badge } from "../design/indicators.tsx";
-import { attempt } from "../design/toast.tsx";
+import { attempt, showToast } from "../design/toast.tsx";
 import { countText, durationText, rateText } from "../format/localized.ts";
 import { Markdown } from "../markdown/markdown.tsx";
-import { continueReply, retryReply } from "../replies/request-replies.ts";
+import { continueReply, editReply, retryReply } from "../replies/request-replies.ts";
 import { liveReplies, type LiveReply } from "../replies/reply-writer.ts";
 import { appText } from "../strings/app.ts";
 import { chatText } from "../strings/chat.ts";
 import { type ErrorMessage, storedErrorMessage } from "../strings/error-message.ts";
 import { ContextHelp } from "./context-help.tsx";
+import { modelToRetry } from "./current-chat.ts";
 import { MessageMenu, SiblingSwitch } from "./message-actions.tsx";
 import { showsFigures } from "./shown-figures.ts";
 import { ThinkingView } from "./thinking-view.tsx";
 import { ToolSteps } from "./tool-calls.tsx";
+import { EditForm } from "./user-message.tsx";
 
 interface ReplyViewProps {
   message: ReplyMessage;
@@ -36,6 +39,16 @@ interface ReplyViewProps {
 export function ReplyView({ message, siblings = [], isChosen }: ReplyViewProps) {
   const { id } = message;
   const live = useComputed(() => liveReplies.value.get(id)).value;
+  const [isEditing, setEditing] = useState(false);
+  const edit = useRef<HTMLButtonElement>(null);
+  const stopEditing = () => {
+    setEditing(false);
+    edit.current?.focus();
+  };
+  const save = async (text: string) => {
+    stopEditing();
+    if (text !== message.text) await attempt(() => saveEdited(message, text));
+  };
   const column = isChosen === undefined ? "" : `boxed round-column ${isChosen ? "chosen" : ""}`;
   return (
     <article
@@ -44,18 +57,44 @@ export function ReplyView({ message, siblings = [], isChosen }: ReplyViewProps) 
       aria-busy={message.reply.status === "writing"}
     >
       {isChosen !== undefined && <RoundHead message={message} isChosen={isChosen} />}
-      <ReplyBody message={message} live={live} />
-      <div class="message-actions">
+      {isEditing && live === undefined ? (
+        <EditForm
+          key="edit"
+          text={message.text}
+          label={chatText.editReplyLabel}
+          action={appText.save}
+          onCancel={stopEditing}
+          onSave={(text) => void save(text)}
+        />
+      ) : (
+        <ReplyBody key="body" message={message} live={live} />
+      )}
+      {/* With a key, its buttons stay the same elements, so that one of them keeps the focus. */}
+      <div key="actions" class="message-actions">
         {live === undefined && (
           <>
             <SiblingSwitch message={message} siblings={siblings} />
-            <ReplyActions message={message} />
+            <ReplyActions
+              message={message}
+              edit={edit}
+              isEditing={isEditing}
+              onEdit={() => setEditing(true)}
+            />
           </>
         )}
       </div>
       <ReplyFiguresView message={message} live={live} />
     </article>
   );
+}
+
+/** Saves an edited reply as a new version; the toast offers to undo it. */
+async function saveEdited(message: ReplyMessage, text: string): Promise<void> {
+  const undo = await editReply(message, text);
+  showToast({
+    text: chatText.replyEdited,
+    action: { label: appText.undo, onAction: () => void attempt(undo) },
+  });
 }
 
 /** Replies to the same question, side by side. */
@@ -105,6 +144,11 @@ function ReplyBody({ message, live }: { message: ReplyMessage; live: LiveReply |
   const isElsewhere = isOpen && live === undefined && writtenElsewhere.value.has(message.id);
   return (
     <>
+      {reply.leftOut !== undefined && (
+        <p key="left-out" class="reply-note">
+          {chatText.leftOut(countText(reply.leftOut))}
+        </p>
+      )}
       {before}
       {thinking !== "" && (
         <ThinkingView
@@ -152,6 +196,7 @@ function ReplyEnd({ message }: { message: ReplyMessage }) {
     );
   if (status === "done" && finish === "length") return <CutReply message={message} />;
   if (status === "done" && message.text === "") return <p class="reply-note">{chatText.noText}</p>;
+  if (message.reply.isEdited === true) return <Unfinished message={message} note={chatText.editedNote} />;
   return null;
 }
 
@@ -163,7 +208,7 @@ function CutReply({ message }: { message: ReplyMessage }) {
   const wasFull = context !== null && used !== null && used >= context;
   const note = wasFull ? chatText.cutByContext : chatText.cutByLimit;
   return (
-    <ContextHelp model={model} usedTokens={used} fullNote={note}>
+    <ContextHelp message={message} model={model} usedTokens={used} fullNote={note}>
       <Unfinished message={message} note={note} />
     </ContextHelp>
   );
@@ -192,7 +237,7 @@ function ReplyFailure({ message }: { message: ReplyMessage }) {
         <p>{failure.text}</p>
         {failure.detail !== null && <p class="small soft">{failure.detail}</p>}
         {isTooLong ? (
-          <ContextHelp model={model} usedTokens={error.promptTokens} fullNote="">
+          <ContextHelp message={message} model={model} usedTokens={error.promptTokens} fullNote="">
             {again}
           </ContextHelp>
         ) : (
@@ -227,15 +272,31 @@ function Unfinished({ message, note }: { message: ReplyMessage; note: string }) 
   );
 }
 
-function ReplyActions({ message }: { message: ReplyMessage }) {
+interface ReplyActionsProps {
+  message: ReplyMessage;
+  /** The button that begins to edit. */
+  edit: RefObject<HTMLButtonElement | null>;
+  isEditing: boolean;
+  onEdit: () => void;
+}
+
+function ReplyActions({ message, edit, isEditing, onEdit }: ReplyActionsProps) {
   return (
     <>
       <CopyButton text={() => message.text} label={chatText.copy} />
       <IconButton
+        button={edit}
+        icon="edit"
+        size="small"
+        label={chatText.editReply}
+        aria-pressed={isEditing}
+        onClick={onEdit}
+      />
+      <IconButton
         icon="retry"
         size="small"
         label={appText.retry}
-        onClick={() => void attempt(() => retryReply(message))}
+        onClick={() => void attempt(() => retryReply(message, modelToRetry(message.reply.model)))}
       />
       <MessageMenu message={message} />
     </>

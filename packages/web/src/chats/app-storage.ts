@@ -3,7 +3,13 @@
 import type { Chats } from "@ingle/client";
 import type { ChatChange, ChatChangesResult, ChatRecord, ChatRecordKind } from "@ingle/protocol";
 
-import { attachmentsOf, byAge, type ChatStorage, type StoredChats } from "./chat-storage.ts";
+import {
+  attachmentsOf,
+  byAge,
+  type ChatStorage,
+  type StoredChats,
+  type WholeConversation,
+} from "./chat-storage.ts";
 import type { Conversation, Folder, Message, Preset, ReplyMessage, StoredFile } from "./conversation.ts";
 import { blobOf, dataUrlOf } from "./data-url.ts";
 
@@ -70,6 +76,16 @@ export class AppStorage implements ChatStorage {
     files: readonly StoredFile[] = [],
   ): Promise<void> {
     await this.#put("always", conversation, { messages, files });
+  }
+
+  async addConversations(whole: readonly WholeConversation[]): Promise<void> {
+    const changes: ChatChange[] = [];
+    for (const { conversation, messages, files } of whole) {
+      changes.push(putOf("conversation", conversation, "always"));
+      for (const put of await contentOf("always", { conversationId: conversation.id, messages, files }))
+        changes.push(put);
+    }
+    await this.#change(changes);
   }
 
   /** Adds what is not there yet, such as a chat that was in a browser. */

@@ -2,7 +2,13 @@
 // state, so that two tabs can change the same conversation without losing either change.
 import { type DBSchema, type IDBPDatabase, openDB } from "idb";
 
-import { attachmentsOf, byAge, type ChatStorage, type StoredChats } from "./chat-storage.ts";
+import {
+  attachmentsOf,
+  byAge,
+  type ChatStorage,
+  type StoredChats,
+  type WholeConversation,
+} from "./chat-storage.ts";
 import type { Conversation, Folder, Message, Preset, ReplyMessage, StoredFile } from "./conversation.ts";
 import type { Change } from "./other-tabs.ts";
 
@@ -87,14 +93,20 @@ export class BrowserStorage implements ChatStorage {
     messages: readonly Message[] = [],
     files: readonly StoredFile[] = [],
   ) {
+    await this.addConversations([{ conversation, messages, files }]);
+  }
+
+  async addConversations(whole: readonly WholeConversation[]) {
     const transaction = this.#database.transaction(["conversations", "messages", "files"], "readwrite");
     await Promise.all([
-      transaction.objectStore("conversations").put(conversation),
-      ...messages.map((message) => transaction.objectStore("messages").put(message)),
-      ...files.map((file) => transaction.objectStore("files").put(file)),
+      ...whole.map(({ conversation }) => transaction.objectStore("conversations").put(conversation)),
+      ...whole.flatMap(({ messages }) =>
+        messages.map((message) => transaction.objectStore("messages").put(message)),
+      ),
+      ...whole.flatMap(({ files }) => files.map((file) => transaction.objectStore("files").put(file))),
       transaction.done,
     ]);
-    this.#announce({ kind: "conversation", id: conversation.id });
+    for (const { conversation } of whole) this.#announce({ kind: "conversation", id: conversation.id });
   }
 
   async changeConversation(

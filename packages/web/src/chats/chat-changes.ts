@@ -57,13 +57,45 @@ export async function beginConversation(title: string): Promise<Conversation> {
   return conversation;
 }
 
-/** Changes the stored state of a conversation. */
+/** The last change of each conversation that is being stored. */
+const changing = new Map<string, Promise<Conversation | undefined>>();
+
+/**
+ * Changes the state of a conversation: shown at once, so that typed text never waits for the disk, and stored after all earlier changes.
+ * `change` has no effects, since it is called for both.
+ */
 export async function changeConversation(
   id: string,
   change: (conversation: Conversation) => Conversation,
 ): Promise<void> {
-  const changed = await (await chatStorage()).changeConversation(id, change);
-  if (changed !== undefined) replaceConversation(changed);
+  const shown = conversations.value.find((conversation) => conversation.id === id);
+  if (shown !== undefined) replaceConversation(change(shown));
+  const stored = storeAfter(changing.get(id), id, change);
+  changing.set(id, stored);
+  const isLast = () => changing.get(id) === stored;
+  try {
+    const changed = await stored;
+    if (isLast() && changed !== undefined) replaceConversation(changed);
+  } catch (error) {
+    const kept = isLast() ? await (await chatStorage()).conversation(id) : undefined;
+    if (isLast() && kept !== undefined) replaceConversation(kept);
+    throw error;
+  } finally {
+    if (isLast()) changing.delete(id);
+  }
+}
+
+async function storeAfter(
+  before: Promise<unknown> | undefined,
+  id: string,
+  change: (conversation: Conversation) => Conversation,
+): Promise<Conversation | undefined> {
+  try {
+    await before;
+  } catch {
+    // Whoever made that change hears of it.
+  }
+  return (await chatStorage()).changeConversation(id, change);
 }
 
 /** Renames a conversation; an empty name changes nothing. */

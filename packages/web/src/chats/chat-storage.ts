@@ -16,6 +16,12 @@ export interface StoredChats {
   presets: Preset[];
 }
 
+export interface WholeConversation {
+  conversation: Conversation;
+  messages: readonly Message[];
+  files: readonly StoredFile[];
+}
+
 export interface ChatStorage {
   /** Everything except messages and files. */
   all(): Promise<StoredChats>;
@@ -26,7 +32,9 @@ export interface ChatStorage {
   /** The bytes of an image; undefined if its message was removed. */
   file(id: string): Promise<Blob | undefined>;
   filesOf(conversationId: string): Promise<StoredFile[]>;
-  /** Adds a conversation, such as a new or an imported one. */
+  /** Adds several conversations with all that they have, such as imported ones. */
+  addConversations(whole: readonly WholeConversation[]): Promise<void>;
+  /** Adds a conversation. */
   addConversation(
     conversation: Conversation,
     messages?: readonly Message[],

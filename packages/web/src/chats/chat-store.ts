@@ -245,6 +245,11 @@ function setElsewhere(id: string, isElsewhere: boolean): void {
   writtenElsewhere.value = ids;
 }
 
+/** Adds new conversations to the list. */
+export function addToList(added: readonly Conversation[]): void {
+  conversations.value = sorted([...conversations.value, ...added]);
+}
+
 /** Adds or replaces a conversation in the list; removes a deleted one. */
 export function replaceConversation(conversation: Conversation): void {
   const others = conversations.value.filter(({ id }) => id !== conversation.id);

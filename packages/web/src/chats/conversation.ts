@@ -7,7 +7,7 @@ z.config({ jitless: true });
 
 const nullableNumber = z.nullable(z.number());
 
-/** The settings of a conversation. `null` is not sent, so that the server's default applies. */
+/** The settings of a conversation. `null` is not sent, so that the server's default applies. Older ones lack the optional fields. */
 export type ChatSettings = z.infer<typeof ChatSettings>;
 const ChatSettings = z.object({
   systemPrompt: z.string(),
@@ -19,6 +19,19 @@ const ChatSettings = z.object({
   maxTokens: nullableNumber,
   /** How much a model thinks before it replies. */
   effort: z.nullable(z.enum(["none", "low", "medium", "high"])),
+  seed: z.optional(nullableNumber),
+  xtcProbability: z.optional(nullableNumber),
+  xtcThreshold: z.optional(nullableNumber),
+  dryMultiplier: z.optional(nullableNumber),
+  dryBase: z.optional(nullableNumber),
+  dryAllowedLength: z.optional(nullableNumber),
+  dryPenaltyLastN: z.optional(nullableNumber),
+  /** Texts that end a reply, one a line, as they were typed. */
+  stop: z.optional(z.string()),
+  /** The JSON schema of the reply, as it was typed; empty: any text. */
+  jsonSchema: z.optional(z.string()),
+  /** Whether the oldest turns are left out when the conversation exceeds the context. */
+  rolling: z.optional(z.boolean()),
 });
 
 /** A conversation without its messages. Times are Unix milliseconds. */
@@ -143,6 +156,10 @@ const Reply = z.object({
   figures: z.nullable(ReplyFigures),
   /** The context that the model had then; null if unknown, absent in older replies. It may be another one now. */
   contextLength: z.optional(nullableNumber),
+  /** How many of the oldest messages the model did not get; absent: none. */
+  leftOut: z.optional(z.number()),
+  /** Whether the user wrote its text. */
+  isEdited: z.optional(z.boolean()),
 });
 
 const message = {
@@ -179,12 +196,7 @@ const ChatArchive = z.object({
   presets: z.array(Preset),
 });
 
-/** Parses an export; undefined if any part of it is invalid, so that nothing of it is stored. */
-export function readArchive(text: string): ChatArchive | undefined {
-  try {
-    return ChatArchive.safeParse(JSON.parse(text)).data;
-  } catch {
-    // SyntaxError: not JSON.
-    return undefined;
-  }
+/** Checks an export; undefined if any part of it is invalid, so that nothing of it is stored. */
+export function readArchive(value: unknown): ChatArchive | undefined {
+  return ChatArchive.safeParse(value).data;
 }

@@ -10,6 +10,7 @@ import type {
   ToolStep,
   UserMessage,
 } from "../chats/conversation.ts";
+import { stopsOf } from "../sampling/settings-fields.ts";
 
 export interface ChatRequest {
   model: string;
@@ -32,9 +33,20 @@ export type StreamedChatBody = ChatCompletionBody & { stream?: true };
 
 export type WireTool = NonNullable<ChatCompletionBody["tools"]>[number];
 
-type SamplingFields = Partial<
-  Record<"temperature" | "top_p" | "top_k" | "min_p" | "repeat_penalty" | "max_tokens", number>
->;
+type SamplingField =
+  | "temperature"
+  | "top_p"
+  | "top_k"
+  | "min_p"
+  | "repeat_penalty"
+  | "max_tokens"
+  | "seed"
+  | "xtc_probability"
+  | "xtc_threshold"
+  | "dry_multiplier"
+  | "dry_base"
+  | "dry_allowed_length"
+  | "dry_penalty_last_n";
 
 type WireMessage = ChatCompletionBody["messages"][number];
 
@@ -45,6 +57,7 @@ export function toChatBody(request: ChatRequest): StreamedChatBody {
     model,
     messages: toMessages(request),
     ...samplingOf(settings),
+    ...formOf(settings),
     ...(settings.effort === null ? {} : { reasoning_effort: settings.effort }),
     ...(answers > 1 ? { n: answers } : {}),
     ...(isContinuation ? { continue_final_message: true } : {}),
@@ -68,18 +81,46 @@ function toMessages({
 }
 
 /** The sampling settings that are not null, by their wire names. */
-function samplingOf(settings: ChatSettings): SamplingFields {
-  const fields = {
+function samplingOf(settings: ChatSettings): Partial<Record<SamplingField, number>> {
+  const fields: Record<SamplingField, number | null | undefined> = {
     temperature: settings.temperature,
     top_p: settings.topP,
     top_k: settings.topK,
     min_p: settings.minP,
     repeat_penalty: settings.repeatPenalty,
     max_tokens: settings.maxTokens,
+    seed: settings.seed,
+    xtc_probability: settings.xtcProbability,
+    xtc_threshold: settings.xtcThreshold,
+    dry_multiplier: settings.dryMultiplier,
+    dry_base: settings.dryBase,
+    dry_allowed_length: settings.dryAllowedLength,
+    dry_penalty_last_n: settings.dryPenaltyLastN,
   };
   return Object.fromEntries(
-    Object.entries(fields).flatMap(([name, value]) => (value === null ? [] : [[name, value]])),
+    Object.entries(fields).flatMap(([name, value]) =>
+      value === null || value === undefined ? [] : [[name, value]],
+    ),
   );
+}
+
+/** Where the reply ends, and its JSON schema. Strict: the reply is valid for all of it, or the server says what it cannot enforce. */
+function formOf({
+  stop,
+  jsonSchema = "",
+}: ChatSettings): Pick<ChatCompletionBody, "stop" | "response_format"> {
+  const stops = stopsOf(stop);
+  return {
+    ...(stops.length > 0 ? { stop: stops } : {}),
+    ...(jsonSchema.trim() === ""
+      ? {}
+      : {
+          response_format: {
+            type: "json_schema",
+            json_schema: { name: "answer", strict: true, schema: JSON.parse(jsonSchema) },
+          },
+        }),
+  };
 }
 
 function toWireMessages(message: Message, images: ReadonlyMap<string, string>): WireMessage[] {

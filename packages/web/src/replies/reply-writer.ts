@@ -90,6 +90,8 @@ export interface ReplyTools {
 interface WriteOptions {
   /** Builds a request after these steps; asynchronous, because images have to be read. */
   body: (steps: readonly ToolStep[]) => Promise<StreamedChatBody>;
+  /** How many of the oldest messages its last request left out. */
+  leftOut: () => number;
   /** Runs the calls that a reply asks for. Several replies of one request call no tools. */
   tools: ReplyTools;
   save: (messages: readonly ReplyMessage[]) => Promise<void>;
@@ -117,12 +119,17 @@ export function beginReplies(messages: readonly ReplyMessage[]): BegunReplies {
 /** Never rejects: a failed request becomes a failed reply. */
 export async function writeReplies(
   begun: BegunReplies,
-  { body, tools, save, storeUnsaved }: WriteOptions,
+  { body, leftOut, tools, save, storeUnsaved }: WriteOptions,
 ): Promise<WrittenReplies> {
   const { messages, live, controller } = begun;
   const progress = createProgress(messages.map(progressOf), () => performance.now());
   const snapshot = (end: End) =>
-    messages.map((message, at) => toMessage(message, progress.replies[at] ?? progressOf(message), end));
+    messages.map((message, at) => {
+      const { leftOut: _before, ...reply } = message.reply;
+      const count = leftOut();
+      const placed = { ...message, reply: count === 0 ? reply : { ...reply, leftOut: count } };
+      return toMessage(placed, progress.replies[at] ?? progressOf(message), end);
+    });
   const frames = createFrameBatch(() => show(live, progress));
   const saveNow = createSaver(() => save(snapshot({ status: "writing", error: null })));
   const changed = () => {

@@ -1,8 +1,14 @@
 // Requests replies: to a new or an edited message, once more, or as a continuation.
-import { ConnectionError, imageUrl } from "@ingle/client";
+import { ApiError, ConnectionError, imageUrl } from "@ingle/client";
 import { batch } from "@preact/signals";
 
-import { addMessages, beginConversation, changeConversation } from "../chats/chat-changes.ts";
+import {
+  addMessages,
+  beginConversation,
+  changeConversation,
+  chooseMessage,
+  pruneBranch,
+} from "../chats/chat-changes.ts";
 import { newId, attachmentsOf } from "../chats/chat-storage.ts";
 import {
   chatStorage,
@@ -22,6 +28,7 @@ import type {
   ToolStep,
   UserMessage,
 } from "../chats/conversation.ts";
+import { client, modelOf } from "../connection/connection.ts";
 import { offeredTools, refreshToolServers } from "../tools/tool-servers.ts";
 import { beginCall, runCalls } from "../tools/run-calls.ts";
 import { titleOf } from "../chats/conversation-text.ts";
@@ -30,7 +37,8 @@ import { storeUnsaved } from "../chats/unsaved-replies.ts";
 import { announce, showError } from "../design/toast.tsx";
 import { storedErrorMessage } from "../strings/error-message.ts";
 import { chatText } from "../strings/chat.ts";
-import { toChatBody } from "./chat-request.ts";
+import { type StreamedChatBody, toChatBody } from "./chat-request.ts";
+import { leftOutOf } from "./rolling-context.ts";
 import { beginReplies, type BegunReplies, endLive, liveReplies, writeReplies } from "./reply-writer.ts";
 
 /** A message of the user; the bytes of its images are keyed by attachment id. */
@@ -74,7 +82,7 @@ export async function editMessage(message: UserMessage, text: string): Promise<v
 }
 
 /** Requests another reply to the same message, by the same or another model. */
-export async function retryReply(message: ReplyMessage, model = message.reply.model): Promise<void> {
+export async function retryReply(message: ReplyMessage, model: string): Promise<void> {
   const conversation = conversationOf(message.conversationId);
   if (conversation !== undefined && message.parentId !== null)
     await requestReplies(conversation, message.parentId, [model], 1);
@@ -94,6 +102,27 @@ export async function continueReply(message: ReplyMessage): Promise<void> {
   const replies = beginReplies([begun]);
   showMessages(conversation.id, [begun]);
   await run(conversation, path.slice(0, -1), replies, isContinuation);
+}
+
+/** Adds a reply with the user's text beside the old one, which stays as a version. Resolves with a function that takes it back. */
+export async function editReply(message: ReplyMessage, text: string): Promise<() => Promise<void>> {
+  const { conversationId } = message;
+  const reply: Reply = {
+    ...message.reply,
+    round: newId(),
+    status: "done",
+    finish: "stop",
+    error: null,
+    figures: null,
+    isEdited: true,
+  };
+  const edited: ReplyMessage = { ...message, id: newId(), createdAt: Date.now(), text, reply };
+  await addMessages(conversationId, [edited]);
+  await changeConversation(conversationId, (before) => ({ ...before, updatedAt: edited.createdAt }));
+  return async () => {
+    await pruneBranch(conversationId, edited.id);
+    await chooseMessage(conversationId, message.id);
+  };
 }
 
 /** Stops those of the replies that this page is writing. */
@@ -181,24 +210,30 @@ async function run(
   const storage = await chatStorage();
   const servers = messages.length === 1 ? toolServers : [];
   let isContinued = isContinuation;
+  let leftOut = 0;
   const written = await writeReplies(begun, {
     body: async (steps) => {
       if (servers.length > 0) await refreshToolServers();
       const { tools, rounds } = offeredTools(servers);
       const own = first === undefined ? [] : ownPart(first, steps, isContinued);
-      const body = toChatBody({
-        model,
-        path: [...path, ...own],
-        settings,
-        answers: messages.length,
-        isContinuation: isContinued,
-        tools,
-        mayCall: steps.length < rounds,
-        images: await imagesOf(path),
-      });
+      const images = await imagesOf(path);
+      const bodyOf = (sent: readonly Message[]) =>
+        toChatBody({
+          model,
+          path: [...sent, ...own],
+          settings,
+          answers: messages.length,
+          isContinuation: isContinued,
+          tools,
+          mayCall: steps.length < rounds,
+          images,
+        });
+      if (settings.rolling === true) leftOut = await rolledCut(path, bodyOf, begun.controller.signal);
+      const body = bodyOf(path.slice(leftOut));
       isContinued = false;
       return body;
     },
+    leftOut: () => leftOut,
     tools: { begin: (call) => beginCall(call, servers), run: runCalls(model) },
     save: (replies) => storage.saveReplies(replies),
     storeUnsaved: tryStoreUnsaved,
@@ -210,6 +245,30 @@ async function run(
   // Without a server, the banner says so; the reply is saved when it is back.
   if (written.saveError !== undefined && !ConnectionError.is(written.saveError)) showError(written.saveError);
   for (const message of written.messages) announceEnd(message);
+}
+
+/** How many of the first messages of a path to leave out of its request, so that it fits the context. */
+async function rolledCut(
+  path: readonly Message[],
+  bodyOf: (sent: readonly Message[]) => StreamedChatBody,
+  signal: AbortSignal,
+): Promise<number> {
+  const count = async (sent: readonly Message[]) => {
+    const { model, messages, tools, reasoning_effort, continue_final_message } = bodyOf(sent);
+    const body = { model, messages, tools, reasoning_effort, continue_final_message };
+    return (await client.tokenize(body, { signal })).count;
+  };
+  const { model, max_tokens: maxTokens = null } = bodyOf(path);
+  try {
+    // Counting loads the model, after which its context is known.
+    if (modelOf(model ?? "")?.status !== "loaded") await count(path.slice(-1));
+    const contextLength = (await client.models.retrieve(model ?? "", { signal })).context_length ?? null;
+    return contextLength === null ? 0 : await leftOutOf({ path, count, contextLength, maxTokens });
+  } catch (error) {
+    // The request itself will fail with the same reason, or shows that the server counts nothing.
+    if (ApiError.is(error)) return 0;
+    throw error;
+  }
 }
 
 /** What the request has of the reply itself: its steps so far, and its text if it is continued. */

@@ -30,7 +30,7 @@ export function PresetsRow() {
   ];
   const choose = (id: string) => {
     const preset = presets.value.find((each) => each.id === id);
-    if (id !== changed) void changeSettings(preset?.settings ?? emptySettings);
+    if (id !== changed) void changeSettings({ ...emptySettings, ...preset?.settings });
   };
   return (
     <div class="presets-row">

@@ -1,17 +1,22 @@
 // The settings panel of a chat: presets, system prompt, sampling, and the memory of its model.
+import { useEffect, useState } from "preact/hooks";
+
 import { changeSettings, currentChoice, panelIsOpen } from "../chat/current-chat.ts";
 import { live, modelOf } from "../connection/connection.ts";
 import { Button, IconButton } from "../design/button.tsx";
 import { NumberField, TextAreaField } from "../design/field.tsx";
 import { Slider } from "../design/slider.tsx";
 import { samplingText } from "../strings/sampling.ts";
+import { AnswerForm } from "./answer-form.tsx";
 import { ModelMemory } from "./model-memory.tsx";
 import { PresetsRow } from "./presets-row.tsx";
 import {
   emptySettings,
   fitted,
   hasSettings,
+  moreFields,
   recommendedFor,
+  seedMax,
   serverDefaults,
   settingFields,
   type SettingField,
@@ -41,17 +46,20 @@ export function SamplingPanel() {
             <SettingSlider key={field.name} field={field} />
           ))}
           <MaxTokens />
+          <Seed />
+          <MoreSamplers />
         </section>
+        <AnswerForm />
         <ModelMemory />
       </div>
     </>
   );
 }
 
-/** Resets sampling; the system prompt and the effort stay. */
+/** Resets sampling; the system prompt, the effort and the form of the answer stay. */
 async function resetAll(): Promise<void> {
-  const { systemPrompt, effort } = currentChoice.value.settings;
-  await changeSettings({ ...emptySettings, systemPrompt, effort });
+  const { systemPrompt, effort, stop, jsonSchema, rolling } = currentChoice.value.settings;
+  await changeSettings({ ...emptySettings, systemPrompt, effort, stop, jsonSchema, rolling });
 }
 
 function SystemPrompt() {
@@ -70,7 +78,7 @@ function SystemPrompt() {
 function SettingSlider({ field }: { field: SettingField }) {
   const { name, min, max, step, numberMin, numberMax } = field;
   const standard = serverDefaults(live.value?.state.variant ?? "")[name];
-  const set = currentChoice.value.settings[name];
+  const set = currentChoice.value.settings[name] ?? null;
   const value = set ?? standard;
   const onValue = (chosen: number) => void changeSettings({ [name]: fitted(field, chosen) });
   return (
@@ -134,6 +142,59 @@ function MaxTokens() {
         void changeSettings({ maxTokens: value === null ? null : Math.max(1, Math.round(value)) })
       }
     />
+  );
+}
+
+function Seed() {
+  const { seed = null } = currentChoice.value.settings;
+  const standard = samplingText.seedRandom;
+  return (
+    <NumberField
+      label={samplingText.seed}
+      hint={samplingText.seedHint}
+      action={
+        <ResetButton
+          name={samplingText.seed}
+          isSet={seed !== null}
+          standard={standard}
+          reset={{ seed: null }}
+        />
+      }
+      min={0}
+      max={seedMax}
+      step={1}
+      placeholder={standard}
+      value={seed}
+      onValue={(value) =>
+        void changeSettings({
+          seed: value === null ? null : Math.min(seedMax, Math.max(0, Math.round(value))),
+        })
+      }
+    />
+  );
+}
+
+/** Open if one of them is set; the chat may be read after the panel is shown. */
+function MoreSamplers() {
+  const { settings } = currentChoice.value;
+  const isSet = moreFields.some(({ name }) => (settings[name] ?? null) !== null);
+  const [isOpen, setOpen] = useState(isSet);
+  useEffect(() => {
+    if (isSet) setOpen(true);
+  }, [isSet]);
+  return (
+    <details
+      class="more-samplers"
+      open={isOpen}
+      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+    >
+      <summary>{samplingText.more}</summary>
+      <div class="stack">
+        {moreFields.map((field) => (
+          <SettingSlider key={field.name} field={field} />
+        ))}
+      </div>
+    </details>
   );
 }
 

@@ -4,10 +4,14 @@ import {
   emptySettings,
   fitted,
   hasSettings,
+  isSameSettings,
+  moreFields,
   recommendedFor,
+  schemaProblem,
   serverDefaults,
   settingFields,
   type SettingField,
+  stopProblem,
 } from "./settings-fields.ts";
 
 const field = (name: SettingField["name"]) => settingFields.find((each) => each.name === name)!;
@@ -28,7 +32,7 @@ describe("serverDefaults", () => {
   });
 
   it("is within the range of every slider", () => {
-    for (const { name, min, max } of settingFields) {
+    for (const { name, min, max } of [...settingFields, ...moreFields]) {
       expect(serverDefaults("desktop")[name]).toBeGreaterThanOrEqual(min);
       expect(serverDefaults("desktop")[name]).toBeLessThanOrEqual(max);
     }
@@ -51,5 +55,32 @@ describe("hasSettings", () => {
     const settings = { ...emptySettings, temperature: 0.3, topK: 5 };
     expect(hasSettings(settings, { temperature: 0.3 })).toBe(true);
     expect(hasSettings(settings, { temperature: 0.3, minP: 0.15 })).toBe(false);
+  });
+});
+
+describe("isSameSettings", () => {
+  it("takes a field that older settings lack for an empty one", () => {
+    const { seed: _seed, stop: _stop, rolling: _rolling, ...older } = emptySettings;
+    expect(isSameSettings(older, emptySettings)).toBe(true);
+    expect(isSameSettings(emptySettings, older)).toBe(true);
+    expect(isSameSettings(older, { ...emptySettings, seed: 0 })).toBe(false);
+    expect(isSameSettings({ ...emptySettings, stop: "END" }, older)).toBe(false);
+  });
+});
+
+describe("stopProblem and schemaProblem", () => {
+  it("have the server's limits", () => {
+    expect(stopProblem(`${"x\n".repeat(128)}\n`)).toBeNull();
+    expect(stopProblem("x\n".repeat(129))).toBe("tooMany");
+    expect(stopProblem("x".repeat(1_025))).toBe("tooLong");
+    expect(schemaProblem(JSON.stringify({ description: "x".repeat(262_144) }))).toEqual({ kind: "tooLong" });
+  });
+
+  it("tell what is no schema", () => {
+    expect([schemaProblem(" \n"), schemaProblem("{}")]).toEqual([null, null]);
+    expect([schemaProblem("[]"), schemaProblem("null"), schemaProblem("1")]).toEqual(
+      Array.from({ length: 3 }, () => ({ kind: "noObject" })),
+    );
+    expect(schemaProblem("{")).toMatchObject({ kind: "notJson" });
   });
 });

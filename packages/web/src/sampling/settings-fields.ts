@@ -10,12 +10,25 @@ export const emptySettings: ChatSettings = {
   repeatPenalty: null,
   maxTokens: null,
   effort: null,
-};
+  seed: null,
+  xtcProbability: null,
+  xtcThreshold: null,
+  dryMultiplier: null,
+  dryBase: null,
+  dryAllowedLength: null,
+  dryPenaltyLastN: null,
+  stop: "",
+  jsonSchema: "",
+  rolling: false,
+} satisfies Required<ChatSettings>;
 
-type NumberSetting = Exclude<keyof ChatSettings, "systemPrompt" | "effort">;
+type NumberSetting = Exclude<
+  keyof ChatSettings,
+  "systemPrompt" | "effort" | "stop" | "jsonSchema" | "rolling"
+>;
 
 export interface SettingField {
-  name: Exclude<NumberSetting, "maxTokens">;
+  name: Exclude<NumberSetting, "maxTokens" | "seed">;
   /** The range of the slider: the usual one, widened by the value that turns the setting off. */
   min: number;
   max: number;
@@ -37,10 +50,35 @@ export const settingFields: readonly SettingField[] = [
   { name: "repeatPenalty", min: 1, max: 1.5, step: 0.01, numberMin: 0.01, numberMax: 10, isWhole: false },
 ];
 
+/** Samplers that few need. */
+export const moreFields: readonly SettingField[] = [
+  { name: "xtcProbability", min: 0, max: 1, step: 0.05, numberMin: 0, numberMax: 1, isWhole: false },
+  { name: "xtcThreshold", min: 0, max: 0.5, step: 0.01, numberMin: 0, numberMax: 1, isWhole: false },
+  { name: "dryMultiplier", min: 0, max: 2, step: 0.05, numberMin: 0, numberMax: 100, isWhole: false },
+  { name: "dryBase", min: 1, max: 4, step: 0.05, numberMin: 1, numberMax: 100, isWhole: false },
+  { name: "dryAllowedLength", min: 0, max: 20, step: 1, numberMin: 0, numberMax: 4096, isWhole: true },
+  { name: "dryPenaltyLastN", min: -1, max: 4096, step: 1, numberMin: -1, numberMax: 4096, isWhole: true },
+];
+
+/** Programs that read JSON keep larger whole numbers only roughly. */
+export const seedMax = Number.MAX_SAFE_INTEGER;
+
 /** The values that apply if nothing is sent. The variants of the server differ only in `top_k`. */
 export function serverDefaults(variant: string): Record<SettingField["name"], number> {
   const isDesktop = variant === "desktop" || variant === "developer";
-  return { temperature: 1, topP: 1, topK: isDesktop ? 40 : 50, minP: 0, repeatPenalty: 1 };
+  return {
+    temperature: 1,
+    topP: 1,
+    topK: isDesktop ? 40 : 50,
+    minP: 0,
+    repeatPenalty: 1,
+    xtcProbability: 0,
+    xtcThreshold: 0.1,
+    dryMultiplier: 0,
+    dryBase: 1.75,
+    dryAllowedLength: 2,
+    dryPenaltyLastN: 64,
+  };
 }
 
 /** The nearest value that the server accepts. */
@@ -58,11 +96,52 @@ export function recommendedFor(
   return { temperature: hasVision ? 0.1 : 0.3, minP: 0.15, repeatPenalty: 1.05 };
 }
 
-/** Whether all of these values are set already. */
+/** Whether all of these values are set already. A field that older settings lack has its empty value. */
 export function hasSettings(settings: ChatSettings, wanted: Partial<ChatSettings>): boolean {
-  return Object.entries(wanted).every(([name, value]) => Reflect.get(settings, name) === value);
+  const whole = { ...emptySettings, ...settings };
+  return Object.entries(wanted).every(([name, value]) => Reflect.get(whole, name) === value);
 }
 
 export function isSameSettings(one: ChatSettings, other: ChatSettings): boolean {
-  return hasSettings(one, other);
+  return hasSettings(one, { ...emptySettings, ...other });
+}
+
+/** The server's limits. */
+const stopsMax = 128;
+const stopLengthMax = 1_024;
+
+/** The stop texts, one a line; `\n`, `\t` and `\\` stand for a line break, a tab and a backslash. */
+export function stopsOf(typed = ""): string[] {
+  return typed
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => line.replaceAll(/\\([nt\\])/g, (_whole, letter: string) => escapes[letter] ?? ""));
+}
+
+const escapes: Readonly<Record<string, string>> = { n: "\n", t: "\t", "\\": "\\" };
+
+export type StopProblem = "tooMany" | "tooLong";
+
+/** Why the server would refuse the stop texts; null if it would not. */
+export function stopProblem(typed = ""): StopProblem | null {
+  const stops = stopsOf(typed);
+  if (stops.length > stopsMax) return "tooMany";
+  return stops.some((stop) => stop.length > stopLengthMax) ? "tooLong" : null;
+}
+
+/** The server's limit for a schema. */
+const schemaLengthMax = 262_144;
+
+/** What is wrong with a JSON schema, before the server sees it; null: nothing. */
+export type SchemaProblem = { kind: "notJson"; reason: string } | { kind: "noObject" } | { kind: "tooLong" };
+
+export function schemaProblem(typed = ""): SchemaProblem | null {
+  if (typed.trim() === "") return null;
+  if (typed.length > schemaLengthMax) return { kind: "tooLong" };
+  try {
+    const value: unknown = JSON.parse(typed);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? null : { kind: "noObject" };
+  } catch (error) {
+    return { kind: "notJson", reason: error instanceof Error ? error.message : String(error) };
+  }
 }

@@ -2,7 +2,7 @@
 import type { ServerControl } from "@ingle/protocol";
 import { useState } from "preact/hooks";
 
-import { models } from "../connection/connection.ts";
+import { modelOf, models } from "../connection/connection.ts";
 import { Badge } from "../design/indicators.tsx";
 import { CodeWords } from "../design/empty-state.tsx";
 import { CopyButton } from "../design/copy-button.tsx";
@@ -36,7 +36,12 @@ function Snippets({ control }: { control: ServerControl }) {
   const [wanted, setWanted] = useState<string | null>(null);
   const model = names.find((id) => id === wanted) ?? names[0] ?? modelPlaceholder;
   const url = control.url ?? plannedUrl(control);
-  const all = snippets({ url, model, needsKey: control.needs_key });
+  const all = snippets({
+    url,
+    model,
+    needsKey: control.needs_key,
+    contextLength: modelOf(model)?.context_length ?? null,
+  });
   const [chosen, setChosen] = useState("curl");
   const snippet = all.find(({ id }) => id === chosen) ?? all[0];
   if (snippet === undefined) return null;

@@ -9,6 +9,7 @@ const documented: SnippetTarget = {
   url: "http://127.0.0.1:1337",
   model: "tinyllama-1.1b-chat",
   needsKey: false,
+  contextLength: 32_768,
 };
 
 function codeOf(id: string, target: SnippetTarget): string {
@@ -25,13 +26,23 @@ describe("snippets", () => {
   );
 
   it("contain the actual address and model", () => {
-    const target = { url: "http://192.168.0.7:4321", model: "org/repo:Q8_0", needsKey: false };
+    const target = {
+      url: "http://192.168.0.7:4321",
+      model: "org/repo:Q8_0",
+      needsKey: false,
+      contextLength: null,
+    };
     for (const { id, code } of snippets(target)) {
       expect(code, id).toContain("http://192.168.0.7:4321");
       // Open WebUI asks the server for its models.
       if (id !== "open-webui") expect(code, id).toContain("org/repo:Q8_0");
       expect(code, id).not.toContain("YOUR_KEY");
     }
+  });
+
+  it("tell Claude Code the model's context, if it is known", () => {
+    expect(codeOf("claude-code", { ...documented, contextLength: 8_192 })).toContain("CONTEXT_TOKENS=8192\n");
+    expect(codeOf("claude-code", { ...documented, contextLength: null })).not.toContain("CONTEXT");
   });
 
   it("show where the key belongs if the server requires one", () => {

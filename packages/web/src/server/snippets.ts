@@ -7,6 +7,8 @@ export interface SnippetTarget {
   model: string;
   /** Whether requests require a key. */
   needsKey: boolean;
+  /** The model's context; null if it is not known. Programs that are not told assume a larger one. */
+  contextLength: number | null;
 }
 
 interface Snippet {
@@ -103,11 +105,15 @@ for await (const text of stream.texts()) process.stdout.write(text);`;
 
 function claudeCode(target: SnippetTarget): string {
   const model = shellWord(target.model);
-  return `export ANTHROPIC_BASE_URL=${shellWord(target.url)}
-export ANTHROPIC_AUTH_TOKEN=${shellWord(keyOf(target))}
-export ANTHROPIC_MODEL=${model}
-export ANTHROPIC_DEFAULT_HAIKU_MODEL=${model}
-claude`;
+  const { contextLength } = target;
+  return [
+    `export ANTHROPIC_BASE_URL=${shellWord(target.url)}`,
+    `export ANTHROPIC_AUTH_TOKEN=${shellWord(keyOf(target))}`,
+    `export ANTHROPIC_MODEL=${model}`,
+    `export ANTHROPIC_DEFAULT_HAIKU_MODEL=${model}`,
+    ...(contextLength === null ? [] : [`export CLAUDE_CODE_MAX_CONTEXT_TOKENS=${contextLength}`]),
+    "claude",
+  ].join("\n");
 }
 
 function continueYaml(target: SnippetTarget): string {

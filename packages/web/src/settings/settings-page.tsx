@@ -3,7 +3,9 @@ import { useEffect, useRef } from "preact/hooks";
 
 import { linkTo } from "../app/router.ts";
 import { chooseTheme, theme, themes } from "../app/theme.ts";
-import { importFile, saveAllChats } from "../chat/chat-files.ts";
+import { saveAllChats } from "../chat/chat-files.ts";
+import { importFiles } from "../chat/import-chats.ts";
+import { ImportDialog } from "../chat/import-dialog.tsx";
 import { showFigures, showsFigures } from "../chat/shown-figures.ts";
 import { deleteConversation, setDefaultPreset } from "../chats/chat-changes.ts";
 import { conversations, keeper, presets, startChats } from "../chats/chat-store.ts";
@@ -162,8 +164,10 @@ function ChatFiles() {
         input={file}
         label={settingsText.importChats}
         accept="application/json,.json"
-        onFiles={([first]) => first !== undefined && void attempt(() => importFile(first))}
+        multiple
+        onFiles={(files) => void attempt(() => importFiles(files))}
       />
+      <ImportDialog />
     </div>
   );
 }

@@ -26,15 +26,6 @@ export const chatText = texts({
   exportMarkdown: ["Save as Markdown", "Als Markdown speichern"],
   listMenu: ["More", "Mehr"],
   exportAll: ["Export all chats", "Alle Chats exportieren"],
-  importChats: ["Import chats", "Chats importieren"],
-  imported: (count: number) =>
-    count === 1
-      ? say("Imported 1 conversation.", "1 Unterhaltung importiert.")
-      : say(`Imported ${count} conversations.`, `${count} Unterhaltungen importiert.`),
-  importFailed: [
-    "This file contains no chats that Ingle can read.",
-    "Diese Datei enthält keine Chats, die Ingle lesen kann.",
-  ],
   newFolder: ["New folder", "Neuer Ordner"],
   folderName: ["Folder name", "Ordnername"],
   folderMenu: (name: string) => say(`Actions for folder ${name}`, `Aktionen für Ordner ${name}`),
@@ -83,6 +74,21 @@ export const chatText = texts({
   edit: ["Edit", "Bearbeiten"],
   saveAndAsk: ["Ask again", "Erneut fragen"],
   editLabel: ["Your message", "Ihre Nachricht"],
+  editReply: ["Edit the answer", "Antwort bearbeiten"],
+  editReplyLabel: ["The answer", "Die Antwort"],
+  replyEdited: ["Saved as a new version.", "Als neue Version gespeichert."],
+  editedNote: ["Edited by you.", "Von Ihnen bearbeitet."],
+  leftOut: (count: string) =>
+    count === "1"
+      ? say(
+          "Answered without the oldest message of this chat.",
+          "Beantwortet ohne die älteste Nachricht dieses Chats.",
+        )
+      : say(
+          `Answered without the ${count} oldest messages of this chat.`,
+          `Beantwortet ohne die ${count} ältesten Nachrichten dieses Chats.`,
+        ),
+  leaveOutOldest: ["Go on without the oldest messages", "Ohne die ältesten Nachrichten weitermachen"],
   retryWith: (model: string) => say(`Try again with ${model}`, `Mit ${model} erneut versuchen`),
   continue: ["Continue", "Fortsetzen"],
   messageMenu: ["Message actions", "Aktionen für diese Nachricht"],

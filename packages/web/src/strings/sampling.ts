@@ -47,6 +47,79 @@ export const samplingText = texts({
     "In Token. Leer: nur der Kontext begrenzt sie.",
   ],
   maxTokensNone: ["no limit", "unbegrenzt"],
+  seed: ["Seed", "Startwert (Seed)"],
+  seedHint: [
+    "The same number and the same chat give the same answer. Empty: another one each time.",
+    "Dieselbe Zahl und derselbe Chat ergeben dieselbe Antwort. Leer: jedes Mal eine andere.",
+  ],
+  seedRandom: ["random", "zufällig"],
+  more: ["More samplers: XTC and DRY", "Weitere Sampler: XTC und DRY"],
+  xtcProbability: ["XTC probability", "XTC-Wahrscheinlichkeit"],
+  xtcProbabilityHint: [
+    "How often the likeliest tokens are left out, for less predictable texts. 0 turns it off. Usual: 0.5.",
+    "Wie oft die wahrscheinlichsten Token wegfallen, für weniger vorhersehbare Texte. 0 schaltet es aus. Üblich: 0,5.",
+  ],
+  xtcThreshold: ["XTC threshold", "XTC-Schwelle"],
+  xtcThresholdHint: [
+    "Of the tokens at least this likely, XTC keeps only the least likely one. Usual: 0.1.",
+    "Von den Token, die mindestens so wahrscheinlich sind, behält XTC nur das unwahrscheinlichste. Üblich: 0,1.",
+  ],
+  dryMultiplier: ["DRY multiplier", "DRY-Faktor"],
+  dryMultiplierHint: [
+    "How strongly tokens are penalized that would continue a repetition. 0 turns DRY off. Usual: 0.8.",
+    "Wie stark Token bestraft werden, die eine Wiederholung fortsetzen würden. 0 schaltet DRY aus. Üblich: 0,8.",
+  ],
+  dryBase: ["DRY base", "DRY-Basis"],
+  dryBaseHint: [
+    "The factor by which the penalty grows with each repeated token. Usual: 1.75.",
+    "Der Faktor, um den die Strafe mit jedem wiederholten Token wächst. Üblich: 1,75.",
+  ],
+  dryAllowedLength: ["DRY allowed length", "Von DRY erlaubte Länge"],
+  dryAllowedLengthHint: [
+    "Repetitions of up to this many tokens are not penalized. Usual: 2.",
+    "Wiederholungen bis zu so vielen Token werden nicht bestraft. Üblich: 2.",
+  ],
+  dryPenaltyLastN: ["DRY range", "Reichweite von DRY"],
+  dryPenaltyLastNHint: [
+    "How many tokens back DRY looks. 0 turns it off, -1 means 4096.",
+    "Wie viele Token DRY zurückblickt. 0 schaltet es aus, -1 bedeutet 4096.",
+  ],
+  answer: ["Form of the answer", "Form der Antwort"],
+  stop: ["Stop texts", "Stopptexte"],
+  stopHint: [
+    "The answer ends before any of these. One a line; \\n stands for a line break.",
+    "Die Antwort endet vor jedem von ihnen. Einer je Zeile; \\n steht für einen Zeilenumbruch.",
+  ],
+  stopProblems: {
+    tooMany: ["There can be at most 128.", "Es können höchstens 128 sein."],
+    tooLong: ["Each can have at most 1,024 characters.", "Jeder kann höchstens 1.024 Zeichen haben."],
+  },
+  schema: ["JSON schema", "JSON-Schema"],
+  schemaHint: [
+    "The answer is JSON that is valid for this schema. Empty: any text.",
+    "Die Antwort ist JSON, das diesem Schema entspricht. Leer: beliebiger Text.",
+  ],
+  schemaNotJson: (reason: string) => say(`This is not JSON: ${reason}`, `Das ist kein JSON: ${reason}`),
+  schemaNoObject: [
+    'A schema is an object, such as { "type": "object" }.',
+    'Ein Schema ist ein Objekt, etwa { "type": "object" }.',
+  ],
+  schemaTooLong: [
+    "A schema can have at most 262,144 characters.",
+    "Ein Schema kann höchstens 262.144 Zeichen haben.",
+  ],
+  formWrong: [
+    "The form of the answer in the chat settings is wrong. Correct it there first.",
+    "Die Form der Antwort in den Chat-Einstellungen ist falsch. Berichtigen Sie sie dort zuerst.",
+  ],
+  rolling: [
+    "Leave out the oldest messages when the context is full",
+    "Älteste Nachrichten weglassen, wenn der Kontext voll ist",
+  ],
+  rollingHint: [
+    "The model no longer reads them; they stay in the chat. The system prompt is always kept. Each answer says how many were left out.",
+    "Das Modell liest sie dann nicht mehr; im Chat bleiben sie. Der Systemprompt bleibt immer erhalten. Jede Antwort sagt, wie viele fehlen.",
+  ],
   presets: ["Preset", "Voreinstellung"],
   presetNone: ["None", "Keine"],
   presetOwn: ["Custom", "Eigene"],

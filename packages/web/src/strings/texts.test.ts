@@ -2,10 +2,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 
-import { settingFields } from "../sampling/settings-fields.ts";
+import { moreFields, settingFields } from "../sampling/settings-fields.ts";
 import { appText } from "./app.ts";
 import { chatText } from "./chat.ts";
 import { errorTexts } from "./error-message.ts";
+import { importText } from "./imports.ts";
 import { language, preferredLanguage } from "./language.ts";
 import { libraryText } from "./library.ts";
 import { firstRunText, machineText, plainText, settingsText } from "./pages.ts";
@@ -18,6 +19,7 @@ const tables = {
   chatText,
   errorTexts,
   firstRunText,
+  importText,
   libraryText,
   machineText,
   plainText,
@@ -82,7 +84,10 @@ describe("a table of texts", () => {
     .map((name) => readFileSync(path.join(src, name), "utf8"));
   /** Texts whose keys the page computes: from the name of a setting, of a page, or the code of an error. */
   const computed = new Set([
-    ...settingFields.flatMap(({ name }) => [`samplingText.${name}`, `samplingText.${name}Hint`]),
+    ...[...settingFields, ...moreFields].flatMap(({ name }) => [
+      `samplingText.${name}`,
+      `samplingText.${name}Hint`,
+    ]),
     ...Object.keys(errorTexts).map((code) => `errorTexts.${code}`),
   ]);
 
