@@ -60,6 +60,16 @@ it("sends texts and PDFs as text, and shows their token counts", async () => {
   expect(test.problems).toEqual([]);
 });
 
+it("reads Windows-1252, which older programs write", async () => {
+  await using test = await browser.open({ url: proxy().address });
+  const { page, chat } = test;
+  await chat.attach("price.txt", "text/plain", Buffer.from([0x35, 0x20, 0x80, 0x20, 0x84, 0x6f, 0x6b, 0x93]));
+  await page.locator(".draft-attachment").filter({ hasText: "price.txt" }).waitFor();
+  await chat.askAndWait("How much?");
+  const messages = proxy().requestsTo(chatPath).at(-1)?.body["messages"];
+  expect(JSON.stringify(messages)).toContain("5 € „ok“");
+});
+
 it("reads a PDF without warnings about fonts that are not embedded", async () => {
   await using test = await browser.open({ url: proxy().address });
   const { page, chat } = test;
