@@ -1,6 +1,7 @@
 // Files of a chat: attached texts and PDFs, exports, and imports.
 import { readFile } from "node:fs/promises";
 import { drawImage, encodePng, pdfFile, tinyModel } from "@ingle/fixtures";
+import { strToU8, zipSync } from "fflate";
 import type { Download, Page } from "playwright-core";
 import { expect, it } from "vitest";
 
@@ -15,6 +16,19 @@ const ingle = useIngle([...serve, "--model", "tiny", "--threads", "1"], async ()
   "tiny.gguf": await tinyModel({ endAfter: 20 }),
 }));
 const proxy = useShared(async () => RecordingProxy.start(ingle().address));
+
+const docxType = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+
+function wordXml(body: string): string {
+  const namespace = "http://schemas.openxmlformats.org/wordprocessingml/2006/main";
+  return `<?xml version="1.0"?><w:document xmlns:w="${namespace}"><w:body>${body}</w:body></w:document>`;
+}
+
+/** A ZIP file with these parts. */
+function docxFile(parts: Readonly<Record<string, string>>): Buffer {
+  const files = Object.entries(parts).map(([name, text]) => [name, strToU8(text)] as const);
+  return Buffer.from(zipSync(Object.fromEntries(files)));
+}
 
 /** As counted by the server. */
 async function tokensOf(content: string): Promise<number> {
@@ -81,6 +95,38 @@ it("reads a PDF without warnings about fonts that are not embedded", async () =>
   expect(test.problems).toEqual([]);
 });
 
+it("sends Word documents as text, with headings, lists and tables", async () => {
+  await using test = await browser.open({ url: proxy().address });
+  const { page, chat } = test;
+  const said = (text: string) => `<w:r><w:t xml:space="preserve">${text}</w:t></w:r>`;
+  const cell = (...texts: string[]) =>
+    `<w:tc>${texts.map((text) => `<w:p>${said(text)}</w:p>`).join("")}</w:tc>`;
+  const document = wordXml(
+    [
+      `<w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr>${said("Harbour rules")}</w:p>`,
+      `<w:p>${said("Opens at ")}${said("7 &amp; closes")}<w:r><w:tab/></w:r>${said("late.")}<w:del><w:r><w:delText>Gone</w:delText></w:r></w:del></w:p>`,
+      `<w:p><w:pPr><w:numPr><w:ilvl w:val="0"/></w:numPr></w:pPr>${said("No diving")}</w:p>`,
+      `<w:tbl><w:tr>${cell("Boat")}${cell("Fee")}</w:tr><w:tr>${cell("Dinghy")}${cell("5 €")}</w:tr></w:tbl>`,
+      `<w:p>${said("Signed")}</w:p>`,
+    ].join(""),
+  );
+  const notes = wordXml(`<w:footnote w:id="1"><w:p>${said("Except Sundays.")}</w:p></w:footnote>`);
+  const file = docxFile({
+    "word/document.xml": document,
+    "word/footnotes.xml": notes,
+    "word/media/image1.png": "x",
+  });
+  await chat.attach("rules.docx", docxType, file);
+  await page.locator(".draft-attachment").filter({ hasText: "rules.docx" }).waitFor();
+  await chat.askAndWait("What is the fee?");
+  const text =
+    "# Harbour rules\n\nOpens at 7 & closes\tlate.\n\n- No diving\n\nBoat\tFee\nDinghy\t5 €\nSigned\n\nExcept Sundays.";
+  expect(proxy().requestsTo(chatPath).at(-1)?.body["messages"]).toEqual([
+    { role: "user", content: `${fileText("rules.docx", text)}\n\nWhat is the fee?` },
+  ]);
+  expect(test.problems).toEqual([]);
+});
+
 it("reports why a file cannot be attached", async () => {
   await using test = await browser.open({ url: proxy().address });
   const { page, chat } = test;
@@ -89,7 +135,7 @@ it("reports why a file cannot be attached", async () => {
       "program.bin",
       "application/octet-stream",
       Buffer.from([0, 159, 146, 150]),
-      "is not a text file, an image or a PDF.",
+      "is not a text file, an image, a PDF or a Word document (.docx).",
     ],
     ["empty.txt", "text/plain", "", "is empty."],
     ["scan.pdf", "application/pdf", pdfFile({}), "contains no text, only scanned pages."],
@@ -100,6 +146,22 @@ it("reports why a file cannot be attached", async () => {
       "was not attached: the chosen model cannot read images. None on this machine can.",
     ],
     ["broken.pdf", "application/pdf", "%PDF-1.4 and nothing else", "is damaged or password-protected."],
+    ["broken.docx", docxType, "PK and nothing else", "is damaged or password-protected."],
+    ["other.docx", docxType, docxFile({ "word/styles.xml": "<x/>" }), "is damaged or password-protected."],
+    ["blank.docx", docxType, docxFile({ "word/document.xml": wordXml("<w:p/>") }), "contains no text."],
+    [
+      "entities.docx",
+      docxType,
+      docxFile({ "word/document.xml": `<!DOCTYPE x [<!ENTITY a "a">]>${wordXml("<w:p/>")}` }),
+      "is damaged or password-protected.",
+    ],
+    // Its size, as it states it, is more than what is unpacked of any file.
+    [
+      "large.docx",
+      docxType,
+      docxFile({ "word/document.xml": wordXml(" ".repeat(33 * 1024 * 1024)) }),
+      "is damaged or password-protected.",
+    ],
   ] as const) {
     await chat.attach(name, type, Buffer.from(content));
     await page.getByText(`${name} ${why}`).waitFor();

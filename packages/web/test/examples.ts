@@ -18,6 +18,7 @@ export function exampleJob(changes: Partial<Job> = {}): Job {
     bytes_per_second: 50,
     can_pause: true,
     error: null,
+    error_code: null,
     created_at: 100,
     ended_at: null,
     ...changes,
@@ -51,6 +52,7 @@ export function exampleModel(changes: Partial<ManagedModel> = {}): ManagedModel 
     removable: true,
     imported: false,
     error: null,
+    error_code: null,
     ...changes,
   };
 }

@@ -45,6 +45,23 @@ it("reports at once why a damaged model does not reply, and retries with another
   expect(opened.problems.filter((problem) => !problem.includes("500"))).toEqual([]);
 });
 
+it("reports it in German, with the server's own sentence", async () => {
+  await using opened = await browser.open({ url: ingle().address });
+  const { page, chat } = opened;
+  await chat.choose("damaged");
+  await chat.ask("Hallo");
+  await chat.replies.first().getByRole("group", { name: "No answer" }).waitFor();
+  await page.evaluate(() => localStorage.setItem("ingle-language", "de"));
+  await page.reload();
+  const german = "Das Modell konnte nicht geladen werden oder nicht antworten.";
+  await page.locator(".model-states").getByText(german).waitFor();
+  await page.getByRole("link", { name: "Bibliothek" }).first().click();
+  const card = page.getByRole("listitem").filter({ has: page.getByRole("heading", { name: "damaged" }) });
+  await card.getByText(german).waitFor();
+  await card.getByText(whyAndWhatToDo).waitFor();
+  expect(await card.getByText("The model could not be loaded").count()).toBe(0);
+});
+
 it("waits for a model while the server rejects requests until it is loaded", async () => {
   const { home } = ingle();
   const env = { INGLE_ON_LOADING: "reject" };

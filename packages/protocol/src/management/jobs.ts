@@ -42,6 +42,10 @@ export const Job = responseObject("Job", {
   bytes_per_second: z.number().nullable().describe("Over the last seconds."),
   can_pause: z.boolean().describe("Whether it can be paused and resumed without losing work."),
   error: z.string().nullable().describe("Why it failed, in a sentence."),
+  error_code: z
+    .string()
+    .nullable()
+    .describe("The code of that error, as docs/errors.md lists them; null without one."),
   created_at: z.int().describe("Unix seconds."),
   ended_at: z.int().nullable().describe("Unix seconds; null unless it is done, failed or cancelled."),
 });

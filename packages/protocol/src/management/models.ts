@@ -83,6 +83,10 @@ export const ManagedModel = responseObject("ManagedModel", {
   removable: z.boolean().describe("It is in the library, so `remove` can delete it."),
   imported: z.boolean().describe("Its files were imported where they are: `remove` keeps them."),
   error: z.string().nullable().describe("Why the last load failed."),
+  error_code: z
+    .string()
+    .nullable()
+    .describe("The code of that error, as docs/errors.md lists them; null without one."),
 });
 export type ManagedModel = z.infer<typeof ManagedModel>;
 

@@ -59,6 +59,10 @@ export const ServerControl = responseObject("ServerControl", {
   needs_key: z.boolean(),
   open_requests: z.int().describe("Requests that stopping waits for."),
   error: z.string().nullable().describe("Why it did not start."),
+  error_code: z
+    .string()
+    .nullable()
+    .describe("The code of that error, as docs/errors.md lists them; null without one."),
   settings: ServerSettings,
 });
 export type ServerControl = z.infer<typeof ServerControl>;

@@ -112,7 +112,12 @@ describe("starting", () => {
       listen: async ({ port }) => open(port),
     });
     await scripted.server.start();
-    expect(scripted.server.view()).toMatchObject({ status: "failed", error: failure.message, url: null });
+    expect(scripted.server.view()).toMatchObject({
+      status: "failed",
+      error: failure.message,
+      error_code: "invalid_request",
+      url: null,
+    });
     expect([scripted.failures, opened.length]).toEqual([[failure], 0]);
     isBroken = false;
     await scripted.server.start();
@@ -365,7 +370,7 @@ describe("any sequence of events", () => {
       { kind: "starting" },
       { kind: "running", running },
       { kind: "stopping" },
-      { kind: "failed", error: "x" },
+      { kind: "failed", error: "x", code: "internal" },
     ];
     const possible = states.flatMap((from) =>
       states.flatMap((to) => {

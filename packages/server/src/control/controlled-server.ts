@@ -1,9 +1,10 @@
 // The `/v1` server that the app's page starts and stops. It has its own port and keys; loaded models belong to the app and stay in
 // memory when it stops. server-state.ts defines its states and transitions.
-import type { ServerControl, ServerSettings, ServerSettingsChange } from "@ingle/protocol";
+import type { ServerControl, ServerSettings, ServerSettingsChange, WireErrorCode } from "@ingle/protocol";
 import { EngineError } from "@ingle/engine";
 import { KeyRing } from "../access/key-ring.ts";
 import { ConfigError, isOpenToOthers } from "../config.ts";
+import { toWireError } from "../http/to-wire-error.ts";
 import { WireError } from "../wire-error.ts";
 import type { KeptKeys } from "./kept-keys.ts";
 import type { KeptSettings } from "./kept-settings.ts";
@@ -52,6 +53,7 @@ export class ControlledServer {
       needs_key: running?.keys.isNeeded ?? this.keys.size > 0,
       open_requests: running?.listener.openRequests() ?? 0,
       error: state.kind === "failed" ? state.error : null,
+      error_code: state.kind === "failed" ? state.code : null,
       settings: this.#options.settings.current,
     };
   }
@@ -114,7 +116,7 @@ export class ControlledServer {
     } catch (error) {
       if (stopped.aborted) return; // stop() sets the next state
       onFailure(error, "the server could not be started");
-      this.#move({ kind: "failed", error: sentenceOf(error) });
+      this.#move({ kind: "failed", error: sentenceOf(error), code: codeOf(error) });
     }
   }
 
@@ -159,4 +161,9 @@ export class ControlledServer {
 function sentenceOf(error: unknown): string {
   const isPublic = error instanceof WireError || error instanceof ConfigError || EngineError.is(error);
   return isPublic ? error.message : "The server could not be started; the log has the reason.";
+}
+
+/** What is wrong with the settings is the user's to change. */
+function codeOf(error: unknown): WireErrorCode {
+  return error instanceof ConfigError ? "invalid_request" : toWireError(error).code;
 }

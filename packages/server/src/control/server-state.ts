@@ -8,6 +8,7 @@
 //     └─── closed ──── stopping ◀──────────stop───────┴───────stop────────┘
 //
 // A failed server can be started like a stopped one.
+import type { WireErrorCode } from "@ingle/protocol";
 import type { KeyRing } from "../access/key-ring.ts";
 
 /** The parts of a listener that are used here: its state and `close()`. */
@@ -40,8 +41,8 @@ export type ServerState =
   | { kind: "running"; running: Running }
   /** Refuses new requests and waits for running ones. `running` is absent if nothing was listening yet. */
   | { kind: "stopping"; running?: Running | undefined }
-  /** `error` is a sentence for a person. */
-  | { kind: "failed"; error: string };
+  /** `error` is a sentence for a person, `code` for programs. */
+  | { kind: "failed"; error: string; code: WireErrorCode };
 
 export type ServerStateKind = ServerState["kind"];
 

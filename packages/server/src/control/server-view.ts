@@ -34,6 +34,7 @@ export function viewOfRunning(
       needs_key: keys.isNeeded,
       open_requests: app.openRequests(),
       error: null,
+      error_code: null,
       settings: {
         ...settings,
         port: config.port === 0 ? (port ?? variants[config.variant].port) : config.port,

@@ -57,6 +57,7 @@ describe("a download", () => {
       bytes_per_second: null,
       can_pause: true,
       error: null,
+      error_code: null,
       created_at: 90,
       ended_at: null,
     });
@@ -112,11 +113,17 @@ describe("a download", () => {
     const { id } = runner.start(pull("a"));
     const error = new EngineError("download_failed", "The hub does not answer.");
     task("a").fail(error);
-    expect(await becomes(id, "failed")).toMatchObject({ error: "The hub does not answer." });
+    expect(await becomes(id, "failed")).toMatchObject({
+      error: "The hub does not answer.",
+      error_code: "engine_failed",
+    });
     expect(failures).toEqual([error]);
-    expect(runner.resume(id)).toMatchObject({ status: "running", error: null });
+    expect(runner.resume(id)).toMatchObject({ status: "running", error: null, error_code: null });
     task("a").fail(new TypeError("a secret of the program"));
-    expect(await becomes(id, "failed")).toMatchObject({ error: "The server's log has the reason." });
+    expect(await becomes(id, "failed")).toMatchObject({
+      error: "The server's log has the reason.",
+      error_code: "internal",
+    });
   });
 
   it("is cancelled in whatever state it is, and stays so", async () => {

@@ -6,6 +6,7 @@
 //     │            └─┴─▶ cancelled    │
 //     └──────────────── resume ───────┘   (downloads)
 import type { Job, JobKind, JobRequest } from "@ingle/protocol";
+import { toWireError } from "../http/to-wire-error.ts";
 import { ChangeSignal } from "../change-signal.ts";
 import { sentenceOf } from "../models/managed-model.ts";
 import { toUnixSeconds } from "../unix-seconds.ts";
@@ -29,6 +30,8 @@ export interface KeptJobOptions {
   now: () => number;
 }
 
+const noFailure = { error: null, error_code: null };
+
 export class KeptJob {
   readonly id: string;
   readonly request: JobRequest;
@@ -40,7 +43,7 @@ export class KeptJob {
   #status: Job["status"] = "waiting";
   #model: string;
   #progress: JobProgress | undefined;
-  #error: string | null = null;
+  #failure: Pick<Job, "error" | "error_code"> = noFailure;
   #endedAt: Date | null = null;
 
   constructor({ id, request, wallClock, now }: KeptJobOptions) {
@@ -80,7 +83,7 @@ export class KeptJob {
   }
 
   queue(): void {
-    this.#error = null;
+    this.#failure = noFailure;
     this.#rate.reset();
     this.#move("waiting");
   }
@@ -108,7 +111,7 @@ export class KeptJob {
   }
 
   fail(error: unknown): void {
-    this.#error = sentenceOf(error);
+    this.#failure = { error: sentenceOf(error), error_code: toWireError(error).code };
     this.#move("failed");
   }
 
@@ -135,7 +138,7 @@ export class KeptJob {
       total_bytes: totalBytes,
       bytes_per_second: isWorking ? this.#rate.perSecond(bytes, this.#now()) : null,
       can_pause: this.canPause,
-      error: this.#error,
+      ...this.#failure,
       created_at: toUnixSeconds(this.#createdAt),
       ended_at: this.#endedAt === null ? null : toUnixSeconds(this.#endedAt),
     };

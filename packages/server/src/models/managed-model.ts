@@ -4,6 +4,7 @@ import type { ManagedModel, ModelMemory } from "@ingle/protocol";
 import type { ModelSlot } from "./slot/model-slot.ts";
 import { takesMemory } from "./slot/model-state.ts";
 import type { ModelRegistry } from "./registry.ts";
+import { toWireError } from "../http/to-wire-error.ts";
 import { toFields } from "../protocols/sampling-defaults.ts";
 import { toUnixSeconds } from "../unix-seconds.ts";
 
@@ -38,6 +39,7 @@ export function toManagedModel(slot: ModelSlot): ManagedModel {
     removable: listed?.isRemovable ?? false,
     imported: listed?.isImported ?? false,
     error: state.kind === "failed" ? sentenceOf(state.error) : null,
+    error_code: state.kind === "failed" ? toWireError(state.error).code : null,
   };
 }
 

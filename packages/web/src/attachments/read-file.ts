@@ -8,7 +8,10 @@ const imageBytesMax = 20 * 1024 * 1024;
 /** Far more than any context holds, and far less than the server's limit for a request. */
 const textBytesMax = 4 * 1024 * 1024;
 
-const pdfBytesMax = 64 * 1024 * 1024;
+/** Of PDFs and Word documents, which may have images. */
+const documentBytesMax = 64 * 1024 * 1024;
+
+const docxType = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
 
 const imageTypes = ["image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"];
 
@@ -16,12 +19,21 @@ const imageTypes = ["image/png", "image/jpeg", "image/gif", "image/webp", "image
 export const acceptedFiles = [
   ...imageTypes,
   "application/pdf",
+  docxType,
+  ".docx",
   "text/*",
   ".md,.json,.csv,.xml,.yaml,.toml,.log,.sql",
 ].join(",");
 
 /** Why a file cannot be attached; keys of `chatText.fileProblems`. */
-export type FileProblem = "tooLarge" | "notText" | "empty" | "noVision" | "pdfUnreadable" | "pdfWithoutText";
+export type FileProblem =
+  | "tooLarge"
+  | "notText"
+  | "empty"
+  | "noVision"
+  | "unreadable"
+  | "pdfWithoutText"
+  | "withoutText";
 
 export type ReadFile =
   | { attachment: Attachment; image: Blob | null; problem: null }
@@ -32,6 +44,7 @@ export async function readFile(file: File, { readsImages }: { readsImages: boole
   if (file.size === 0) return { problem: "empty" };
   if (imageTypes.includes(file.type)) return readImage(file, readsImages);
   if (file.type === "application/pdf" || /\.pdf$/i.test(file.name)) return readPdf(file);
+  if (file.type === docxType || /\.docx$/i.test(file.name)) return readDocx(file);
   if (file.size > textBytesMax) return { problem: "tooLarge" };
   const text = decodeText(await file.arrayBuffer());
   return text === undefined ? { problem: "notText" } : textAttachment(file, text);
@@ -75,11 +88,19 @@ function readImage(file: File, readsImages: boolean): ReadFile {
 }
 
 async function readPdf(file: File): Promise<ReadFile> {
-  if (file.size > pdfBytesMax) return { problem: "tooLarge" };
+  if (file.size > documentBytesMax) return { problem: "tooLarge" };
   const { pdfText } = await import("./pdf-text.ts");
   const text = await pdfText(await file.arrayBuffer());
-  if (text === undefined) return { problem: "pdfUnreadable" };
+  if (text === undefined) return { problem: "unreadable" };
   return text.trim() === "" ? { problem: "pdfWithoutText" } : textAttachment(file, text);
+}
+
+async function readDocx(file: File): Promise<ReadFile> {
+  if (file.size > documentBytesMax) return { problem: "tooLarge" };
+  const { docxText } = await import("./docx-text.ts");
+  const text = await docxText(await file.arrayBuffer());
+  if (text === undefined) return { problem: "unreadable" };
+  return text === "" ? { problem: "withoutText" } : textAttachment(file, text);
 }
 
 function textAttachment({ name, size }: File, text: string): ReadFile {

@@ -6,6 +6,7 @@ import { openChat } from "../chats/chat-store.ts";
 import { live, modelOf } from "../connection/connection.ts";
 import { IconButton } from "../design/button.tsx";
 import { Icon } from "../design/icon.tsx";
+import { failureSentence } from "../design/failure.tsx";
 import { Menu, type MenuItem } from "../design/menu.tsx";
 import { Progress } from "../design/indicators.tsx";
 import { bytesText } from "../format/localized.ts";
@@ -158,7 +159,7 @@ function ModelStates() {
         const model = modelOf(id);
         if (model === undefined) return <Problem key={id} sentence={chatText.modelGone(id)} />;
         if (model.status === "failed")
-          return <Problem key={id} sentence={chatText.modelFailed(id, model.error ?? "")} />;
+          return <Problem key={id} sentence={chatText.modelFailed(id, failureSentence(model))} />;
         if (model.status === "preparing")
           return <Loading key={id} label={chatText.preparingModel(id)} progress={null} />;
         if (model.status === "loading")

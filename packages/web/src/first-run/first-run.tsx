@@ -5,6 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 
 import { linkTo } from "../app/router.ts";
 import { canManage, client, link, live } from "../connection/connection.ts";
+import { Failure } from "../design/failure.tsx";
 import { Button } from "../design/button.tsx";
 import { EmptyState } from "../design/empty-state.tsx";
 import { Progress } from "../design/indicators.tsx";
@@ -159,7 +160,7 @@ function Download({
           {view.job.error === null ? (
             <JobFigures view={view} />
           ) : (
-            <p class="small first-run-error">{view.job.error}</p>
+            <Failure class="small first-run-error" of={view.job} />
           )}
           <span>
             <JobActions view={view} title={model} />

@@ -5,6 +5,7 @@ import { useState } from "preact/hooks";
 import { go, linkTo } from "../app/router.ts";
 import { currentDraft, draft } from "../chats/chat-changes.ts";
 import { canManage, client, live, models } from "../connection/connection.ts";
+import { Failure } from "../design/failure.tsx";
 import { Button } from "../design/button.tsx";
 import { EmptyState } from "../design/empty-state.tsx";
 import { TextInput } from "../design/field.tsx";
@@ -73,7 +74,7 @@ function ModelCard({ model }: { model: ManagedModel }) {
         {model.status === "loading" && (
           <Progress label={appText.loadingModel(model.id)} value={model.progress ?? null} />
         )}
-        {model.error !== null && <p class="model-error small">{model.error}</p>}
+        <Failure class="model-error small" of={model} />
       </div>
       <div class="model-actions">
         <ModelActions model={model} />

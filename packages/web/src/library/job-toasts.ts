@@ -3,6 +3,7 @@ import type { Job } from "@ingle/protocol";
 import { effect } from "@preact/signals";
 
 import { live } from "../connection/connection.ts";
+import { failureSentence } from "../design/failure.tsx";
 import { showToast } from "../design/toast.tsx";
 import { libraryText } from "../strings/library.ts";
 import { endedJobs, isOpen } from "./job-view.ts";
@@ -49,7 +50,7 @@ function showEnd(job: Job): void {
   if (job.status === "failed" && watched.has(job.id)) return;
   const title = jobTitle(job);
   if (job.status === "done") showToast({ text: libraryText.jobDone[job.kind](title), tone: "good" });
-  else showToast({ text: libraryText.jobFailed(title, job.error ?? ""), tone: "bad" });
+  else showToast({ text: libraryText.jobFailed(title, failureSentence(job)), tone: "bad" });
 }
 
 export function jobTitle({ kind, status, model, source, quantization }: Job): string {

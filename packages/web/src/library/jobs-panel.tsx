@@ -4,6 +4,7 @@ import type { Job } from "@ingle/protocol";
 import { signal } from "@preact/signals";
 
 import { canManage, client, live } from "../connection/connection.ts";
+import { Failure } from "../design/failure.tsx";
 import { Badge, Progress, type Tone } from "../design/indicators.tsx";
 import { Button, IconButton } from "../design/button.tsx";
 import { ask } from "../design/dialog.tsx";
@@ -90,7 +91,7 @@ function JobRow({ view }: { view: JobView }) {
         </span>
       )}
       <JobFigures view={view} />
-      {job.error !== null && <p class="job-error small">{job.error}</p>}
+      <Failure class="job-error small" of={job} />
     </li>
   );
 }

@@ -6,6 +6,7 @@ import { client, useMachine } from "../connection/connection.ts";
 import { Button, IconButton } from "../design/button.tsx";
 import { Dialog } from "../design/dialog.tsx";
 import { CodeWords } from "../design/empty-state.tsx";
+import { failureSentence } from "../design/failure.tsx";
 import { Field, Form, TextField, TextInput } from "../design/field.tsx";
 import { useAttempt } from "../design/toast.tsx";
 import { bytesText } from "../format/localized.ts";
@@ -29,7 +30,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
       setFailure(undefined);
       const { id } = await client.jobs.start({ kind: "import", path: path.trim() });
       const job = await endOfJob(id, closed.current.signal);
-      if (job?.status === "failed") setFailure(job.error ?? libraryText.jobStatus.failed);
+      if (job?.status === "failed") setFailure(failureSentence(job));
       else if (job !== undefined) onClose();
     });
   return (

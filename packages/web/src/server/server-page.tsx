@@ -3,6 +3,7 @@ import type { ServerControl, ServerStatus } from "@ingle/protocol";
 
 import { go, linkTo, route } from "../app/router.ts";
 import { canManage, client, live } from "../connection/connection.ts";
+import { Failure } from "../design/failure.tsx";
 import { Badge, type Tone } from "../design/indicators.tsx";
 import { Button } from "../design/button.tsx";
 import { CodeWords } from "../design/empty-state.tsx";
@@ -74,11 +75,7 @@ function ServerHead({ control }: { control: ServerControl }) {
       ) : (
         <Address control={control} url={control.url} />
       )}
-      {control.error !== null && (
-        <p class="notice bad" role="alert">
-          {control.error}
-        </p>
-      )}
+      <Failure class="notice bad" role="alert" of={control} />
       {!control.can_control && (
         <p class="small soft">
           <CodeWords text={serverText.readOnly} />

@@ -11,6 +11,7 @@ function control(status: ServerStatus, can_control = true): ServerControl {
     needs_key: false,
     open_requests: 0,
     error: null,
+    error_code: null,
     settings: {
       variant: "desktop",
       host: "127.0.0.1",

@@ -142,8 +142,8 @@ export const chatText = texts({
     tooLarge: (name: string) => say(`${name} is too large.`, `${name} ist zu groß.`),
     notText: (name: string) =>
       say(
-        `${name} is not a text file, an image or a PDF.`,
-        `${name} ist weder Textdatei noch Bild noch PDF.`,
+        `${name} is not a text file, an image, a PDF or a Word document (.docx).`,
+        `${name} ist weder Textdatei noch Bild, PDF oder Word-Dokument (.docx).`,
       ),
     empty: (name: string) => say(`${name} is empty.`, `${name} ist leer.`),
     noVision: (name: string) =>
@@ -151,11 +151,12 @@ export const chatText = texts({
         `${name} was not attached: the chosen model cannot read images.`,
         `${name} wurde nicht angehängt: Das gewählte Modell kann keine Bilder lesen.`,
       ),
-    pdfUnreadable: (name: string) =>
+    unreadable: (name: string) =>
       say(
         `${name} is damaged or password-protected.`,
         `${name} ist beschädigt oder mit einem Passwort geschützt.`,
       ),
+    withoutText: (name: string) => say(`${name} contains no text.`, `${name} enthält keinen Text.`),
     pdfWithoutText: (name: string) =>
       say(
         `${name} contains no text, only scanned pages.`,
