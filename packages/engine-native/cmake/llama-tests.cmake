@@ -24,6 +24,7 @@ add_executable(
     test/sampler_test.cpp
     test/template_bounds_test.cpp
     test/template_values_test.cpp
+    test/template_work_test.cpp
     test/verify_test.cpp
     test/weight_floats_test.cpp
     test/weight_panels_test.cpp

@@ -43,7 +43,6 @@ std::vector<value> items_of(const value & val) {
         const std::string whole = text->val_str.str();
         for (size_t at = 0; at < whole.size();) {
             const size_t end = at + code_point_at(whole, at).bytes;
-            work_on(8 * text->val_str.parts.size());
             items.push_back(of(text->val_str.substr(at, end)));
             at = end;
         }
@@ -89,6 +88,7 @@ static bool place_of(const value & key, size_t length, size_t & place) {
 }
 
 static bool is_hashable(const value & key) {
+    work_on(WORK_ITEM_UNITS);
     const auto * list = as<value_array_t>(key);
     return list != nullptr ? list->is_tuple && std::all_of(list->items.begin(), list->items.end(), is_hashable) : key->is != kind::object;
 }
@@ -174,7 +174,6 @@ value slice_of(const value & object, const value & start, const value & stop, co
         }
         text_out out;
         each(count, [&](size_t i) {
-            work_on(8 * whole.parts.size());
             out.put(whole.substr(offsets[i], offsets[i + 1]));
         });
         return of(out.text);

@@ -109,6 +109,7 @@ private:
     size_t end_of_field(size_t begin) const {
         int depth = 0;
         for (size_t at = begin; at < source.size() && source[begin] == '{'; ++at) {
+            work_on(4);
             depth += source[at] == '{' ? 1 : source[at] == '}' ? -1 : 0;
             if (depth == 0) {
                 return at;
@@ -126,6 +127,7 @@ private:
             }
             return args.pos[index];
         }
+        work_on(4 * args.named.size() + name.size());
         for (const auto & [key, val] : args.named) {
             if (key == name) {
                 return val;

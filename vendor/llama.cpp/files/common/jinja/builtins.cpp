@@ -141,7 +141,7 @@ static bool is_mapping(const value & val) {
     return object != nullptr && !object->is_namespace;
 }
 
-static const builtin_table & tests() {
+const builtin_table & tests() {
     static const builtin_table table = {
         {"boolean", is_kind<kind::boolean>},   {"callable", passes<is_callable>},   {"defined", passes<is_defined>},
         {"divisibleby", compares<divides>},    {"eq", compares<is_equal>},          {"equalto", compares<is_equal>},
@@ -260,13 +260,17 @@ static value range(const call_args & args) {
     return out;
 }
 
-value global_of(const std::string & name) {
-    static const builtin_table functions = {
+const builtin_table & functions() {
+    static const builtin_table table = {
         {"dict", make_dict}, {"namespace", make_namespace}, {"raise_exception", raise_exception},
         {"range", range}, {"strftime_now", strftime_now},
     };
-    const auto found = functions.find(name);
-    if (found != functions.end()) {
+    return table;
+}
+
+value global_of(const std::string & name) {
+    const auto found = functions().find(name);
+    if (found != functions().end()) {
         return mk_val<value_func>(name, found->second);
     }
     if (name == "cycler" || name == "joiner" || name == "lipsum") {

@@ -6,6 +6,8 @@
 #include <initializer_list>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace jinja {
 
@@ -19,12 +21,24 @@ value global_of(const std::string & name);
 // a method that is bound to its object; null if there is none
 value method_of(const value & object, const std::string & name);
 
-// the tables, for the two functions above
+// the tables, for the functions above
 const builtin_table & text_filters();
 const builtin_table & list_filters();
 const builtin_table & number_filters();
 const builtin_table & text_methods();
 const builtin_table & search_methods();
+
+const builtin_table & tests();
+const builtin_table & functions();
+const builtin_table & object_methods();
+const builtin_table & list_methods();
+const builtin_table & tuple_methods();
+const builtin_table & loop_methods();
+
+// between two values, from those that bind least
+const std::vector<std::vector<const char *>> & operator_levels();
+// a comparison; "not in" beside them
+const std::vector<const char *> & comparisons();
 
 value apply_filter(const std::string & name, const call_args & args);
 bool  apply_test(const std::string & name, const call_args & args);
@@ -63,8 +77,20 @@ value  tojson(const call_args & args);
 string replaced(const string & text, const string & from, const string & to, int64_t count);
 // str.center() and its like; align is < > or ^
 string padded(const string & text, int64_t width, const std::string & fill, char align);
-// the lines of str.splitlines(), from and to which byte
-std::vector<std::pair<size_t, size_t>> lines_of(const std::string & text, bool keeps_ends);
+// parts of a text, from and to which byte
+struct spans {
+    std::vector<std::pair<size_t, size_t>> all;
+    void add(size_t begin, size_t end) {
+        work_on(WORK_ITEM_UNITS);
+        memory.take(2 * sizeof(std::pair<size_t, size_t>)); // the list grows by doubling
+        all.emplace_back(begin, end);
+    }
+
+private:
+    work_memory memory;
+};
+// the lines of str.splitlines()
+spans lines_of(const std::string & text, bool keeps_ends);
 
 // & < > " ' as HTML spells them
 string escaped(const string & text);

@@ -1,5 +1,7 @@
 #include "jinja/expression_parser.h"
 
+#include "jinja/builtins.h"
+
 #include <algorithm>
 #include <cstdlib>
 
@@ -157,7 +159,7 @@ expression_ptr expression_parser::parse_comparison() {
         if (is_name("not") && ahead().t == token::name && ahead().value == "in") {
             op = "not in";
             current += 2;
-        } else if (is_name("in") || is_op("==") || is_op("!=") || is_op("<") || is_op("<=") || is_op(">") || is_op(">=")) {
+        } else if (std::any_of(comparisons().begin(), comparisons().end(), [&](const char * each) { return is_op(each) || is_name(each); })) {
             op = next().value;
         } else {
             break;
@@ -175,12 +177,11 @@ expression_ptr expression_parser::parse_comparison() {
 }
 
 expression_ptr expression_parser::parse_binary(int level) {
-    static const std::vector<std::vector<const char *>> LEVELS = {{"+", "-"}, {"~"}, {"*", "/", "//", "%"}, {"**"}};
     const size_t start = current;
     const auto operand = [&] { return level == 3 ? parse_unary() : parse_binary(level + 1); };
     expression_ptr left = operand();
     while (here().t == token::op) {
-        const auto & ops = LEVELS[static_cast<size_t>(level)];
+        const auto & ops = operator_levels()[static_cast<size_t>(level)];
         if (std::none_of(ops.begin(), ops.end(), [&](const char * op) { return here().value == op; })) {
             break;
         }

@@ -68,13 +68,13 @@ static value indent(const call_args & args) {
     text.put("\n", text.any_part_is_input());
     text_out out;
     size_t line = 0;
-    for (const auto & [begin, end] : lines_of(text.str(), false)) {
+    const spans lines = lines_of(text.str(), false);
+    for (const auto & [begin, end] : lines.all) {
         out.put(line > 0 ? "\n" : "");
         if (line == 0 ? is_first : is_blank || begin < end) {
             out.put(space);
         }
         out.put(text.substr(begin, end));
-        work_on(8 * text.parts.size());
         ++line;
     }
     return of(out.text);

@@ -198,6 +198,7 @@ private:
             at        = end + 1;
         }
         for (; at < source.size() && std::string("-+ 0#").find(source[at]) != std::string::npos; ++at) {
+            work_on(16);
             const char c = source[at];
             if (c == '-') {
                 spec.align = '<';

@@ -173,20 +173,36 @@ static bool is_unsafe(const value & object, const std::string & name) {
     return list != nullptr ? !list->is_tuple && of_lists.count(name) > 0 : object->is == kind::object && of_objects.count(name) > 0;
 }
 
+const builtin_table & object_methods() {
+    static const builtin_table table = {{"copy", copy}, {"get", get}, {"items", view<2>}, {"keys", view<0>}, {"values", view<1>}};
+    return table;
+}
+
+const builtin_table & list_methods() {
+    static const builtin_table table = {{"append", append}, {"copy", copy}, {"count", count}, {"index", index}, {"pop", pop}};
+    return table;
+}
+
+const builtin_table & tuple_methods() {
+    static const builtin_table table = {{"count", count}, {"index", index}};
+    return table;
+}
+
+const builtin_table & loop_methods() {
+    static const builtin_table table = {{"changed", changed}, {"cycle", cycle}};
+    return table;
+}
+
 value method_of(const value & object, const std::string & name) {
-    static const builtin_table of_objects = {{"copy", copy}, {"get", get}, {"items", view<2>}, {"keys", view<0>}, {"values", view<1>}};
-    static const builtin_table of_lists   = {{"append", append}, {"copy", copy}, {"count", count}, {"index", index}, {"pop", pop}};
-    static const builtin_table of_tuples  = {{"count", count}, {"index", index}};
-    static const builtin_table of_loops   = {{"changed", changed}, {"cycle", cycle}};
     if (is_unsafe(object, name)) {
         return mk_val<value_undefined>("access to attribute '" + name + "' of '" + object->type() + "' object is unsafe; it");
     }
     switch (object->is) {
         case kind::text: return found_in({&text_methods(), &search_methods()}, object, name);
-        case kind::object: return as<value_object_t>(object)->is_namespace ? nullptr : found_in({&of_objects}, object, name);
+        case kind::object: return as<value_object_t>(object)->is_namespace ? nullptr : found_in({&object_methods()}, object, name);
         case kind::loop: {
             const value field = loop_field(*as<value_loop_t>(object), name);
-            return field ? field : found_in({&of_loops}, object, name);
+            return field ? field : found_in({&loop_methods()}, object, name);
         }
         case kind::list: {
             const auto * list = as<value_array_t>(object);
@@ -194,7 +210,7 @@ value method_of(const value & object, const std::string & name) {
             if (list->is_tuple && list->items.size() == 2 && (name == "grouper" || name == "list")) {
                 return list->items[name == "list" ? 1 : 0];
             }
-            return found_in({list->is_tuple ? &of_tuples : &of_lists}, object, name);
+            return found_in({list->is_tuple ? &tuple_methods() : &list_methods()}, object, name);
         }
         default: return nullptr;
     }

@@ -11,7 +11,6 @@ static const string & searched_in(const call_args & args) {
 }
 
 static void put_between(text_out & out, const string & text, size_t begin, size_t end) {
-    work_on(8 * text.parts.size());
     out.put(text.substr(begin, end));
 }
 
@@ -40,9 +39,9 @@ string replaced(const string & text, const string & from, const string & to, int
     return out.text;
 }
 
-std::vector<std::pair<size_t, size_t>> lines_of(const std::string & text, bool keeps_ends) {
+spans lines_of(const std::string & text, bool keeps_ends) {
     work_on(4 * text.size());
-    std::vector<std::pair<size_t, size_t>> lines;
+    spans lines;
     const auto ends_line = [](uint32_t point) {
         return (point >= 0x0A && point <= 0x0D) || (point >= 0x1C && point <= 0x1E) || point == 0x85 || point == 0x2028 || point == 0x2029;
     };
@@ -52,30 +51,29 @@ std::vector<std::pair<size_t, size_t>> lines_of(const std::string & text, bool k
         size_t next = at + point.bytes;
         if (ends_line(point.value)) {
             next += point.value == '\r' && next < text.size() && text[next] == '\n' ? 1 : 0;
-            lines.emplace_back(begin, keeps_ends ? next : at);
+            lines.add(begin, keeps_ends ? next : at);
             begin = next;
         }
         at = next;
     }
     if (begin < text.size()) {
-        lines.emplace_back(begin, text.size());
+        lines.add(begin, text.size());
     }
     return lines;
 }
 
-static value list_of_pieces(const string & text, const std::vector<std::pair<size_t, size_t>> & pieces) {
+static value list_of_pieces(const string & text, const spans & pieces) {
     auto out = mk_val<value_array>();
-    for (const auto & [begin, end] : pieces) {
-        work_on(8 * text.parts.size());
+    for (const auto & [begin, end] : pieces.all) {
         out->push_back(of(text.substr(begin, end)));
     }
     return out;
 }
 
 // words between white space; the rest after so many splits keeps its own
-static std::vector<std::pair<size_t, size_t>> words_of(const std::string & text, int64_t splits) {
+static spans words_of(const std::string & text, int64_t splits) {
     work_on(4 * text.size());
-    std::vector<std::pair<size_t, size_t>> words;
+    spans words;
     size_t at = 0;
     const auto skip = [&](bool space) {
         while (at < text.size() && is_space(code_point_at(text, at).value) == space) {
@@ -85,39 +83,40 @@ static std::vector<std::pair<size_t, size_t>> words_of(const std::string & text,
     for (skip(true); at < text.size(); skip(true)) {
         const size_t begin = at;
         if (splits-- == 0) {
-            words.emplace_back(begin, text.size());
+            words.add(begin, text.size());
             break;
         }
         skip(false);
-        words.emplace_back(begin, at);
+        words.add(begin, at);
     }
     return words;
 }
 
-static std::vector<std::pair<size_t, size_t>> words_from_right(const std::string & text, int64_t splits) {
-    std::vector<std::pair<size_t, size_t>> words = words_of(text, -1);
-    if (splits >= 0 && static_cast<int64_t>(words.size()) > splits) {
-        const size_t joined = words.size() - static_cast<size_t>(splits) - 1;
-        words[joined].first = 0;
-        words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(joined));
+static spans words_from_right(const std::string & text, int64_t splits) {
+    spans words = words_of(text, -1);
+    auto & all = words.all;
+    if (splits >= 0 && static_cast<int64_t>(all.size()) > splits) {
+        const size_t joined = all.size() - static_cast<size_t>(splits) - 1;
+        all[joined].first = 0;
+        all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(joined));
     }
     return words;
 }
 
-static std::vector<std::pair<size_t, size_t>> pieces_between(const std::string & text, const std::string & separator, int64_t splits) {
-    std::vector<std::pair<size_t, size_t>> pieces;
+static spans pieces_between(const std::string & text, const std::string & separator, int64_t splits) {
+    spans pieces;
     size_t begin = 0;
     for (size_t at = work_find(text, separator); at != std::string::npos && splits != 0; at = work_find(text, separator, begin)) {
-        pieces.emplace_back(begin, at);
+        pieces.add(begin, at);
         begin = at + separator.size();
         --splits;
     }
-    pieces.emplace_back(begin, text.size());
+    pieces.add(begin, text.size());
     return pieces;
 }
 
-static std::vector<std::pair<size_t, size_t>> pieces_from_right(const std::string & text, const std::string & separator, int64_t splits) {
-    std::vector<std::pair<size_t, size_t>> pieces;
+static spans pieces_from_right(const std::string & text, const std::string & separator, int64_t splits) {
+    spans pieces;
     size_t end = text.size();
     work_on(work_times(text.size(), 1 + separator.size() / 8));
     while (splits != 0 && end >= separator.size()) {
@@ -125,12 +124,12 @@ static std::vector<std::pair<size_t, size_t>> pieces_from_right(const std::strin
         if (at == std::string::npos) {
             break;
         }
-        pieces.emplace_back(at + separator.size(), end);
+        pieces.add(at + separator.size(), end);
         end = at;
         --splits;
     }
-    pieces.emplace_back(0, end);
-    std::reverse(pieces.begin(), pieces.end());
+    pieces.add(0, end);
+    std::reverse(pieces.all.begin(), pieces.all.end());
     return pieces;
 }
 
@@ -165,7 +164,8 @@ static value partition(const call_args & args) {
         throw template_error("empty separator");
     }
     const std::string whole = text.str();
-    const auto pieces = FromRight ? pieces_from_right(whole, separator, 1) : pieces_between(whole, separator, 1);
+    const spans found = FromRight ? pieces_from_right(whole, separator, 1) : pieces_between(whole, separator, 1);
+    const auto & pieces = found.all;
     auto out = mk_val<value_array>(true);
     const bool is_found = pieces.size() == 2;
     const string empty;
@@ -258,7 +258,7 @@ static value count_in_text(const call_args & args) {
         return of(integer(0));
     }
     const std::string inside = text.substr(begin, end - begin);
-    return of_size(what.empty() ? count_points(inside) + 1 : pieces_between(inside, what, -1).size() - 1);
+    return of_size(what.empty() ? count_points(inside) + 1 : pieces_between(inside, what, -1).all.size() - 1);
 }
 
 static value replace_method(const call_args & args) {

@@ -102,6 +102,7 @@ static limb_list quotient(limb_list & a, const limb_list & b) {
 }
 
 limb_list integer::magnitude() const {
+    work_on(8 + limbs.size());
     if (!fits()) {
         return limbs;
     }

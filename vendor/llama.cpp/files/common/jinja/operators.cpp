@@ -167,6 +167,16 @@ value binary(const std::string & op, const value & a, const value & b) {
     throw_unsupported(op, a, b);
 }
 
+const std::vector<std::vector<const char *>> & operator_levels() {
+    static const std::vector<std::vector<const char *>> levels = {{"+", "-"}, {"~"}, {"*", "/", "//", "%"}, {"**"}};
+    return levels;
+}
+
+const std::vector<const char *> & comparisons() {
+    static const std::vector<const char *> ops = {"==", "!=", "<", "<=", ">", ">=", "in"};
+    return ops;
+}
+
 static bool compare(const std::string & op, const value & a, const value & b) {
     if (op == "==")     { return is_equal(a, b); }
     if (op == "!=")     { return !is_equal(a, b); }

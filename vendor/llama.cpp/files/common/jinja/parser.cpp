@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <map>
 
 namespace jinja {
 
@@ -20,6 +21,19 @@ public:
             fail("unexpected '" + here().value + "'");
         }
         return body;
+    }
+
+    using tag_table = std::map<std::string, std::unique_ptr<statement> (template_parser::*)(size_t)>;
+    static const tag_table & tags() {
+        static const tag_table table = {
+            {"break", &template_parser::parse_break},         {"call", &template_parser::parse_call_block},
+            {"continue", &template_parser::parse_continue},   {"filter", &template_parser::parse_filter_block},
+            {"for", &template_parser::parse_for},             {"generation", &template_parser::parse_generation},
+            {"if", &template_parser::parse_if},               {"macro", &template_parser::parse_macro},
+            {"print", &template_parser::parse_print_tag},     {"set", &template_parser::parse_set},
+            {"with", &template_parser::parse_with},
+        };
+        return table;
     }
 
 private:
@@ -86,27 +100,28 @@ private:
         return finished(std::move(print), start, height);
     }
 
+    std::unique_ptr<statement> parse_generation(size_t start) {
+        auto scope = std::make_unique<scope_statement>();
+        expect_end_block();
+        scope->body = parse_until({"endgeneration"});
+        read_end_tag();
+        const int height = height_of(scope->body);
+        return finished(std::move(scope), start, height);
+    }
+
+    std::unique_ptr<statement> parse_print_tag(size_t start) {
+        auto print = parse_print(start);
+        expect_end_block();
+        return print;
+    }
+
+    std::unique_ptr<statement> parse_break(size_t start) { return parse_jump("break", start); }
+    std::unique_ptr<statement> parse_continue(size_t start) { return parse_jump("continue", start); }
+
     std::unique_ptr<statement> parse_tag(const std::string & name, size_t start) {
-        if (name == "if")     { return parse_if(start); }
-        if (name == "for")    { return parse_for(start); }
-        if (name == "set")    { return parse_set(start); }
-        if (name == "macro")  { return parse_macro(start); }
-        if (name == "call")   { return parse_call_block(start); }
-        if (name == "filter") { return parse_filter_block(start); }
-        if (name == "with")   { return parse_with(start); }
-        if (name == "break" || name == "continue") { return parse_jump(name, start); }
-        if (name == "generation") {
-            auto scope = std::make_unique<scope_statement>();
-            expect_end_block();
-            scope->body = parse_until({"endgeneration"});
-            read_end_tag();
-            const int height = height_of(scope->body);
-            return finished(std::move(scope), start, height);
-        }
-        if (name == "print") {
-            auto print = parse_print(start);
-            expect_end_block();
-            return print;
+        const auto found = tags().find(name);
+        if (found != tags().end()) {
+            return (this->*found->second)(start);
         }
         for (const char * known : {"autoescape", "block", "do", "extends", "from", "import", "include"}) {
             if (name == known) {
@@ -341,6 +356,14 @@ private:
 
 program parse_from_tokens(const lexer_result & tokens) {
     return {template_parser(tokens).parse()};
+}
+
+std::vector<std::string> statement_names() {
+    std::vector<std::string> names;
+    for (const auto & tag : template_parser::tags()) {
+        names.push_back(tag.first);
+    }
+    return names;
 }
 
 } // namespace jinja

@@ -8,4 +8,7 @@ namespace jinja {
 // throws syntax_error
 program parse_from_tokens(const lexer_result & tokens);
 
+// the tags that begin a statement
+std::vector<std::string> statement_names();
+
 } // namespace jinja

@@ -276,6 +276,7 @@ value macro_body::invoke(const call_args & args, const std::weak_ptr<scope> & de
         given[i] = args.pos[i];
     }
     for (const auto & [key, val] : args.named) {
+        work_on(4 * parameters.size() + key.size());
         const auto place = std::find_if(parameters.begin(), parameters.end(), [&key = key](const parameter & each) { return each.name == key; });
         if (place == parameters.end()) {
             more_named.insert(key, val);

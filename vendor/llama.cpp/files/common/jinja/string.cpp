@@ -28,6 +28,7 @@ void string::mark_input_based_on(const string & other) {
 }
 
 std::string string::str() const {
+    work_on(8 * parts.size() + length());
     if (parts.size() == 1) {
         return parts[0].val;
     }
@@ -61,10 +62,12 @@ string & string::append(const string & other) {
 string string::substr(size_t begin, size_t end) const {
     string piece;
     size_t passed = 0;
+    work_on(8 * parts.size());
     for (const auto & part : parts) {
         const size_t from = std::max(begin, passed);
         const size_t to   = std::min(end, passed + part.val.size());
         if (from < to) {
+            work_on(to - from);
             piece.put(std::string_view(part.val).substr(from - passed, to - from), part.is_input);
         }
         passed += part.val.size();
