@@ -49,8 +49,13 @@ export interface NativeToolCall {
 export interface NativeTool {
   name: string;
   description: string;
-  /** A JSON schema as text, nested at most 64 deep and with names of at most 256 characters: llama.cpp's code recurses. */
+  /** A JSON schema as text, nested at most 64 deep, for the template. */
   parameters: string;
+  /**
+   * The schema from which llama.cpp takes the grammar and the parser of calls, with names of at most 256 characters: its code
+   * recurses. Empty: `parameters`.
+   */
+  argumentsSchema: string;
 }
 
 /** A conversation to render with the model's chat template. */
@@ -60,6 +65,10 @@ export interface NativeChat {
   /** Whether the last message is the start of the reply. */
   continuesLast: boolean;
   tools: NativeTool[];
+  /** GBNF rules for the tools' arguments. */
+  toolRules: string;
+  /** What they stand for in the grammar of calls; llama.cpp converts the other schemas. */
+  argumentRules: NativeArgumentRule[];
   toolChoice: "auto" | "none" | "required";
   parallelToolCalls: boolean;
   enableThinking: boolean;
@@ -80,6 +89,16 @@ export interface NativeChat {
   markup: NativeMarkup[];
   /** Whether special tokens that are spelled in messages, tools and arguments are read as such tokens. */
   specialTokensInContent: boolean;
+}
+
+export interface NativeArgumentRule {
+  /**
+   * "tool-NAME-schema", the object of all arguments of a tool; "tool-NAME-arg-PARAMETER-schema", a value as JSON; or
+   * "tool-NAME-arg-PARAMETER-text", a value that is written as it is.
+   */
+  standsFor: string;
+  /** The name of a rule in `toolRules`. */
+  rule: string;
 }
 
 export interface NativeMarkup {
@@ -113,4 +132,18 @@ export interface NativeChatTemplate {
   writesNullTypes: boolean;
   /** Whether a grammar in its syntax can require either content in a given form or calls that match their tools' schemas. */
   holdsFormOrCalls: boolean;
+  /** How its calls write arguments. */
+  arguments: NativeArgumentSkills;
+}
+
+export interface NativeArgumentSkills {
+  /**
+   * `json`: as one object. `text`: one by one, strings as they are, up to a certain text, and other values as JSON. `other`: in a way
+   * for which there are no rules.
+   */
+  syntax: "other" | "json" | "text";
+  /** The text that ends a string; no string contains it. Empty unless strings are written as they are. */
+  end: string;
+  /** Whether a value that may be a string or something else is read as JSON if it is JSON; otherwise, it is a string. */
+  readsJson: boolean;
 }

@@ -14,6 +14,8 @@ import type {
 } from "./engine.d.ts";
 
 export type {
+  NativeArgumentRule,
+  NativeArgumentSkills,
   NativeAudio,
   NativeChat,
   NativeImage,

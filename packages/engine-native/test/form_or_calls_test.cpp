@@ -164,7 +164,7 @@ void check_text(const llama_rt::ReplyParser& parser, const std::string& text, st
 void check_template(const common_chat_templates& templates, const common_chat_templates_inputs& inputs) {
     constexpr size_t kTextsMin = 12;
     llama_rt::Grammars grammars = no_tokens();
-    const auto syntax = llama_rt::form_or_calls(templates, grammars, inputs, kContentRules);
+    const auto syntax = llama_rt::form_or_calls(templates, grammars, inputs, {.form = kContentRules});
     CHECK(syntax.has_value());
     if (!syntax) return;
     const auto parser = llama_rt::ReplyParser::create(syntax->params, &*syntax->form, false);
@@ -220,4 +220,48 @@ TEST_CASE("a form beside tools: texts that the grammar has are calls or of the f
                                                "openbmb-MiniCPM5-1B"};
     std::ranges::sort(without);
     CHECK_EQ(without, expected);
+}
+
+TEST_CASE("in the syntax of most templates, rules of ours stand for the arguments of calls") {
+    common_log_set_verbosity_thold(-1);
+    std::vector<std::string> as_text;
+    std::vector<std::string> without;
+    for (const std::filesystem::path& file : template_files()) {
+        const std::string name = file.stem().string();
+        const llama_rt::TemplateSkills skills = llama_rt::skills_of(*read_template(file));
+        if (!skills.writes_tools || skills.is_lfm2) continue;
+        const auto& [syntax, end, reads_json] = skills.arguments;
+        if (syntax == llama_rt::ArgumentSyntax::other) without.push_back(name);
+        if (syntax == llama_rt::ArgumentSyntax::text)
+            as_text.push_back(name + (reads_json ? " reads JSON" : ""));
+        CHECK_EQ(end.empty(), syntax != llama_rt::ArgumentSyntax::text);
+    }
+    std::ranges::sort(as_text);
+    std::ranges::sort(without);
+    const std::vector<std::string> expected_as_text = {"ByteDance-Seed-OSS",
+                                                       "GLM-4.6",
+                                                       "GLM-4.7-Flash",
+                                                       "MiniMax-M2",
+                                                       "NVIDIA-Nemotron-3-Nano-30B-A3B-BF16 reads JSON",
+                                                       "Qwen3-Coder reads JSON",
+                                                       "Qwen3.5-4B reads JSON",
+                                                       "Spark2.5",
+                                                       "StepFun3.5-Flash reads JSON",
+                                                       "deepseek-ai-DeepSeek-V3.2",
+                                                       "deepseek-ai-DeepSeek-V4",
+                                                       "deepseek-ai-DeepSeek-V4-Flash-0731",
+                                                       "inclusionai-ling-3.0-flash reads JSON",
+                                                       "poolside-Laguna-S-2.1",
+                                                       "poolside-Laguna-XS-2.1",
+                                                       "poolside-Laguna-XS.2",
+                                                       "tencent-Hy3"};
+    const std::vector<std::string> expected_without = {"Kimi-K3",
+                                                       "MiniMax-M3",
+                                                       "google-gemma-4-31B-it",
+                                                       "google-gemma-4-31B-it-interleaved",
+                                                       "ibm-granite-granite-3.3-2B-Instruct",
+                                                       "muse-glimmer",
+                                                       "openbmb-MiniCPM5-1B"};
+    CHECK_EQ(as_text, expected_as_text);
+    CHECK_EQ(without, expected_without);
 }

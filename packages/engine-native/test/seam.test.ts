@@ -40,6 +40,8 @@ const structs: Readonly<Record<string, string>> = {
   "NativePlacement.kvOverrides": "KvOverride",
   NativeProjector: "VisionOptions",
   NativeModelInfo: "ModelInfo",
+  NativeArgumentRule: "ArgumentRule",
+  NativeArgumentSkills: "ArgumentSkills",
   NativeChatTemplate: "TemplateSkills",
   "NativeModelInfo.tokens": "SpecialTokens",
   NativeTemplateResult: "TemplateResult",

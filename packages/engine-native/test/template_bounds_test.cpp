@@ -77,8 +77,9 @@ common_chat_templates_inputs inputs_of(const llama_rt::Chat& chat) {
         out.reasoning_content = message.reasoning;
         inputs.messages.push_back(std::move(out));
     }
-    for (const auto& [name, description, parameters] : chat.tools)
-        inputs.tools.push_back({.name = name, .description = description, .parameters = parameters});
+    for (const llama_rt::Tool& tool : chat.tools)
+        inputs.tools.push_back(
+            {.name = tool.name, .description = tool.description, .parameters = tool.parameters});
     return inputs;
 }
 

@@ -12,7 +12,8 @@ const template = {
   isLfm2: false,
   writesNullTypes: true,
   holdsFormOrCalls: true,
-};
+  arguments: { syntax: "json", end: "", readsJson: false },
+} as const;
 
 function prepare(more: object, skills: object = {}): ReturnType<typeof prepareForTemplate> {
   const request = checkGenerationRequest({ messages: [{ role: "user", content: "Hi" }], ...more });

@@ -10,7 +10,7 @@ import { textOf, type ContentPart, type Message } from "./messages.ts";
 import type { NativeChat, NativeMessage, NativeModelInfo, NativeReply } from "./native.ts";
 import { contentRules } from "./response-format.ts";
 import { keptRules, eitherRules, SchemaError, wholeGrammarOf } from "./structured/rules.ts";
-import { refuseLostReferences, safeParameters, withoutNullTypes } from "./structured/tool-parameters.ts";
+import { refuseLostReferences, withoutNullTypes } from "./structured/tool-parameters.ts";
 import {
   callsBegin,
   callsRules,
@@ -22,6 +22,7 @@ import {
   withCallsSpelled,
   withToolsTold,
 } from "./tool-syntax.ts";
+import { toolRules, unheldTools } from "./tool-rules.ts";
 import type { Tool } from "./tools.ts";
 
 export interface ChatPreparation {
@@ -56,7 +57,8 @@ export function prepareForTemplate(request: ChatRequest, template: TemplateOfMod
   const { chat } = prepared;
   if (listed.length === tools.length || chat.tools.length === 0) return prepared;
   const toolChoice = listed.length === 0 ? "auto" : chat.toolChoice;
-  const told = listed.map((tool) => toNativeTool(tool, template.writesNullTypes));
+  const names = new Set(listed.map(({ name }) => name));
+  const told = chat.tools.filter(({ name }) => names.has(name));
   return { ...prepared, promptChat: { ...chat, tools: told, toolChoice } };
 }
 
@@ -72,7 +74,13 @@ function withTools(
   const mustCall = tools.length > 0 && request.toolChoice !== "auto";
   const form = mustCall ? "" : contentRules(request.responseFormat);
   const knowsTools = template.writesTools && (form === "" || template.holdsFormOrCalls);
-  const isOurSyntax = tools.length > 0 && !knowsTools && !template.isLfm2;
+  const held =
+    knowsTools && !template.isLfm2 && !mustCall
+      ? toolRules(tools, template.arguments)
+      : unheldTools(tools, !mustCall || template.isLfm2);
+  // What a template's own syntax cannot hold to its schema, ours can.
+  const isUnheld = knowsTools && !mustCall && !held.isHeld && tools.some(({ strict = false }) => strict);
+  const isOurSyntax = tools.length > 0 && (!knowsTools || isUnheld) && !template.isLfm2;
   const writesCalls = template.writesToolCalls && (!isOurSyntax || !template.writesTools);
   const lfm2 =
     template.isLfm2 && !writesCalls ? { begin: newPlaceholder(), end: newPlaceholder() } : undefined;
@@ -82,7 +90,11 @@ function withTools(
     ...plainChat(isOurSyntax ? withToolsTold(messages, listed) : messages, !request.continueFinalMessage),
     specialTokensInContent: template.specialTokensInContent ?? false,
     continuesLast: request.continueFinalMessage,
-    tools: isOurSyntax ? [] : tools.map((tool) => toNativeTool(tool, template.writesNullTypes)),
+    tools: isOurSyntax
+      ? []
+      : tools.map((tool, at) => toNativeTool(tool, template.writesNullTypes, held.schemas[at])),
+    toolRules: isOurSyntax ? "" : held.toolRules,
+    argumentRules: isOurSyntax ? [] : held.argumentRules,
     toolChoice: typeof request.toolChoice === "string" ? request.toolChoice : "required",
     // A named tool is called once: otherwise the calls would never end.
     parallelToolCalls: request.parallelToolCalls && typeof request.toolChoice === "string",
@@ -125,6 +137,8 @@ export function plainChat(messages: readonly Message[], addGenerationPrompt: boo
     addGenerationPrompt,
     continuesLast: false,
     tools: [],
+    toolRules: "",
+    argumentRules: [],
     toolChoice: "auto",
     parallelToolCalls: true,
     enableThinking: true,
@@ -196,10 +210,11 @@ function toNativePart(part: ContentPart): NativeMessage["parts"][number] {
 function toNativeTool(
   { name, description, parameters }: Tool,
   writesNullTypes: boolean,
+  argumentsSchema = "",
 ): NativeChat["tools"][number] {
   ofTools(() => ofTool(name, () => refuseLostReferences(parameters)));
-  const safe = safeParameters(parameters);
-  return { name, description, parameters: JSON.stringify(writesNullTypes ? safe : withoutNullTypes(safe)) };
+  const told = writesNullTypes ? parameters : withoutNullTypes(parameters);
+  return { name, description, parameters: JSON.stringify(told), argumentsSchema };
 }
 
 function rulesFor(write: typeof callsRules, tools: readonly Tool[], isParallel: boolean): string {

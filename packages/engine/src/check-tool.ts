@@ -14,7 +14,7 @@ export function checkTool(tool: unknown): Tool {
     const { parameters } = read.data;
     refuseLostReferences(parameters);
     schemaRule({ type: "object", ...parameters }, false, new Rules());
-    schemaMembers(parameters, new Rules());
+    schemaMembers(parameters, false, new Rules());
   } catch (error) {
     if (error instanceof SchemaError) throw invalidRequest("parameters", `${error.message}.`, error);
     throw error;

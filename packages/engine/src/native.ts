@@ -8,6 +8,8 @@ export type {
   AddonModel,
   BuildInfo,
   DeviceInfo,
+  NativeArgumentRule,
+  NativeArgumentSkills,
   NativeBlockMedium,
   NativeBlocksEvent,
   NativeChat,

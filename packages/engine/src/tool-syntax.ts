@@ -70,7 +70,7 @@ function spellLfm2(calls: readonly ToolCall[], { begin, end }: Lfm2Markup): stri
 const callPrefix = "ingle-call-";
 
 /** A tool with an empty list of properties has no parameters; as a mere schema, it would allow any object. */
-function closed(parameters: Tool["parameters"]): Tool["parameters"] {
+export function closed(parameters: Tool["parameters"]): Tool["parameters"] {
   const { properties } = parameters;
   const listsNone = isObject(properties) && Object.keys(properties).length === 0;
   return listsNone ? { additionalProperties: false, ...parameters } : parameters;
@@ -90,8 +90,8 @@ export function ofTool<Result>(name: string, read: () => Result): Result {
 export function callsRules(tools: readonly Tool[], isParallel: boolean): string {
   const rules = new Rules(callPrefix);
   const gap = space(rules);
-  const calls = tools.map(({ name, parameters }) => {
-    const values = ofTool(name, () => schemaRule({ type: "object", ...closed(parameters) }, false, rules));
+  const calls = tools.map(({ name, parameters, strict = false }) => {
+    const values = ofTool(name, () => schemaRule({ type: "object", ...closed(parameters) }, strict, rules));
     return rules.add(`${literal(`{"name": ${JSON.stringify(name)}, "arguments": `)} ${values} "}"`);
   });
   const call = rules.add(calls.join(" | "));
@@ -107,7 +107,7 @@ export const lfm2End = "<|tool_call_end|>";
 /** The grammar rules for LFM2's calls, with JSON values of their schemas. Throws a SchemaError. */
 export function lfm2Rules(tools: readonly Tool[], isParallel: boolean): string {
   const rules = new Rules(callPrefix);
-  const calls = tools.map(({ name, parameters }) => {
+  const calls = tools.map(({ name, parameters, strict = false }) => {
     const form = {
       open: literal(`${name}(`),
       close: '")"',
@@ -115,7 +115,7 @@ export function lfm2Rules(tools: readonly Tool[], isParallel: boolean): string {
     };
     return ofTool(name, () =>
       rules.add(
-        schemaMembers(parameters, rules)
+        schemaMembers(parameters, strict, rules)
           .map((members) => membersRule(members, rules, form))
           .join(" | "),
       ),

@@ -27,6 +27,11 @@ export const Tool = z
       })
       .default({ type: "object", properties: {} }),
     /**
+     * Whether every call must be valid for `parameters`: a request with a schema that cannot be enforced is refused. Otherwise, what
+     * cannot be enforced is ignored. Default false.
+     */
+    strict: z.boolean().optional(),
+    /**
      * Whether the prompt's list of tools leaves it out, because a message describes it: a tool that is added later would otherwise
      * change the start of the prompt, and nothing after it would be found in the prefix cache. Default false.
      */

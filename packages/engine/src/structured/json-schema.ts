@@ -1,6 +1,7 @@
 // Converts a JSON schema to a grammar that generates only matching values, for structured output. Schemas come from untrusted
 // clients: their depth, their size and the work on them are bounded. The grammar may be narrower than the schema (an object has
 // only its named properties), but with `strict` never wider: what cannot be enforced is refused.
+import { argumentRules, type Argument, type ArgumentWriter, type PlainSyntax } from "./argument-rules.ts";
 import { arrayRule } from "./array-rules.ts";
 import { anyObject, anyBoolean, anyValue } from "./json-text.ts";
 import { Inhabitants } from "./inhabitants.ts";
@@ -8,13 +9,12 @@ import { numberRule } from "./number-values.ts";
 import type { Member } from "./object-members.ts";
 import { membersOf, objectRule } from "./object-rules.ts";
 import { Rules, SchemaError } from "./rules.ts";
-import { wrong } from "./schema-errors.ts";
+import { cannotEnforce, wrong } from "./schema-errors.ts";
 import type { Schema } from "./schema-keywords.ts";
 import { keyOf, never, type Conjunction } from "./schema-parts.ts";
 import { SchemaReader } from "./schema-reader.ts";
 import { anyStrings, stringRule, type StringValues } from "./string-values.ts";
 import { aboutOnly, everything, type ValueSet } from "./value-set.ts";
-import type { ValueWriter } from "./value-writer.ts";
 
 /** Nested schemas: writing them recurses. */
 const depthMax = 64;
@@ -33,8 +33,18 @@ export function schemaRule(schema: unknown, isStrict: boolean, rules: Rules): st
 }
 
 /** The named properties of an object's schema, with rules for their values, for each alternative. Throws a SchemaError. */
-export function schemaMembers(schema: Schema, rules: Rules): Member[][] {
-  return new SchemaWriter(schema, false, rules).members();
+export function schemaMembers(schema: Schema, isStrict: boolean, rules: Rules): Member[][] {
+  return new SchemaWriter(schema, isStrict, rules).members();
+}
+
+/** The named properties of an object's schema, whose strings are written as they are. Throws a SchemaError. */
+export function schemaArguments(
+  schema: Schema,
+  isStrict: boolean,
+  syntax: PlainSyntax,
+  rules: Rules,
+): Argument[] {
+  return new SchemaWriter(schema, isStrict, rules).arguments(syntax);
 }
 
 /** Rules for any JSON object. */
@@ -43,7 +53,7 @@ export function jsonObjectRules(): string {
   return rules.text(anyObject(rules));
 }
 
-class SchemaWriter implements ValueWriter {
+class SchemaWriter implements ArgumentWriter {
   readonly rules: Rules;
   readonly reader: SchemaReader;
   readonly #isStrict: boolean;
@@ -71,8 +81,23 @@ class SchemaWriter implements ValueWriter {
 
   members(): Member[][] {
     const { objects } = this.reader.set(this.#root);
+    if (this.#isStrict && objects.some((set) => set.min > 0 || set.max !== undefined))
+      throw cannotEnforce(
+        "minProperties and maxProperties cannot be enforced in the syntax of the model's calls",
+      );
     const members = objects.map((set) => membersOf(set, this)).filter((each) => each !== undefined);
     return members.length === 0 ? [[]] : members;
+  }
+
+  arguments(syntax: PlainSyntax): Argument[] {
+    const { objects } = this.reader.set(this.#root);
+    if (this.#isStrict && (objects.length > 1 || objects.some((set) => set.min > 0 || set.max !== undefined)))
+      throw cannotEnforce("alternatives and counts of arguments cannot be enforced one by one");
+    return argumentRules(objects, syntax, this);
+  }
+
+  values(set: ValueSet): string | undefined {
+    return this.#alternatives(set);
   }
 
   rule(value: Conjunction): string | undefined {

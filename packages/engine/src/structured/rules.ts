@@ -81,6 +81,11 @@ export class Rules {
     this.spend(1 + text.length / charactersPerStep);
   }
 
+  /** Without the work that others took from the same allowance. */
+  get steps(): number {
+    return this.#steps;
+  }
+
   /** UTF-16 units of all rules so far. */
   get length(): number {
     return this.#length;

@@ -1,7 +1,7 @@
 // Sets of strings by the keywords that restrict them: how they intersect, what one lacks of another, and their GBNF.
 import { automatonOf, isIn, withLength, type Automaton } from "./automaton.ts";
 import { automatonRule } from "./automaton-rules.ts";
-import { inJsonString } from "./character-set.ts";
+import { inJsonString, inText } from "./character-set.ts";
 import { formatOf, formatSource, formatToCombine } from "./formats.ts";
 import { anyString, character } from "./json-text.ts";
 import { Languages, type Language } from "./language.ts";
@@ -196,15 +196,82 @@ function countedText(node: PatternNode, set: StringValues, rules: Rules): string
   return max === 0 ? '""' : repeated(rules.add(written), min, max);
 }
 
+/**
+ * GBNF for the strings as they are, up to `end`, which follows; undefined if there are none. Throws a SchemaError if an automaton is too
+ * large.
+ */
+export function plainStringRule(
+  set: StringValues,
+  within: PlainStrings,
+  reader: StringReader,
+): string | undefined {
+  const { rules } = reader;
+  const outside = outsideOf(within, reader);
+  if (set.values !== undefined) {
+    rules.spend(set.values.length);
+    const values = set.values.filter(
+      (value) => !value.includes("\0") && !isIn(value, outside, reader.languages),
+    );
+    return values.length === 0 ? undefined : values.map((value) => literal(value)).join(" | ");
+  }
+  const key = JSON.stringify([set, within]);
+  rules.spendOnText(key);
+  const known = reader.written.get(key);
+  if (known !== undefined) return known;
+  const inside = reader.languages.complement(outside);
+  const rule = automatonRule(stringAutomaton(set, reader, [inside]), inText, rules);
+  if (rule !== undefined) reader.written.set(key, rule);
+  return rule;
+}
+
+/** Where strings are written as they are. */
+export interface PlainStrings {
+  /** What follows a string. */
+  readonly end: string;
+  /** Types other than string: what can be read as JSON of them is not a string. */
+  readonly jsonTypes: readonly string[];
+}
+
+/** The strings that are read as something else. */
+function outsideOf({ end, jsonTypes }: PlainStrings, reader: StringReader): Language {
+  const { languages } = reader;
+  const { any } = languages;
+  const join = (parts: readonly Language[]): Language =>
+    parts.reduceRight((rest, each) => languages.concatenation(each, rest), languages.empty);
+  const all = [join([any, languages.text(end), any])];
+  const characters = Array.from(end);
+  // A string whose last characters are the first ones of its end, which would then begin in the string.
+  for (const at of characters.keys()) {
+    const [before, after] = [characters.slice(0, at), characters.slice(at)].map((each) => each.join(""));
+    if (at > 0 && after !== undefined && end.startsWith(after))
+      all.push(join([any, languages.text(before ?? "")]));
+  }
+  if (jsonTypes.length > 0) all.push(reader.pattern(likeJson(jsonTypes)));
+  return languages.union(all);
+}
+
+/** A pattern for every text that is JSON of these types, and for some that are none. */
+function likeJson(types: readonly string[]): string {
+  const has = (type: string, pattern: string): string[] => (types.includes(type) ? [pattern] : []);
+  const begins = [...has("object", String.raw`\{`), ...has("array", String.raw`\[`)];
+  const words = [
+    ...has("number", String.raw`-?[0-9][0-9.eE+\-]*`),
+    ...has("boolean", "true|false"),
+    ...has("null", "null"),
+  ].map((word) => String.raw`(?:${word})\s*$`);
+  return String.raw`^\s*(?:${[...begins, ...words].join("|")})`;
+}
+
 function automatonText(set: StringValues, reader: StringReader): string | undefined {
   return automatonRule(stringAutomaton(set, reader), inJsonString, reader.rules);
 }
 
-function stringAutomaton(set: StringValues, reader: StringReader): Automaton {
+function stringAutomaton(set: StringValues, reader: StringReader, more: readonly Language[] = []): Automaton {
   const { languages, rules } = reader;
   const formats = set.formats.map(formatToCombine);
   const max = formats.reduce<number | undefined>((least, each) => lesser(least, each.max), set.max);
   const all = [
+    ...more,
     ...set.patterns.map((pattern) => reader.pattern(pattern)),
     ...formats.map(({ source }) => reader.pattern(source)),
     ...set.noPatterns.map((pattern) => languages.complement(reader.pattern(pattern))),

@@ -90,6 +90,7 @@ const scriptedInfo: NativeModelInfo = {
     isLfm2: false,
     writesNullTypes: true,
     holdsFormOrCalls: true,
+    arguments: { syntax: "json", end: "", readsJson: false },
   },
   isRecurrent: false,
   rollsBack: true,

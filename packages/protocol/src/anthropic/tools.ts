@@ -4,7 +4,13 @@ import { z } from "zod";
 import { flag, optionalField, typeRule } from "../fields/field.ts";
 import { nameLengthMax } from "../fields/content.ts";
 import { jsonSchemaField } from "../fields/response-format.ts";
-import { refineToolChoice, toolDescriptionField, toolNameField, toolsOf } from "../fields/tools.ts";
+import {
+  refineToolChoice,
+  strictToolField,
+  toolDescriptionField,
+  toolNameField,
+  toolsOf,
+} from "../fields/tools.ts";
 
 const typesRule = `the type of a tool must be custom, or a string of 1 to ${nameLengthMax} characters (such tools are ignored)`;
 
@@ -16,6 +22,7 @@ export const CustomTool = z
       name: toolNameField,
       description: toolDescriptionField,
       input_schema: jsonSchemaField("input_schema"),
+      strict: strictToolField,
       defer_loading: flag(
         "defer_loading",
         "The model learns of the tool where a result has a `tool_reference` to it, not at the start of the prompt.",

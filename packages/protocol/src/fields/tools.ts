@@ -22,6 +22,13 @@ export const toolDescriptionField = optionalField(
     .max(descriptionLengthMax, `description must be at most ${descriptionLengthMax} characters`),
 );
 
+/** Whether each call must be valid for the schema of its tool. */
+export const strictToolField = textFlag(
+  "strict",
+  "Refuses schema keywords that cannot be enforced; otherwise they are ignored.",
+  false,
+);
+
 /** A function's name, purpose and parameters. */
 export const functionFields = {
   name: toolNameField,
@@ -30,7 +37,7 @@ export const functionFields = {
     jsonSchemaField("parameters"),
     "A JSON schema of type object; without it, the function has no parameters.",
   ),
-  strict: textFlag("strict", "Ignored: arguments always follow the schema."),
+  strict: strictToolField,
 };
 
 /** A function that the model may call. */

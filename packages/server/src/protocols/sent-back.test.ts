@@ -115,6 +115,35 @@ describe("what clients send back or send otherwise", () => {
     },
   );
 
+  it.each(["auto", "required"])(
+    "strict tools that cannot be enforced are refused by name in every API, with the tool choice %s",
+    async (choice) => {
+      const open = { type: "object", properties: { a: {} }, unevaluatedProperties: false };
+      const send3 = async (strict: boolean) => [
+        await send("/v1/chat/completions", {
+          messages: turns,
+          tools: [{ type: "function", function: { name: "f", parameters: open, strict } }],
+          tool_choice: choice,
+        }),
+        await send("/v1/responses", {
+          input: "Hi",
+          tools: [{ type: "function", name: "f", parameters: open, strict }],
+          tool_choice: choice,
+        }),
+        await send("/v1/messages", {
+          messages: turns,
+          max_tokens: 9,
+          tools: [{ name: "f", input_schema: open, strict }],
+          tool_choice: { type: choice === "auto" ? "auto" : "any" },
+        }),
+      ];
+      const refused = await send3(true);
+      expect(refused.map(({ status }) => status)).toEqual([400, 400, 400]);
+      for (const { body } of refused) expect(body).toContain("unevaluatedProperties");
+      expect((await send3(false)).map(({ status }) => status)).toEqual([200, 200, 200]);
+    },
+  );
+
   it("unknown options of Ollama's are named as ignored, and change nothing", async () => {
     const options = { temperature: 0, foo: 1, min_tokens: 9, ignore_eos: true, empty: null };
     const asked = { stream: false, options };

@@ -149,8 +149,8 @@ uint64_t work_of(const Chat& chat) {
     for (const ChatMessage& message : chat.messages) work += bytes_of(message) * kWorkPerByte;
     for (const auto& [name, value] : chat.template_arguments)
         work += (name.size() + value.size()) * kWorkPerByte;
-    for (const auto& [name, description, parameters] : chat.tools)
-        work += (name.size() + description.size() + parameters.size()) * kWorkPerToolByte;
+    for (const Tool& tool : chat.tools)
+        work += (tool.name.size() + tool.description.size() + tool.parameters.size()) * kWorkPerToolByte;
     // With tools and content rules, the conversation is rendered three times: see syntax_of() in conversation.cpp.
     return !chat.tools.empty() && !chat.content_rules.empty() ? 3 * work : work;
 }
@@ -175,6 +175,11 @@ TemplateSkills skills_of(const common_chat_templates& templates) {
     try {
         if (skills.writes_tools) write_null_types(templates);
         skills.writes_null_types = true;
+    } catch (const std::exception&) {
+        // The same.
+    }
+    try {
+        if (skills.writes_tools) skills.arguments = argument_skills_of(templates);
     } catch (const std::exception&) {
         // The same.
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/fields.h"
+#include "llama/chat/tool_arguments.h"
 
 #include <atomic>
 #include <string>
@@ -37,6 +38,8 @@ struct TemplateSkills {
     bool writes_null_types = false;
     /// Whether a grammar in its syntax can require either content in a given form or calls that match their tools' schemas.
     bool holds_form_or_calls = false;
+    /// How its calls write arguments.
+    ArgumentSkills arguments = {};
 };
 
 constexpr auto fields_of(const TemplateSkills*) {
@@ -50,7 +53,8 @@ constexpr auto fields_of(const TemplateSkills*) {
         base::field("refusesUserAfterResult", &TemplateSkills::refuses_user_after_result),
         base::field("isLfm2", &TemplateSkills::is_lfm2),
         base::field("writesNullTypes", &TemplateSkills::writes_null_types),
-        base::field("holdsFormOrCalls", &TemplateSkills::holds_form_or_calls));
+        base::field("holdsFormOrCalls", &TemplateSkills::holds_form_or_calls),
+        base::field("arguments", &TemplateSkills::arguments));
 }
 
 /// Determined once when the model is loaded. Renders the template a few times. Does not throw what a template throws.

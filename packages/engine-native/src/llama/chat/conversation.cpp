@@ -3,6 +3,7 @@
 #include "llama/backend/assertions.h"
 #include "llama/chat/chat_template.h"
 #include "llama/chat/reply_grammar.h"
+#include "llama/chat/tool_arguments.h"
 
 #include <algorithm>
 #include <exception>
@@ -66,8 +67,9 @@ common_chat_templates_inputs to_inputs(const Chat& chat, const std::string& mark
     inputs.enable_thinking = chat.enable_thinking;
     inputs.reasoning_format = COMMON_REASONING_FORMAT_DEEPSEEK;
     for (const ChatMessage& message : chat.messages) inputs.messages.push_back(to_message(message, marker));
-    for (const auto& [name, description, parameters] : chat.tools)
-        inputs.tools.push_back({.name = name, .description = description, .parameters = parameters});
+    for (const Tool& tool : chat.tools)
+        inputs.tools.push_back(
+            {.name = tool.name, .description = tool.description, .parameters = tool.parameters});
     for (const auto& [name, value] : chat.template_arguments) inputs.chat_template_kwargs[name] = value;
     return inputs;
 }
@@ -124,12 +126,14 @@ base::Result<ReplySyntax> syntax_of(const Model& model, const Chat& chat,
         // A grammar from the caller covers the whole reply, so there is nothing to separate.
         syntax.reads_reply = has_tools || (chat.grammar.empty() && may_reason(model, syntax.params));
         const bool is_own = !syntax.reads_reply || !chat.grammar.empty();
-        ReplyGrammar grammar =
-            is_own ? own_grammar(chat) : calls_grammar(syntax.params, chat.parallel_tool_calls);
+        ReplyGrammar grammar = is_own
+                                   ? own_grammar(chat)
+                                   : calls_grammar(syntax.params, chat.parallel_tool_calls, chat.tool_rules);
         return with_grammar(model, std::move(syntax), std::move(grammar));
     }
     if (has_tools && !chat.content_has_calls)
-        return form_or_calls(*templates, model.grammars(), std::move(inputs), chat.content_rules);
+        return form_or_calls(*templates, model.grammars(), std::move(inputs),
+                             {.form = chat.content_rules, .calls = chat.tool_rules});
     ReplySyntax syntax;
     if (has_tools) syntax.params = common_chat_templates_apply(templates, inputs);
     ask_for_form(inputs);
@@ -222,6 +226,7 @@ void write_markup(const std::vector<Markup>& markup, PreparedChat& prepared) {
 }
 
 base::Result<PreparedChat> prepare(const Model& model, const Chat& chat) {
+    const ArgumentRules argument_rules(chat);
     std::string marker = make_marker();
     common_chat_templates_inputs inputs = to_inputs(chat, marker);
     base::Result<ReplySyntax> syntax = syntax_of(model, chat, inputs);

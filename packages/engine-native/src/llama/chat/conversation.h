@@ -6,6 +6,7 @@
 #include "base/result.h"
 #include "base/types.h"
 #include "llama/chat/reply_parser.h"
+#include "llama/chat/tool_arguments.h"
 #include "llama/grammar/constraint.h"
 #include "llama/model/marked_text.h"
 #include "llama/model/model.h"
@@ -57,13 +58,16 @@ constexpr auto fields_of(const ChatMessage*) {
 struct Tool {
     std::string name;
     std::string description;
-    /// A JSON schema as text.
+    /// A JSON schema as text, for the template.
     std::string parameters;
+    /// The schema from which llama.cpp takes the grammar and the parser of calls; empty: `parameters`.
+    std::string arguments_schema = {};
 };
 
 constexpr auto fields_of(const Tool*) {
     return std::tuple(base::field("name", &Tool::name), base::field("description", &Tool::description),
-                      base::field("parameters", &Tool::parameters));
+                      base::field("parameters", &Tool::parameters),
+                      base::field("argumentsSchema", &Tool::arguments_schema));
 }
 
 enum class ToolChoice { automatic, none, required };
@@ -96,6 +100,9 @@ struct Chat {
     /// Whether the last message is the start of the reply.
     bool continues_last = false;
     std::vector<Tool> tools = {};
+    /// GBNF rules for the tools' arguments, and what they stand for. llama.cpp converts the other schemas.
+    std::string tool_rules = {};
+    std::vector<ArgumentRule> argument_rules = {};
     ToolChoice tool_choice = ToolChoice::automatic;
     bool parallel_tool_calls = true;
     bool enable_thinking = true;
@@ -120,6 +127,7 @@ constexpr auto fields_of(const Chat*) {
         base::field("messages", &Chat::messages),
         base::field("addGenerationPrompt", &Chat::add_generation_prompt),
         base::field("continuesLast", &Chat::continues_last), base::field("tools", &Chat::tools),
+        base::field("toolRules", &Chat::tool_rules), base::field("argumentRules", &Chat::argument_rules),
         base::choice("toolChoice", &Chat::tool_choice,
                      {{"auto", ToolChoice::automatic},
                       {"none", ToolChoice::none},

@@ -85,8 +85,10 @@ ReplyGrammar content_grammar(const std::string& rules) {
     return {.text = std::string("root ::= ").append(kContentRule).append("\n").append(rules)};
 }
 
-ReplyGrammar calls_grammar(const common_chat_params& params, bool is_parallel) {
+ReplyGrammar calls_grammar(const common_chat_params& params, bool is_parallel,
+                           const std::string& tool_rules) {
     ReplyGrammar grammar{.text = params.grammar};
+    if (!grammar.text.empty()) grammar.text.append("\n").append(tool_rules);
     if (!is_parallel) allow_one_call(grammar.text);
     if (params.grammar_lazy) {
         grammar.triggers = to_triggers(params);
@@ -106,15 +108,14 @@ base::Result<std::shared_ptr<const Rules>> rules_of(Grammars& grammars, const Re
 }
 
 base::Result<ReplySyntax> form_or_calls(const common_chat_templates& templates, Grammars& grammars,
-                                        common_chat_templates_inputs inputs,
-                                        const std::string& content_rules) {
+                                        common_chat_templates_inputs inputs, const ReplyRules& reply) {
     ReplySyntax syntax{.params = common_chat_templates_apply(&templates, inputs)};
     inputs.tool_choice = COMMON_CHAT_TOOL_CHOICE_REQUIRED;
-    ReplyGrammar calls =
-        calls_grammar(common_chat_templates_apply(&templates, inputs), inputs.parallel_tool_calls);
+    ReplyGrammar calls = calls_grammar(common_chat_templates_apply(&templates, inputs),
+                                       inputs.parallel_tool_calls, reply.calls);
     ask_for_form(inputs);
     syntax.form = common_chat_templates_apply(&templates, inputs);
-    const std::optional<ReplyGrammar> form = form_grammar(*syntax.form, content_rules);
+    const std::optional<ReplyGrammar> form = form_grammar(*syntax.form, reply.form);
     if (!form || calls.text.empty() || form->begun != calls.begun) {
         return base::fail(
             base::Code::template_failed,

@@ -38,8 +38,8 @@ std::optional<ReplyGrammar> form_grammar(const common_chat_params& params, const
 ReplyGrammar content_grammar(const std::string& rules);
 
 /// The grammar of tool calls. If calls are optional, it starts at the first call; if they are required, it is the whole reply,
-/// without content.
-ReplyGrammar calls_grammar(const common_chat_params& params, bool is_parallel);
+/// without content. `tool_rules` are those that it names for arguments (tool_arguments.h).
+ReplyGrammar calls_grammar(const common_chat_params& params, bool is_parallel, const std::string& tool_rules);
 
 /// Reads a grammar's rules. `template_failed` if they do not match the start of the reply that the prompt has.
 base::Result<std::shared_ptr<const Rules>> rules_of(Grammars& grammars, const ReplyGrammar& grammar);
@@ -58,12 +58,19 @@ struct ReplySyntax {
     bool reads_reply = true;
 };
 
+/// Rules of ours in a grammar of llama.cpp's.
+struct ReplyRules {
+    /// For content, the first of them "ingle-json".
+    std::string form;
+    /// For the arguments of calls.
+    std::string calls = {};
+};
+
 /// The syntax of a reply that consists of calls to the inputs' tools, or of content that matches these rules; llama.cpp generates
 /// grammars only for one or the other. `template_failed` if the template's syntax has no place for the rules, or no grammar for
 /// calls.
 base::Result<ReplySyntax> form_or_calls(const common_chat_templates& templates, Grammars& grammars,
-                                        common_chat_templates_inputs inputs,
-                                        const std::string& content_rules);
+                                        common_chat_templates_inputs inputs, const ReplyRules& reply);
 
 /// Whether the syntax constrains required calls to their tool's schema. `params` must be those of a tool whose schema requires
 /// the placeholder.

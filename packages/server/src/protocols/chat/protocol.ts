@@ -102,10 +102,11 @@ function toTools({
   tools: given,
   tool_choice: choice,
 }: Conversation): Pick<ChatRequest, "tools" | "toolChoice"> {
-  const tools = given?.map(({ function: { name, description, parameters } }) => ({
+  const tools = given?.map(({ function: { name, description, parameters, strict } }) => ({
     name,
     description,
     parameters,
+    strict,
   }));
   if (typeof choice !== "object") return { tools, toolChoice: choice };
   if (choice.type === "function") return { tools, toolChoice: { name: choice.function.name } };

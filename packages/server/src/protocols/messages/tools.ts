@@ -18,8 +18,8 @@ export function toTools({ tools, messages, tool_choice: choice }: PromptFields):
   const isFound = tools?.some(({ type }) => type !== undefined && searchedElsewhere.test(type)) === true;
   const references = new Set(messages.flatMap(referencesOf));
   return custom?.flatMap((tool): NonNullable<EngineTools> => {
-    const { name, description, input_schema: parameters, defer_loading: isDeferred = false } = tool;
-    const told = { name, description, parameters };
+    const { name, description, input_schema: parameters, strict, defer_loading: isDeferred = false } = tool;
+    const told = { name, description, parameters, strict };
     if (isDeferred && references.has(name)) return [{ ...told, isDeferred }];
     const isNamed = choice?.type === "tool" && choice.name === name;
     return !isDeferred || isFound || isNamed ? [told] : [];

@@ -88,7 +88,10 @@ function offered(tools: Tools): Offered[] {
 
 function toEngineTool({ tool, namespace }: Offered): EngineTool {
   const name = modelName({ name: tool.name, namespace });
-  if (tool.type === "function") return { name, description: tool.description, parameters: tool.parameters };
+  if (tool.type === "function") {
+    const { description, parameters, strict } = tool;
+    return { name, description, parameters, strict };
+  }
   return {
     name,
     description: describedWithFormat(tool),

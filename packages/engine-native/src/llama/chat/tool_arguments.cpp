@@ -1,0 +1,96 @@
+#include "llama/chat/tool_arguments.h"
+
+#include "llama/chat/conversation.h"
+#include "llama/grammar/gbnf.h"
+#include "tool-rules.h"
+
+#include <string_view>
+
+#include "chat.h"
+
+namespace llama_rt {
+
+namespace {
+
+constexpr const char* kTool = "choose";
+constexpr const char* kRule = "ingle-arguments";
+
+/// A call of a tool that takes a string, and a value that may be a string.
+common_chat_templates_inputs argument_probe() {
+    common_chat_templates_inputs inputs;
+    common_chat_msg question;
+    question.role = "user";
+    question.content = "Which one?";
+    inputs.messages.push_back(question);
+    inputs.add_generation_prompt = true;
+    inputs.reasoning_format = COMMON_REASONING_FORMAT_DEEPSEEK;
+    inputs.parallel_tool_calls = false;
+    inputs.tool_choice = COMMON_CHAT_TOOL_CHOICE_REQUIRED;
+    inputs.tools.push_back({.name = kTool,
+                            .description = "Chooses one",
+                            .parameters = R"({"type":"object","properties":{"one":{"type":"string"},)"
+                                          R"("two":{"type":"string"}},"required":["one","two"]})"});
+    return inputs;
+}
+
+common_json schema_of_probe() {
+    return common_json::parse(R"({"type":"object","properties":{"one":{"type":"string"},)"
+                              R"("two":{"type":["string","integer"]}},"required":["one","two"]})");
+}
+
+/// If a rule that matches nothing stands for the arguments, the whole grammar must match nothing.
+bool holds(const std::string& grammar) {
+    if (grammar.empty()) return false;
+    const std::string endless =
+        std::string("\n").append(kRule).append(R"( ::= "x" )").append(kRule).append("\n");
+    const base::Result<Rules> rules = read_gbnf(grammar + endless, [](std::string_view) { return -1; });
+    return rules && !has_texts(*rules);
+}
+
+/// While it exists, llama.cpp uses these rules on this thread.
+class Scope {
+public:
+    explicit Scope(tool_rules::rule_set& rules) { tool_rules::current() = &rules; }
+    ~Scope() { tool_rules::current() = nullptr; }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+};
+
+std::string grammar_with(const common_chat_templates& templates, tool_rules::rule_set& rules) {
+    rules.parameters.emplace(kTool, schema_of_probe());
+    const Scope scope(rules);
+    return common_chat_templates_apply(&templates, argument_probe()).grammar;
+}
+
+} // namespace
+
+ArgumentSkills argument_skills_of(const common_chat_templates& templates) {
+    tool_rules::rule_set whole;
+    whole.rules.emplace("tool-choose-schema", kRule);
+    if (holds(grammar_with(templates, whole))) return {.syntax = ArgumentSyntax::json};
+    for (const char* name : {"one", "two"}) {
+        tool_rules::rule_set single;
+        single.rules.emplace(std::string("tool-choose-arg-").append(name).append("-text"), kRule);
+        if (!holds(grammar_with(templates, single)) || single.ends.size() != 1) return {};
+        if (single.ends.begin()->empty()) return {};
+        if (name == std::string_view("two"))
+            return {
+                .syntax = ArgumentSyntax::text, .end = *single.ends.begin(), .reads_json = single.reads_json};
+    }
+    return {};
+}
+
+ArgumentRules::ArgumentRules(const Chat& chat) : rules_(std::make_unique<tool_rules::rule_set>()) {
+    for (const Tool& tool : chat.tools) {
+        if (!tool.arguments_schema.empty())
+            rules_->parameters.emplace(tool.name, common_json::parse(tool.arguments_schema));
+    }
+    for (const auto& [stands_for, rule] : chat.argument_rules) rules_->rules.emplace(stands_for, rule);
+    tool_rules::current() = rules_.get();
+}
+
+ArgumentRules::~ArgumentRules() {
+    tool_rules::current() = nullptr;
+}
+
+} // namespace llama_rt
