@@ -119,13 +119,14 @@ describe.each(templates)("calls that may be made, with the template %s", (templa
     const unlikely = await tokensOfFormat(model);
     for (const [name, schema] of Object.entries(schemas)) {
       const validator = validatorOf(schema);
+      if (typeof validator === "string") throw new Error(validator);
       const asks = [1, 2, 3, 4, 5, 6].map((seed) => asked(schema, seed, unlikely));
       const results = await Promise.all(asks.map((ask) => model.generate(ask)));
       for (const { toolCalls, finishReason } of results) {
         if (finishReason !== "tool_calls") continue;
         for (const call of toolCalls) {
           called.add(name);
-          const problem = validator?.problemOf(JSON.parse(call.arguments));
+          const problem = validator.problemOf(JSON.parse(call.arguments));
           if (problem !== undefined) invalid.push({ name, arguments: call.arguments, problem });
         }
       }
