@@ -4,7 +4,7 @@ import { anyArray, space } from "./json-text.ts";
 import { countedList } from "./object-members.ts";
 import { literal, repeated } from "./rules.ts";
 import { cannotEnforce } from "./schema-errors.ts";
-import { allOf } from "./schema-parts.ts";
+import { allOf, never } from "./schema-parts.ts";
 import type { ValueSet } from "./value-set.ts";
 import type { ValueWriter } from "./value-writer.ts";
 
@@ -13,6 +13,7 @@ export function arrayRule(set: ArrayValues, writer: ValueWriter): string | undef
   if (set === anyArrays) return anyArray(writer.rules);
   const max = mostItems(set);
   if (set.isUnique && (max === undefined || max > 1)) return uniqueItems(set, max, writer);
+  if (set.contains.some(({ item, min }) => item === never && min > 0)) return undefined;
   const [contained] = set.contains;
   if (contained !== undefined)
     return writer.relaxed(

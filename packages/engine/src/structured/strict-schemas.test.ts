@@ -435,6 +435,7 @@ describe("a strict schema is refused", () => {
     [{ type: "string", not: { format: "date" } }, "format"],
     [{ type: "array", contains: { const: 1 }, maxContains: 2 }, "maxContains"],
     [{ type: "array", not: { items: { const: 1 } }, maxItems: 3 }, "items inside not"],
+    [{ type: "array", prefixItems: [{ const: 1 }], contains: false }, "no value is valid"],
     [
       { type: "array", not: { anyOf: [{ items: { const: 1 } }, { items: { const: 2 } }] } },
       "items inside not",

@@ -6,7 +6,7 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import { z } from "zod";
 import { judgeInstances } from "./instances.ts";
-import { drawingMsMax, Judge } from "./judge.ts";
+import { drawingMsMax, Judge, type Verdict } from "./judge.ts";
 import { combinations, keywordsOf, randomSchemas, type SchemaObject } from "./random-schemas.ts";
 import { suiteSchemas } from "./suite.ts";
 import type { Draft } from "./validators.ts";
@@ -23,7 +23,10 @@ const { values: options } = parseArgs({
   },
 });
 
-const BenchFile = z.object({ schema: z.record(z.string(), z.unknown()).or(z.boolean()) });
+const BenchFile = z.object({
+  schema: z.record(z.string(), z.unknown()).or(z.boolean()),
+  tests: z.array(z.object({ valid: z.boolean(), data: z.unknown() })).default([]),
+});
 const Drafts = z.array(z.enum(["draft4", "draft7", "draft2020-12"]));
 
 /** Schemas of a set of so many random keywords that are drawn until one is judged. */
@@ -49,15 +52,28 @@ async function judgeBench(checkout: string): Promise<void> {
   const names = (await readdir(folder)).filter((name) => name.endsWith(".json")).toSorted();
   for (const [index, name] of names.entries()) {
     if (index % every !== 0) continue;
-    const { schema } = BenchFile.parse(JSON.parse(await readFile(path.join(folder, name), "utf8")));
-    if (typeof schema !== "boolean") await judgeOne(name, schema);
+    const { schema, tests } = BenchFile.parse(JSON.parse(await readFile(path.join(folder, name), "utf8")));
+    if (typeof schema === "boolean") continue;
+    const kind = await judgeOne(name, schema);
+    if (kind === "judged" || kind === "unjudged") await judgeTests(name, tests);
   }
+}
+
+/** A schema passes if its grammar admits all valid instances and no others. */
+async function judgeTests(name: string, tests: z.infer<typeof BenchFile>["tests"]): Promise<void> {
+  let isPassing = true;
+  for (const { valid, data } of tests) {
+    const isAdmitted = await judge.walks.admits(JSON.stringify(data));
+    if (isAdmitted && !valid) print("invalid accepted", name, JSON.stringify(data).slice(0, 300));
+    isPassing &&= isAdmitted === valid;
+  }
+  if (isPassing) add("passing");
 }
 
 async function judgeSuite(checkout: string): Promise<void> {
   for (const draft of drafts) {
     for (const each of await suiteSchemas(checkout, draft)) {
-      if (!(await judgeOne(each.title, each.schema, [draft]))) continue;
+      if ((await judgeOne(each.title, each.schema, [draft])) !== "judged") continue;
       for (const verdict of await judgeInstances(each, judge.walks)) {
         add(`instances ${verdict.kind}`);
         if (verdict.kind === "narrower") add(`narrower: ${verdict.why}`);
@@ -84,13 +100,13 @@ async function judgeRandom(sizeMax: number): Promise<void> {
 
 async function judgeSet(of: readonly string[], draft: Draft, seed: number): Promise<boolean> {
   for (const schema of randomSchemas(of, triesMax, seed, draft)) {
-    if (await judgeOne(JSON.stringify(schema), schema, [draft])) return true;
+    if ((await judgeOne(JSON.stringify(schema), schema, [draft])) === "judged") return true;
   }
   return false;
 }
 
-/** Whether it was judged. */
-async function judgeOne(name: string, schema: SchemaObject, of?: readonly Draft[]): Promise<boolean> {
+/** What became of it. */
+async function judgeOne(name: string, schema: SchemaObject, of?: readonly Draft[]): Promise<Verdict["kind"]> {
   const verdict = await judge.judge(schema, {
     texts: Number(options.texts),
     seed: Number(options.seed),
@@ -100,7 +116,7 @@ async function judgeOne(name: string, schema: SchemaObject, of?: readonly Draft[
   if (verdict.kind !== "judged") {
     add(verdict.kind);
     print(verdict.kind, name, verdict.why);
-    return false;
+    return verdict.kind;
   }
   add("judged");
   add("texts", verdict.texts);
@@ -108,7 +124,7 @@ async function judgeOne(name: string, schema: SchemaObject, of?: readonly Draft[
   add("lost", verdict.lost.length);
   add("unsound", verdict.unsound.length);
   if (verdict.lost.length > 0) print("lost", name, verdict.lost.length);
-  if (verdict.texts === 0) {
+  if (verdict.texts === 0 && Number(options.texts) > 0) {
     add("empty");
     print("empty", name);
   }
@@ -119,5 +135,5 @@ async function judgeOne(name: string, schema: SchemaObject, of?: readonly Draft[
   const [first] = verdict.unsound;
   if (first !== undefined)
     print("unsound", name, verdict.unsound.length, first.problem, JSON.stringify(first.text.slice(0, 300)));
-  return true;
+  return verdict.kind;
 }

@@ -18,7 +18,11 @@ process.on("message", (question: Question) => {
 function answerTo({ schema, texts, drafts }: Question): Answer {
   const validator = validatorOf(schema, drafts);
   if (typeof validator === "string") return { why: validator };
-  return texts.map((text) => problemIn(text, validator.problemOf) ?? null);
+  try {
+    return texts.map((text) => problemIn(text, validator.problemOf) ?? null);
+  } catch (error) {
+    return { why: `the validator fails: ${String(error)}` };
+  }
 }
 
 function problemIn(text: string, problemOf: (value: unknown) => string | undefined): string | undefined {
