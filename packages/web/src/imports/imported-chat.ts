@@ -211,7 +211,7 @@ class ChatBuilder {
         model: node.model ?? this.#source,
         round: this.#round(node, parentId),
         thinking,
-        thinkingMs: thinking === "" ? null : (thinkingMs ?? 0),
+        thinkingMs: thinking === "" ? null : thinkingMs,
         status: "done",
         finish: "stop",
         error: null,

@@ -75,6 +75,7 @@ describe("ChatGPT's conversations.json", () => {
     expect(replyWith(chat, "It is 2,158 m long.").reply).toMatchObject({
       model: "gpt-5",
       thinking: "I should look this up.",
+      thinkingMs: null,
       status: "done",
     });
   });
