@@ -30,6 +30,16 @@ describe("docs/clients.md", () => {
     expect(row).toContain(version);
   });
 
+  it("has the versions of ai that our provider is tested with", async () => {
+    const { devDependencies } = Manifest.parse(
+      JSON.parse(await readFile(path.join(root, "package.json"), "utf8")),
+    );
+    const page = await readFile(path.join(root, "docs/clients.md"), "utf8");
+    const row = page.split("\n").find((line) => line.startsWith("| `@ingle/ai-provider`"));
+    expect(row).toContain(`with ai ${devDependencies["ai"]}:`);
+    expect(row).toContain(`with ai ${devDependencies["ai-7"]?.replace("npm:ai@", "")}:`);
+  });
+
   it("has the version of Mastra that its test installs", async () => {
     const folder = path.join(root, "packages/server/test/foreign/mastra");
     const { dependencies } = Installed.parse(

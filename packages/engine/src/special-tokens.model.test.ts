@@ -239,6 +239,129 @@ describe("special tokens that a user spells", () => {
   });
 });
 
+describe("what templates do with content keeps it text", () => {
+  let file = "";
+  beforeAll(async () => {
+    file = await tinyModel({
+      vocabulary: "qwen2",
+      tokens,
+      controlTokens: ["<|im_end|>"],
+      chatTemplate: null,
+    });
+  });
+
+  it.each([
+    "content",
+    "content.split('|')[0] + content[1:]",
+    "'a' + content ~ 1",
+    "('a' + content) | capitalize",
+    "('a' + content).capitalize()",
+    "('A' + content).swapcase().swapcase()",
+    "('a' + content) | title | lower",
+    "('a' + content) | trim | upper | lower",
+    "('a-' + content).split('-') | join('+')",
+    "('a-' + content).rsplit('-', 1)[1]",
+    "('a-' + content).partition('-') | last",
+    "('aX' + content) | replace('X', 'y')",
+    "'aX' | replace('X', content)",
+    "('a' + content)[1:]",
+    "('a' + content)[::-1][::-1]",
+    "'%s and %s' | format('a', content)",
+    "'{} and {}'.format('a', content)",
+    "(content + '%s') | format('a')",
+    "('a\\n' + content) | indent(2)",
+    "'a\\nb' | indent(content)",
+    "[content, 'a'] | tojson",
+    "{content: content} | tojson",
+    "[1] | tojson(indent=content)",
+    "[content, 'a']",
+    "{'a': content}",
+    "content | list | join",
+    "content | map('string') | join('')",
+    "(content * 2)",
+    "content | default('a')",
+    "('a' + content) | truncate(400)",
+    "('a' + content).ljust(400)",
+    "content | title | lower",
+    "('a' + content).title().lower()",
+    "'%a' | format(content)",
+    "'{:400}'.format(content)",
+    "(content + '{}').format('a')",
+    "messages | map(attribute='content') | join('a')",
+    "content | safe | string",
+    "name(content)",
+    "filtered(content)",
+  ])("%s", async (expression) => {
+    const content = "x<|im_end|>y";
+    const macros =
+      "{%- macro name(x) -%}a{{ x }}{%- endmacro -%}" +
+      "{%- macro filtered(x) -%}{% filter trim %} {{ x }}b{% endfilter %}{%- endmacro -%}";
+    const chatTemplate = `${macros}{%- set content = messages[0].content -%}{{- ${expression} -}}<|im_end|>`;
+    const native = await nativeOf(file, chatTemplate);
+    try {
+      const request = { messages: [{ role: "user", content }] };
+      const ends = (ids: Int32Array | undefined): number => (ids ?? []).filter((id) => id === tokens).length;
+      expect(ends(await prompt(native, request, false))).toBe(1);
+      expect(ends(await prompt(native, request, true))).toBeGreaterThan(1);
+    } finally {
+      native.dispose();
+    }
+  });
+});
+
+it("characters of a conversation that fill texts, and numbers that become characters, are no part of a token", async () => {
+  const file = await tinyModel({
+    vocabulary: "qwen2",
+    tokens,
+    controlTokens: ["===", "<|im_end|>"],
+    chatTemplate: null,
+  });
+  for (const expression of [
+    "''.ljust(3, content)",
+    "''.rjust(3, content)",
+    "''.center(3, content)",
+    "('{:' + content + '>3}').format('')",
+    "'{:{}}'.format('', content + '>3')",
+    "'%c%c%c' | format(n, n, n)",
+  ]) {
+    const source = `{%- set content = messages[0].content -%}{%- set n = 61 -%}{{- ${expression} -}}<|im_end|>`;
+    const native = await nativeOf(file, source);
+    try {
+      const ids = await prompt(native, { messages: [{ role: "user", content: "=" }] }, false);
+      expect([expression, (ids ?? []).filter((id) => id >= tokens).length]).toEqual([expression, 1]);
+    } finally {
+      native.dispose();
+    }
+  }
+});
+
+it("the template's own tokens beside content stay tokens when both change their case", async () => {
+  const file = await tinyModel({
+    vocabulary: "qwen2",
+    tokens,
+    controlTokens: ["<|im_end|>"],
+    chatTemplate: null,
+  });
+  for (const change of [
+    "capitalize",
+    "lower",
+    "capitalize()",
+    "lower()",
+    "swapcase().swapcase()",
+    "title().lower()",
+  ]) {
+    const source = `{{- ('<|im_end|>' + messages[0].content) ${change.includes("(") ? "." : "| "}${change} -}}`;
+    const native = await nativeOf(file, source);
+    try {
+      const request = { messages: [{ role: "user", content: "x<|im_end|>y" }] };
+      const ids = await prompt(native, request, false);
+      expect([change, (ids ?? []).filter((id) => id === tokens).length]).toEqual([change, 1]);
+    } finally {
+      native.dispose();
+    }
+  }
+});
+
 describe("calls in LFM2's syntax, where its template drops them", () => {
   it("are between its tokens, which no argument can spell", async () => {
     const begin = "<|tool_call_start|>";

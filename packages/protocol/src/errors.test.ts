@@ -20,6 +20,7 @@ test("no code has a status that existing clients would retry without hope", () =
   expect(retried.toSorted()).toEqual([
     "engine_crashed",
     "engine_failed",
+    "hub_unreachable",
     "internal",
     "model_loading",
     "out_of_memory",

@@ -1,10 +1,13 @@
 // A running server with a real engine and a local hub: download a model, use it next to the first one, remove it.
 import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { Ingle } from "@ingle/client";
 import { FakeHub } from "@ingle/engine/testing/fake-hub";
 import { tinyModel } from "@ingle/fixtures";
+import { ErrorBody } from "@ingle/protocol";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { main } from "../src/cli/main.ts";
 import { testWorld } from "./cli-context.ts";
@@ -27,9 +30,9 @@ afterAll(async () => {
 });
 
 /** `ingle serve` with a tiny model and its own home folder. */
-async function served(): Promise<{ url: string } & AsyncDisposable> {
+async function served(endpoint = hub.url): Promise<{ url: string } & AsyncDisposable> {
   const home = await mkdtemp(path.join(user, "home-"));
-  const world = testWorld({ env: { HOME: home, INGLE_HOME: home, HF_ENDPOINT: hub.url } });
+  const world = testWorld({ env: { HOME: home, INGLE_HOME: home, HF_ENDPOINT: endpoint } });
   const flags = ["--port", "0", "--threads", "1", "--ctx", "256", "--model", await tinyModel({ seed: 6 })];
   const exit = main("ingle", ["serve", ...flags], world.context);
   await world.outHas("Ctrl-C");
@@ -119,3 +122,31 @@ it("a download whose client disconnects resumes where it stopped", async () => {
     model: id,
   });
 });
+
+it("a hub that cannot be reached, or that answers with an error, is a 502 that says which one and what to check", async () => {
+  const { url: closed } = await closedPort();
+  await using silent = await served(closed);
+  const reply = await fetch(`${silent.url}/api/v1/models/search?q=tiny`);
+  expect(reply.status).toBe(502);
+  expect(ErrorBody.parse(await reply.json()).error).toMatchObject({
+    code: "hub_unreachable",
+    type: "unavailable_error",
+    message: expect.stringContaining(closed),
+  });
+  // What is installed still works, and a download fails with the same code.
+  const pulled = await fetch(`${silent.url}/api/v1/models/pull`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ model: "acme/other-GGUF" }),
+  });
+  expect(await pulled.text()).toContain('"code":"hub_unreachable"');
+});
+
+/** An address at which nothing listens. */
+async function closedPort(): Promise<{ url: string }> {
+  const server = createServer();
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => void server.close(resolve));
+  return { url: `http://127.0.0.1:${port}` };
+}

@@ -4,7 +4,7 @@ import path from "node:path";
 import { ErrorBody } from "@ingle/protocol";
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { modelId, realServer, user, type RealServer } from "./real-server.ts";
+import { chatTemplate, modelId, realServer, user, type RealServer } from "./real-server.ts";
 
 const templates = path.join(import.meta.dirname, "../../../vendor/llama.cpp/source/models/templates");
 
@@ -21,9 +21,9 @@ describe.each(["chatml", "LFM2-8B-A1B", "Qwen-Qwen3-0.6B"])("tools with the temp
   let server: RealServer;
   let openai: OpenAI;
   beforeAll(async () => {
-    const chatTemplate =
+    const source =
       template === "chatml" ? undefined : await readFile(path.join(templates, `${template}.jinja`), "utf8");
-    const fixture = { vocabulary: "qwen2", ...(chatTemplate === undefined ? {} : { chatTemplate }) };
+    const fixture = { vocabulary: "qwen2", ...(source === undefined ? {} : { chatTemplate: source }) };
     server = await realServer({ fixture, load: { contextLength: 2048, parallel: 2 } });
     openai = new OpenAI({ baseURL: server.baseUrl, apiKey: "anything", maxRetries: 0 });
   });
@@ -150,3 +150,33 @@ describe.each(["chatml", "LFM2-8B-A1B", "Qwen-Qwen3-0.6B"])("tools with the temp
     expect((await server.post({ messages: user("still here"), max_tokens: 2 })).status).toBe(200);
   });
 });
+
+// Qwen Code's own tools have such types, and these two templates put the types together as texts.
+it.each(["NousResearch-Hermes-3-Llama-3.1-8B-tool_use", "NousResearch-Hermes-2-Pro-Llama-3-8B-tool_use"])(
+  "tools with nullable parameters can be called with the template of %s",
+  async (template) => {
+    await using server = await realServer({
+      fixture: { vocabulary: "qwen2", chatTemplate: await chatTemplate(template) },
+      load: { contextLength: 2048 },
+    });
+    const openai = new OpenAI({ baseURL: server.baseUrl, apiKey: "anything", maxRetries: 0 });
+    const limit = { type: ["integer", "null"] };
+    const parameters = { type: "object", properties: { limit }, required: ["limit"] };
+    const ask = (tool_choice: "auto" | "required") =>
+      openai.chat.completions.create({
+        model: modelId,
+        messages: user("Read it."),
+        tools: [{ type: "function", function: { name: "read_file", parameters } }],
+        tool_choice,
+        max_tokens: 200,
+        logit_bias: { [server.model.info.tokens.eos]: 2 },
+        seed: 1,
+      });
+    expect((await ask("auto")).choices).toHaveLength(1);
+    const { message, finish_reason } = (await ask("required")).choices[0]!;
+    expect(finish_reason).toBe("tool_calls");
+    const [call] = message.tool_calls ?? [];
+    const given: unknown = call?.type === "function" && JSON.parse(call.function.arguments).limit;
+    expect(given === null || Number.isInteger(given)).toBe(true);
+  },
+);

@@ -80,10 +80,19 @@ export type MessageStreamEvent = z.infer<typeof MessageStreamEvent>;
 export const TokenCount = responseObject("TokenCount", { input_tokens: z.int() });
 export type TokenCount = z.infer<typeof TokenCount>;
 
+const ErrorDetails = z.object({ error_code: z.string(), unsupported: z.array(z.string()) });
+
+/** By the wrong field. Threads of Anthropic's client that may go on without a server's help then send everything themselves. */
+const detailsOf: ReadonlyMap<string | null, z.infer<typeof ErrorDetails>> = new Map([
+  ["thread", { error_code: "thread_unsupported_request", unsupported: ["thread"] }],
+]);
+
 /** The body of an error response, and the data of an `error` event. */
 export const AnthropicErrorBody = responseObject("AnthropicErrorBody", {
   type: z.literal("error"),
-  error: ErrorBody.shape.error,
+  error: ErrorBody.shape.error.extend({
+    details: ErrorDetails.optional().describe("What Anthropic's clients recognize some errors by."),
+  }),
   request_id: z.string().describe("The same as the header x-request-id."),
 });
 export type AnthropicErrorBody = z.infer<typeof AnthropicErrorBody>;
@@ -92,5 +101,10 @@ export type AnthropicErrorBody = z.infer<typeof AnthropicErrorBody>;
 export function anthropicErrorBody({ error }: ErrorBody, requestId: string): AnthropicErrorBody {
   const { code } = error;
   const type = isWireErrorCode(code) ? anthropicErrorType(code) : error.type;
-  return { type: "error", error: { ...error, type }, request_id: requestId };
+  const details = detailsOf.get(error.param);
+  return {
+    type: "error",
+    error: { ...error, type, ...(details === undefined ? {} : { details }) },
+    request_id: requestId,
+  };
 }

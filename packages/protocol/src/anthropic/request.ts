@@ -2,7 +2,7 @@
 import { z } from "zod";
 
 import { loraField } from "../fields/adapters.ts";
-import { integerField, optionalField, stringField, refuseField } from "../fields/field.ts";
+import { integerField, optionalField, refusedField, refuseField, stringField } from "../fields/field.ts";
 import { ignoredField, ignoredLimits, ignoredService } from "../fields/ignored-fields.ts";
 import { bodyRule, servedModelField, streamFields, userLengthMax } from "../fields/request-fields.ts";
 import { schemaFields } from "../fields/response-format.ts";
@@ -86,6 +86,9 @@ export const MessagesRequest = z
       lora: loraField,
       ...ignoredLimits,
       ...ignoredService,
+      thread: refusedField(
+        "the server keeps no threads: send the whole conversation in messages, without thread",
+      ),
       container: ignoredField("the server runs no code"),
       mcp_servers: ignoredField("the server calls no other servers"),
       context_management: ignoredField("the server's settings decide what happens to long conversations"),

@@ -348,6 +348,21 @@ describe("fields that contradict each other", () => {
   });
 });
 
+test("what is wrong with a tool of the type custom is that type, and the error says what to send", () => {
+  const parsed = ChatCompletionRequest.safeParse({
+    ...minimal,
+    tools: [{ type: "custom", custom: { name: "f" } }],
+  });
+  expect(parsed.error && firstIssue(parsed.error)).toEqual({
+    param: "tools[0].type",
+    message: expect.stringMatching(/custom are known only to \/v1\/responses: send a function/),
+  });
+  const other = ChatCompletionRequest.safeParse({ ...minimal, tools: [{ type: "retrieval" }] });
+  expect(other.error && firstIssue(other.error).message).toBe(
+    'the type of a tool must be "function", not "retrieval"',
+  );
+});
+
 test("a form of the reply goes with tools that may be called; a grammar of the whole reply does not", () => {
   const tools = [{ type: "function", function: { name: "f" } }];
   const response_format = { type: "json_object" };

@@ -1,7 +1,14 @@
 // The messages of a chat request: roles, and content as a string or as parts.
 import { z } from "zod";
 
-import { optionalField, refusedField, requestObject, stringField, refuseField } from "../fields/field.ts";
+import {
+  optionalField,
+  refusedField,
+  refuseField,
+  requestObject,
+  stringField,
+  typeRule,
+} from "../fields/field.ts";
 import { boundedArguments, callArgumentsField, callArgumentsText } from "../fields/call-arguments.ts";
 import {
   AudioPart,
@@ -72,7 +79,7 @@ function toolCallWith<Arguments extends z.ZodType>(callArguments: Arguments) {
   return z.looseObject(
     {
       id: nameField("id"),
-      type: z.literal("function", 'type must be "function"'),
+      type: z.literal("function", typeRule('the type of a call must be "function"')),
       function: z.looseObject(
         { name, arguments: callArguments },
         "function must be an object with a name and arguments",

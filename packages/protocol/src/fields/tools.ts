@@ -1,7 +1,7 @@
 // Tools that a model may call, and which of them it must or may call.
 import { z } from "zod";
 
-import { flag, optionalField, refuseField, textFlag } from "./field.ts";
+import { flag, optionalField, refuseField, textFlag, typeRule } from "./field.ts";
 import { jsonSchemaField } from "./response-format.ts";
 import { arrayOf } from "./size-precheck.ts";
 
@@ -40,11 +40,21 @@ export const functionFields = {
   strict: strictToolField,
 };
 
+const toolTypeRule = typeRule(
+  'the type of a tool must be "function"',
+  new Map([
+    [
+      "custom",
+      "tools of the type custom are known only to /v1/responses: send a function with one string parameter instead",
+    ],
+  ]),
+);
+
 /** A function that the model may call. */
 export const Tool = z
   .looseObject(
     {
-      type: z.literal("function", 'type must be "function"'),
+      type: z.literal("function", toolTypeRule),
       function: z.looseObject(functionFields, "function must be an object with a name"),
     },
     "a tool must be an object",

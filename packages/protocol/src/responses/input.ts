@@ -186,7 +186,7 @@ export function isUnseenItem(item: ResponsesInputItem): item is OtherToolItem {
   return otherToolTypes.has(item.type);
 }
 
-const inputRule = `input must be a string of at most ${textLengthMax} characters, or an array of 1 to ${messagesMax} items`;
+const inputRule = `input must be a string of at most ${textLengthMax} characters, or an array of at most ${messagesMax} items`;
 
 /** The whole input. */
 export const ResponsesInput = boundedParts(
@@ -195,7 +195,7 @@ export const ResponsesInput = boundedParts(
       z.union(
         [
           z.string(inputRule).max(textLengthMax, inputRule),
-          z.array(ResponsesInputItem, inputRule).min(1, inputRule).max(messagesMax, inputRule),
+          z.array(ResponsesInputItem, inputRule).max(messagesMax, inputRule),
         ],
         inputRule,
       ),

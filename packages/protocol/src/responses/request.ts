@@ -83,7 +83,10 @@ export const ResponsesRequest = z
   .looseObject(
     {
       model: servedModelField,
-      input: ResponsesInput,
+      input: optionalField(
+        ResponsesInput,
+        "A text, or items; may be absent only in a request that continues a response or a conversation.",
+      ),
       instructions: optionalField(textField("instructions"), "The system message."),
       max_output_tokens: tokenLimit(
         "max_output_tokens",
@@ -135,6 +138,7 @@ export const ResponsesRequest = z
   .superRefine(refineSampling)
   .superRefine(refineResponsesTools)
   .superRefine(refineStored)
+  .superRefine(refineInput)
   .meta({ id: "ResponsesRequest" });
 /** A checked request. */
 export type ResponsesRequest = z.infer<typeof ResponsesRequest>;
@@ -146,6 +150,20 @@ interface StoredFields {
   background?: boolean | undefined;
   previous_response_id?: string | undefined;
   conversation?: string | undefined;
+}
+
+function refineInput(
+  request: StoredFields & { input?: ResponsesInput | undefined },
+  context: z.RefinementCtx,
+): void {
+  const { input } = request;
+  if (request.previous_response_id !== undefined || request.conversation !== undefined) return;
+  if (input === undefined || (typeof input !== "string" && input.length === 0))
+    refuseField(
+      context,
+      "input",
+      "input must be a string or at least one item, unless previous_response_id or conversation is given",
+    );
 }
 
 function refineStored(request: StoredFields, context: z.RefinementCtx): void {

@@ -180,6 +180,34 @@ describe("Anthropic's client", () => {
   });
 });
 
+describe("a thread of Anthropic's client, which the server does not keep", () => {
+  const { model, max_tokens } = request;
+
+  it("is refused before anything of its history is lost", async () => {
+    await using scripted = await scriptedServer({ script: { pieces } });
+    const thread = clientOf(scripted).beta.messages.thread({ model, max_tokens });
+    const error = await rejection(thread.send({ role: "user", content: "Hello" }));
+    expect(error).toBeInstanceOf(Anthropic.BadRequestError);
+    expect(error).toMatchObject({
+      name: "ThreadUnsupportedRequestError",
+      error: { error: { param: "thread", message: expect.stringContaining("the whole conversation") } },
+    });
+    expect(scripted.log.requests).toEqual([]);
+  });
+
+  it("may go on without one: then each request has the whole conversation", async () => {
+    await using scripted = await scriptedServer({ script: { pieces } });
+    const thread = clientOf(scripted).beta.messages.thread({
+      model,
+      max_tokens,
+      unsupportedRequestBehavior: "continue_unthreaded",
+    });
+    await thread.send({ role: "user", content: "Hello" });
+    await thread.send({ role: "user", content: "And now?" });
+    expect(scripted.log.prompts.at(-1)).toBe("user: Hello\nassistant: Paris.\nuser: And now?");
+  });
+});
+
 describe("Anthropic's client raises its own errors", () => {
   it.each([
     [{ temperature: -1 }, Anthropic.BadRequestError, { type: "invalid_request_error", param: "temperature" }],

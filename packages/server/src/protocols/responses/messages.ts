@@ -29,7 +29,7 @@ export function toMessages({
   earlier?: readonly ResponsesInputItem[];
 }): UnreadMessage[] {
   const own: readonly ResponsesInputItem[] =
-    typeof input === "string" ? [{ role: "user", content: input }] : input;
+    typeof input === "string" ? [{ role: "user", content: input }] : (input ?? []);
   const messages = messagesOf([...earlier, ...own], earlier.length);
   if (instructions === "") return messages;
   const [first, ...rest] = messages;

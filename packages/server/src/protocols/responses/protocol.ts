@@ -5,6 +5,7 @@ import {
   logprobsIncludable,
   ResponseObject,
   ResponsesEvent,
+  type ResponsesInputItem,
   ResponsesRequest,
   type ResponsesTextFormat,
   type StoredItem,
@@ -85,7 +86,11 @@ export function toResponsesRequest(body: ResponsesRequest & Partial<ContinuedReq
 /** Nested fields that the request sets and the response ignores. */
 export function ignoredParts(body: ResponsesRequest): string[] {
   const { input, tools, text, truncation, reasoning, include = [] } = body;
-  const unseen = new Set(typeof input === "string" ? [] : input.filter(isUnseenItem).map(({ type }) => type));
+  const unseen = new Set(
+    itemsOf(input)
+      .filter(isUnseenItem)
+      .map(({ type }) => type),
+  );
   const isVerbosityKept = (text?.verbosity ?? "medium") === "medium";
   return [
     ...ignoredTypes(tools).map((type) => `tools (${type})`),
@@ -99,10 +104,13 @@ export function ignoredParts(body: ResponsesRequest): string[] {
   ];
 }
 
+function itemsOf(input: ResponsesRequest["input"]): readonly ResponsesInputItem[] {
+  return typeof input === "string" ? [] : (input ?? []);
+}
+
 /** The server's settings decide the resolution of images. */
 function asksForDetail(input: ResponsesRequest["input"]): boolean {
-  const items = typeof input === "string" ? [] : input;
-  return items.some((item) => {
+  return itemsOf(input).some((item) => {
     const content = "content" in item ? item.content : "output" in item ? item.output : undefined;
     return (
       Array.isArray(content) &&

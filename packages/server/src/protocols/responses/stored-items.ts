@@ -18,11 +18,11 @@ const plainId = /^[\w-]{1,64}$/;
 
 /** The items of an input. An item keeps its id unless one of `others` has the same. */
 export function toStoredItems(
-  input: ResponsesInput,
+  input: ResponsesInput | undefined,
   { newId, others = [] }: { newId: () => string; others?: readonly StoredItem[] },
 ): StoredItem[] {
   const items: readonly ResponsesInputItem[] =
-    typeof input === "string" ? [{ role: "user", content: input }] : input;
+    typeof input === "string" ? [{ role: "user", content: input }] : (input ?? []);
   const taken = new Set(others.map(({ id }) => id));
   return items.map((item) => {
     const type = item.type ?? "message";

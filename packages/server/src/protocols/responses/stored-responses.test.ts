@@ -40,6 +40,17 @@ describe("a stored response", () => {
       expect((await openai.responses.retrieve(streamed.id)).output_text).toBe("Sunny.");
     }));
 
+  it("is continued without any input", () =>
+    withClient(async (openai, { log }) => {
+      const { input, ...rest } = request;
+      const first = await openai.responses.create(request);
+      const second = await openai.responses.create({ ...rest, previous_response_id: first.id });
+      expect(log.prompts[1]).toBe(`user: ${input}\nassistant: Sunny.`);
+      await openai.responses.create({ ...rest, input: [], previous_response_id: second.id });
+      expect(log.prompts[2]).toBe(`user: ${input}\nassistant: Sunny.\nassistant: Sunny.`);
+      expect(await allOf(openai.responses.inputItems.list(second.id))).toHaveLength(2);
+    }));
+
   it("is continued with everything that came before, again and again", () =>
     withClient(async (openai, { log }) => {
       const first = await openai.responses.create({ ...request, instructions: "Be brief." });
@@ -217,6 +228,20 @@ describe("a conversation", () => {
       ]);
     }),
   );
+
+  it("is continued without any input, unless it is empty", () =>
+    withClient(async ({ conversations, responses }, { log }) => {
+      const { model } = request;
+      const { id } = await conversations.create({ items: [hello] });
+      await responses.create({ model, conversation: id });
+      expect(log.prompts[0]).toBe("user: Hello!");
+      expect(await allOf(conversations.items.list(id))).toHaveLength(2);
+      const empty = await conversations.create();
+      await expect(responses.create({ model, conversation: empty.id })).rejects.toMatchObject({
+        status: 400,
+        param: "input",
+      });
+    }));
 
   it("is another key's secret", async () => {
     await using scripted = await scriptedServer({ script: { pieces }, flags: { apiKey: ["one", "two"] } });

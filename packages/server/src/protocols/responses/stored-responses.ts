@@ -57,7 +57,11 @@ export class StoredResponses {
         : conversation !== undefined
           ? this.#itemsOf(conversation, request)
           : [];
-    const own = typeof input === "string" ? 1 : input.length;
+    const own = typeof input === "string" ? 1 : (input?.length ?? 0);
+    if (items.length + own === 0)
+      throw new WireError("invalid_request", "The conversation has no items yet: send input.", {
+        param: "input",
+      });
     if (items.length + own > messagesMax)
       throw new WireError(
         "invalid_request",

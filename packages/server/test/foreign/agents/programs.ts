@@ -8,14 +8,20 @@ export interface AgentProgram {
   package: string;
   bin: string;
   /** Environment, besides HOME and PATH. `url` is the server's, without /v1. */
-  env: (url: string) => Record<string, string>;
+  env: (url: string, context: number) => Record<string, string>;
   /** Writes settings into the home and the project's folder. */
   configure: (folders: { home: string; project: string; url: string; context: number }) => Promise<void>;
   first: (prompt: string) => string[];
   next: (prompt: string) => string[];
+  /** Whether the prompt is sent over the Agent Client Protocol, because the command line cannot continue a conversation. */
+  speaksAcp?: boolean;
+  /** Whether the server has Ollama's API. */
+  needsOllamaApi?: boolean;
 }
 
 const model = "tiny";
+const clineProvider = "openai-compatible";
+const oss = ["--oss", "--local-provider", "ollama", "-m", model];
 const noSettings = async (): Promise<void> => {};
 
 async function write(file: string, text: string): Promise<void> {
@@ -47,12 +53,33 @@ wire_api = "responses"
   next: (prompt) => ["exec", "--skip-git-repo-check", "-s", "read-only", "resume", "--last", prompt],
 };
 
+/** It asks Ollama's API for the version and the models, and then `/v1/responses`. */
+const codexOss: AgentProgram = {
+  name: "Codex --oss",
+  package: codex.package,
+  bin: codex.bin,
+  env: (url) => ({ CODEX_OSS_BASE_URL: `${url}/v1` }),
+  configure: ({ home, context }) =>
+    write(
+      path.join(home, ".codex/config.toml"),
+      `model_context_window = ${context}
+check_for_update_on_startup = false
+[analytics]
+enabled = false
+`,
+    ),
+  first: (prompt) => ["exec", ...oss, "--skip-git-repo-check", "-s", "read-only", prompt],
+  next: (prompt) => ["exec", ...oss, "--skip-git-repo-check", "-s", "read-only", "resume", "--last", prompt],
+  needsOllamaApi: true,
+};
+
 const claudeCode: AgentProgram = {
   name: "Claude Code",
   package: "@anthropic-ai/claude-code@2.1.332",
   bin: "claude",
-  env: (url) => ({
+  env: (url, context) => ({
     ANTHROPIC_BASE_URL: url,
+    CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(context),
     ANTHROPIC_AUTH_TOKEN: "any text",
     ANTHROPIC_MODEL: model,
     ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
@@ -107,6 +134,37 @@ const qwenCode: AgentProgram = {
   next: (prompt) => ["--auth-type", "openai", "--continue", "-p", prompt],
 };
 
+const cline: AgentProgram = {
+  name: "Cline",
+  package: "cline@3.0.65",
+  bin: "cline",
+  env: () => ({ CLINE_API_KEY: "any text", CLINE_PROVIDER: clineProvider, CLINE_MODEL: model }),
+  configure: async ({ home, url, context }) => {
+    const folder = path.join(home, ".cline/data/settings");
+    const baseUrl = `${url}/v1`;
+    const settings = { provider: clineProvider, apiKey: "any text", model, baseUrl };
+    const saved = { settings, updatedAt: "2026-11-28T00:00:00.000Z", tokenSource: "manual" };
+    await write(
+      path.join(folder, "providers.json"),
+      JSON.stringify({
+        version: 1,
+        lastUsedProvider: clineProvider,
+        modes: {},
+        providers: { [clineProvider]: saved },
+      }),
+    );
+    const provider = { name: "Ingle", baseUrl, defaultModelId: model };
+    const models = { [model]: { id: model, name: model, contextWindow: context } };
+    await write(
+      path.join(folder, "models.json"),
+      JSON.stringify({ version: 1, providers: { [clineProvider]: { provider, models } } }),
+    );
+  },
+  first: () => ["--acp"],
+  next: () => ["--acp"],
+  speaksAcp: true,
+};
+
 const continueCli: AgentProgram = {
   name: "Continue",
   package: "@continuedev/cli@1.5.47",
@@ -126,4 +184,12 @@ models:
   next: (prompt) => ["-p", "--resume", prompt, "--config", "ingle.yaml"],
 };
 
-export const agentPrograms = [codex, claudeCode, openCode, qwenCode, continueCli] as const;
+export const agentPrograms: readonly AgentProgram[] = [
+  codex,
+  codexOss,
+  claudeCode,
+  openCode,
+  qwenCode,
+  cline,
+  continueCli,
+];

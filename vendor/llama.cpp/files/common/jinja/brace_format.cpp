@@ -9,14 +9,14 @@ namespace jinja {
 
 namespace {
 
-field_spec read_spec(const std::string & text) {
+field_spec read_spec(const std::string & text, bool is_input) {
     field_spec spec;
     size_t at = 0;
     if (!text.empty()) {
         const size_t bytes = code_point_at(text, 0).bytes;
         const auto is_align = [&](size_t i) { return i < text.size() && std::string("<>=^").find(text[i]) != std::string::npos; };
         if (is_align(bytes)) {
-            spec.fill  = text.substr(0, bytes);
+            spec.fill  = string(text.substr(0, bytes), is_input);
             spec.align = text[bytes];
             at         = bytes + 1;
         } else if (is_align(0)) {
@@ -31,7 +31,7 @@ field_spec read_spec(const std::string & text) {
     }
     spec.is_alternate = take("#") != 0;
     if (at < text.size() && text[at] == '0' && spec.align == 0) {
-        spec.fill  = "0";
+        spec.fill  = string("0");
         spec.align = '=';
     }
     spec.width    = read_format_number(text, at);
@@ -46,12 +46,13 @@ field_spec read_spec(const std::string & text) {
     return spec;
 }
 
-void put_formatted(text_out & out, const value & val, const std::string & text) {
+// the specification may come from a conversation
+void put_formatted(text_out & out, const value & val, const std::string & text, bool is_input) {
     if (text.empty()) {
         out.put(text_of(val));
         return;
     }
-    field_spec spec = read_spec(text);
+    field_spec spec = read_spec(text, is_input);
     const bool is_float_kind = std::string("eEfFgGn%").find(spec.kind) != std::string::npos && spec.kind != 0;
     if (val->is == kind::real || (is_integral(val) && is_float_kind)) {
         if (val->is == kind::real && spec.kind != 0 && !is_float_kind) {
@@ -166,12 +167,15 @@ private:
             val = of(how == "s" ? text_of(val) : repr_of(val, how == "a"));
         }
         std::string spec = colon < field.size() ? field.substr(colon + 1) : "";
+        bool is_input = format.any_part_is_input();
         if (spec.find('{') != std::string::npos) {
             const size_t begin = spec.find('{');
             const size_t end   = spec.find('}', begin);
-            spec = spec.substr(0, begin) + text_of(value_of(spec.substr(begin + 1, end - begin - 1))).str() + spec.substr(std::min(end, spec.size() - 1) + 1);
+            const string inner = text_of(value_of(spec.substr(begin + 1, end - begin - 1)));
+            is_input = is_input || inner.any_part_is_input();
+            spec     = spec.substr(0, begin) + inner.str() + spec.substr(std::min(end, spec.size() - 1) + 1);
         }
-        put_formatted(out, val, spec);
+        put_formatted(out, val, spec, is_input);
     }
 };
 

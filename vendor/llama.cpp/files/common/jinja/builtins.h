@@ -1,6 +1,7 @@
 // Filters, tests, functions and methods, by name. Those that Jinja 2 has and this engine has not throw an error with their name.
 #pragma once
 
+#include "text.h"
 #include "value.h"
 
 #include <initializer_list>
@@ -66,7 +67,7 @@ struct json_style {
     bool ensure_ascii = false;
     bool sort_keys    = false;
     bool has_indent   = false;
-    std::string indent;
+    string indent;
     string item_separator{", "};
     string key_separator{": "};
 };
@@ -76,7 +77,9 @@ value  tojson(const call_args & args);
 // str.replace(); count < 0 replaces all
 string replaced(const string & text, const string & from, const string & to, int64_t count);
 // str.center() and its like; align is < > or ^
-string padded(const string & text, int64_t width, const std::string & fill, char align);
+string padded(const string & text, int64_t width, const string & fill, char align);
+// str.lower() and its like
+string cased(const string & text, letter_case how);
 // parts of a text, from and to which byte
 struct spans {
     std::vector<std::pair<size_t, size_t>> all;

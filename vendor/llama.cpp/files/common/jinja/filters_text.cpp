@@ -10,36 +10,24 @@ namespace jinja {
 template <letter_case How>
 static value cased_filter(const call_args & args) {
     const bound_args given(args, "filter", {"s"});
-    const string text = given.text(0);
-    text_out out;
-    // a text of parts that was a word before may begin in the middle of one
-    if (How == letter_case::capital && text.parts.size() > 1) {
-        out.put(with_case(text.str(), How), text.any_part_is_input());
-        return of(out.text);
-    }
-    for (const auto & part : text.parts) {
-        out.put(with_case(part.val, How), part.is_input);
-    }
-    return of(out.text);
+    return of(cased(given.text(0), How));
 }
 
 // each word after white space or - ( { [ < begins with a capital
 static value title(const call_args & args) {
     const string text = bound_args(args, "title", {"s"}).text(0);
-    const std::string whole = text.str();
-    work_on(8 * whole.size());
-    std::string out;
+    text_out out;
     bool begins = true;
-    for (size_t at = 0; at < whole.size();) {
-        const code_point point = code_point_at(whole, at);
-        const bool is_split    = is_space(point.value) || (point.value < 0x80 && std::string_view("-({[<").find(whole[at]) != std::string_view::npos);
-        out += with_case(std::string_view(whole).substr(at, point.bytes), begins ? letter_case::upper : letter_case::lower);
-        begins = is_split;
-        at += point.bytes;
+    for (const auto & part : text.parts) {
+        const std::string_view piece = part.val;
+        for (size_t at = 0; at < piece.size();) {
+            const code_point point = code_point_at(piece, at);
+            out.put(with_case(piece.substr(at, point.bytes), begins ? letter_case::upper : letter_case::lower), part.is_input);
+            begins = is_space(point.value) || (point.value < 0x80 && std::string_view("-({[<").find(piece[at]) != std::string_view::npos);
+            at += point.bytes;
+        }
     }
-    string result(out);
-    result.mark_input_based_on(text);
-    return of(result);
+    return of(out.text);
 }
 
 static value trim_filter(const call_args & args) {
@@ -168,7 +156,7 @@ static value truncate(const call_args & args) {
 
 static value center(const call_args & args) {
     const bound_args given(args, "center", {"value", "width"});
-    return of(padded(given.text(0), given.count(1, 80), " ", '^'));
+    return of(padded(given.text(0), given.count(1, 80), string(" "), '^'));
 }
 
 static value format_filter(const call_args & args) {

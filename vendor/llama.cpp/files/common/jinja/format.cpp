@@ -116,18 +116,17 @@ string repr_of(const value & val, bool is_ascii) {
     if (!is_ascii) {
         return out.text;
     }
-    const std::string whole = out.text.str();
-    std::string plain;
-    for (size_t at = 0; at < whole.size();) {
-        const code_point point = code_point_at(whole, at);
-        char escape[16];
-        std::snprintf(escape, sizeof(escape), point.value < 0x100 ? "\\x%02x" : point.value < 0x10000 ? "\\u%04x" : "\\U%08x", static_cast<unsigned>(point.value));
-        plain += point.value < 0x80 ? std::string(1, whole[at]) : escape;
-        at += point.bytes;
+    text_out plain;
+    for (const auto & part : out.text.parts) {
+        for (size_t at = 0; at < part.val.size();) {
+            const code_point point = code_point_at(part.val, at);
+            char escape[16];
+            std::snprintf(escape, sizeof(escape), point.value < 0x100 ? "\\x%02x" : point.value < 0x10000 ? "\\u%04x" : "\\U%08x", static_cast<unsigned>(point.value));
+            plain.put(point.value < 0x80 ? std::string_view(part.val).substr(at, 1) : std::string_view(escape), part.is_input);
+            at += point.bytes;
+        }
     }
-    string out_text(plain);
-    out_text.mark_input_based_on(out.text);
-    return out_text;
+    return plain.text;
 }
 
 namespace {
@@ -203,7 +202,7 @@ private:
             if (c == '-') {
                 spec.align = '<';
             } else if (c == '0' && spec.align != '<') {
-                spec.fill  = "0";
+                spec.fill  = string("0");
                 spec.align = '=';
             } else if (c == '+' || (c == ' ' && spec.sign != '+')) {
                 spec.sign = c;
@@ -227,7 +226,7 @@ private:
         }
         spec.kind = source[at++];
         if (spec.align == '<') {
-            spec.fill = " ";
+            spec.fill = string(" ");
         }
         put_value(spec, named);
     }
@@ -241,7 +240,7 @@ private:
         const value arg = named ? named : argument();
         if (kind == 's' || kind == 'r' || kind == 'a') {
             const string text = cut_to(kind == 's' ? text_of(arg) : repr_of(arg, kind == 'a'), spec.precision);
-            spec.fill = " ";
+            spec.fill = string(" ");
             put_aligned(out, text, spec, spec.align == '<' ? '<' : '>', 0);
         } else if (kind == 'd' || kind == 'i' || kind == 'u') {
             if (!is_number(arg)) {
@@ -263,8 +262,9 @@ private:
             if (is_integral(arg)) {
                 put_code_point(character, static_cast<uint32_t>(std::clamp<int64_t>(index_of(arg), 0, 0x10FFFF)));
             }
-            spec.fill = " ";
-            put_aligned(out, is_integral(arg) ? string(character) : text_of(arg), spec, spec.align == '<' ? '<' : '>', 0);
+            spec.fill = string(" ");
+            // numbers have no marks, and this one may be that of a bracket
+            put_aligned(out, is_integral(arg) ? string(character, true) : text_of(arg), spec, spec.align == '<' ? '<' : '>', 0);
         } else {
             throw template_error(std::string("unsupported format character '") + kind + "'");
         }

@@ -12,7 +12,7 @@ namespace jinja {
 
 // what stands between % or : and the letter of the conversion
 struct field_spec {
-    std::string fill = " ";
+    string fill{" "};
     char align = 0; // < > ^ =, or 0
     char sign  = '-';
     bool is_alternate = false;

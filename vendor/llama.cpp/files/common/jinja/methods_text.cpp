@@ -16,19 +16,19 @@ static void expect_count(const call_args & args, size_t most) {
     }
 }
 
-template <letter_case How>
-static value cased(const call_args & args) {
-    expect_count(args, 0);
-    const string & text = self_of(args);
+string cased(const string & text, letter_case how) {
     text_out out;
-    if (How == letter_case::upper || How == letter_case::lower || text.parts.size() == 1) {
-        for (const auto & part : text.parts) {
-            out.put(with_case(part.val, How), part.is_input);
-        }
-        return of(out.text);
+    bool begins = true;
+    for (const auto & part : text.parts) {
+        out.put(with_case(part.val, how, begins), part.is_input);
     }
-    out.put(with_case(text.str(), How), text.any_part_is_input());
-    return of(out.text);
+    return out.text;
+}
+
+template <letter_case How>
+static value cased_text(const call_args & args) {
+    expect_count(args, 0);
+    return of(cased(self_of(args), How));
 }
 
 template <bool Left, bool Right>
@@ -45,8 +45,8 @@ static value stripped_text(const call_args & args) {
     return of(text.substr(kept.begin, kept.end));
 }
 
-string padded(const string & text, int64_t width, const std::string & fill, char align) {
-    if (count_points(fill) != 1) {
+string padded(const string & text, int64_t width, const string & fill, char align) {
+    if (count_points(fill.str()) != 1) {
         throw template_error("The fill character must be exactly one character long");
     }
     const int64_t length = static_cast<int64_t>(count_points(text.str()));
@@ -68,7 +68,7 @@ string padded(const string & text, int64_t width, const std::string & fill, char
 template <char Align>
 static value padded_text(const call_args & args) {
     const bound_args given(args, "just", {"self", "width", "fillchar"}, 2);
-    return of(padded(self_of(args), given.count(1, 0), given.at(2) ? given.only_text(2).str() : " ", Align));
+    return of(padded(self_of(args), given.count(1, 0), given.at(2) ? given.only_text(2) : string(" "), Align));
 }
 
 static value zfill(const call_args & args) {
@@ -76,7 +76,7 @@ static value zfill(const call_args & args) {
     const string & text    = self_of(args);
     const std::string whole = text.str();
     const size_t sign      = !whole.empty() && (whole[0] == '-' || whole[0] == '+') ? 1 : 0;
-    const string number    = padded(text.substr(sign), given.count(1, 0) - static_cast<int64_t>(sign), "0", '>');
+    const string number    = padded(text.substr(sign), given.count(1, 0) - static_cast<int64_t>(sign), string("0"), '>');
     text_out out;
     out.put(text.substr(0, sign)).put(number);
     return of(out.text);
@@ -154,7 +154,7 @@ static value casefold(const call_args & args) {
     const string sharp("\xC3\x9F");
     call_args lower(args.ctx);
     lower.pos.push_back(of(replaced(self_of(args), sharp, string("ss"), -1)));
-    return cased<letter_case::lower>(lower);
+    return cased_text<letter_case::lower>(lower);
 }
 
 static bool is_alphanumeric(uint32_t point) { return is_letter(point) || is_digit(point); }
@@ -168,7 +168,7 @@ static value none_are_other(const call_args & args) {
 
 const builtin_table & text_methods() {
     static const builtin_table table = {
-        {"capitalize", cased<letter_case::capital>},
+        {"capitalize", cased_text<letter_case::capital>},
         {"casefold", casefold},
         {"center", padded_text<'^'>},
         {"expandtabs", expandtabs},
@@ -185,14 +185,14 @@ const builtin_table & text_methods() {
         {"istitle", istitle},
         {"isupper", [](const call_args & args) { return of(all_upper(self_of(args).str())); }},
         {"ljust", padded_text<'<'>},
-        {"lower", cased<letter_case::lower>},
+        {"lower", cased_text<letter_case::lower>},
         {"lstrip", stripped_text<true, false>},
         {"rjust", padded_text<'>'>},
         {"rstrip", stripped_text<false, true>},
         {"strip", stripped_text<true, true>},
-        {"swapcase", cased<letter_case::swap>},
-        {"title", cased<letter_case::title>},
-        {"upper", cased<letter_case::upper>},
+        {"swapcase", cased_text<letter_case::swap>},
+        {"title", cased_text<letter_case::title>},
+        {"upper", cased_text<letter_case::upper>},
         {"zfill", zfill},
     };
     return table;

@@ -237,7 +237,7 @@ value tojson(const call_args & args) {
     style.sort_keys    = given.flag(4, false);
     style.has_indent   = given.at(2) && given.at(2)->is != kind::none;
     if (style.has_indent) {
-        style.indent         = given.at(2)->is == kind::text ? given.text(2).str() : work_spaces(index_of(given.at(2)));
+        style.indent         = given.at(2)->is == kind::text ? given.text(2) : string(work_spaces(index_of(given.at(2))));
         style.item_separator = string(",");
     }
     if (given.at(3) && given.at(3)->is != kind::none) {

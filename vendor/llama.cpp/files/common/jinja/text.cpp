@@ -127,10 +127,14 @@ static void put_upper(std::string & out, uint32_t point, bool is_title) {
 }
 
 std::string with_case(std::string_view text, letter_case how) {
+    bool begins = true;
+    return with_case(text, how, begins);
+}
+
+std::string with_case(std::string_view text, letter_case how, bool & begins) {
     work_on(8 * text.size());
     std::string out;
     out.reserve(text.size());
-    bool begins = true; // a word, or the text
     for (size_t at = 0; at < text.size();) {
         const code_point point = code_point_at(text, at);
         const uint32_t   value = point.value;

@@ -32,6 +32,8 @@ bool is_printable(uint32_t point);
 
 enum class letter_case { lower, upper, title, capital, swap };
 std::string with_case(std::string_view text, letter_case how);
+// of a piece of a text; tells, and is told, whether a word begins with it, or the text
+std::string with_case(std::string_view text, letter_case how, bool & begins);
 
 // str.islower() and str.isupper(): some letter has the case, and none the other
 bool all_lower(std::string_view text);
