@@ -141,6 +141,8 @@ const bounded = {
   properties: {
     code: { type: "string", pattern: "^[A-Z]{3}-[0-9]{4}$", description: "An order" },
     amount: { type: "integer", maximum: 9_007_199_254_740_991 },
+    // A long integer keeps its digits, as in calls.
+    weight: { type: "integer", maximum: 100_000_000_000_000_000_000 },
   },
   required: ["code"],
 };
@@ -162,6 +164,7 @@ it.each([
   const prompt = await model.promptText({ messages: [{ role: "user", content: "Hi" }], tools });
   expect(prompt).toContain("^[A-Z]{3}-[0-9]{4}$");
   expect(prompt).toContain("9007199254740991");
+  expect(prompt).toContain("100000000000000000000");
 });
 
 /** Processor time, so a busy machine does not count; several times what it took. */
