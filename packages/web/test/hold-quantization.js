@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 const tensorsReported = 3;
 const pollMs = 20;
 const send = process.send?.bind(process);
-const isQuantizing = process.argv[1]?.endsWith("native-child.js") === true;
+const isQuantizing = process.argv.some((argument) => argument.endsWith("native-child.js"));
 
 if (send !== undefined && isQuantizing) {
   let reported = 0;
