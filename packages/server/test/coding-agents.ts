@@ -125,7 +125,7 @@ export interface CodingAgent {
 const ignoredOfClaudeCode =
   "diagnostics, context_management, system (x-anthropic-billing-header), tools (tool_search_tool_regex_20251119), tools (web_search_20250305), tools (advisor_20260301)";
 const ignoredOfCodex =
-  "client_metadata, service_tier, tools (local_shell), tools (web_search), tools (image_generation), tools (tool_search), tools (mcp), text.verbosity, include (reasoning.encrypted_content)";
+  "client_metadata, service_tier, tools (local_shell), tools (web_search), tools (image_generation), tools (tool_search), tools (mcp), text.verbosity, reasoning.context, include (reasoning.encrypted_content)";
 
 export const codingAgents: Record<string, CodingAgent> = {
   "Claude Code": {

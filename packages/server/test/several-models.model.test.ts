@@ -115,5 +115,5 @@ describe("several models on one server", () => {
     await server.registry.unload("one");
     await server.registry.unload("two");
     expect(server.registry.memoryUsed()).toEqual({});
-  });
+  }, 120_000); // 28 loads
 });

@@ -39,11 +39,11 @@ it("takes three clicks from an empty machine to a reply", async () => {
   await page.getByRole("button", { name: "Start chatting" }).click();
   await page.keyboard.type("What is the capital of France?"); // the composer already has the focus
   await chat.send.click();
-  await chat.begun(0);
+  await chat.begun(0, { timeout: 45_000 }); // the model is loaded first
   expect(await page.evaluate(() => Reflect.get(globalThis, "clicks"))).toBe(3);
   expect(await chat.wholeReply(0)).not.toBe("");
   expect(opened.problems).toEqual([]);
-});
+}, 90_000);
 
 it("reports that the hub is unreachable, and searches again on request", async () => {
   await using hub = await recommendingHub();
