@@ -1,24 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { prepareForTemplate } from "./chat-preparation.ts";
 import { checkGenerationRequest } from "./generation-request.ts";
-
-const template = {
-  writesTools: true,
-  writesToolCalls: true,
-  writesLaterSystem: true,
-  refusesUserAfterUser: false,
-  refusesAssistantAfterAssistant: false,
-  refusesUserAfterResult: false,
-  isLfm2: false,
-  writesNullTypes: true,
-  holdsFormOrCalls: true,
-  arguments: { syntax: "json", end: "", readsJson: false },
-} as const;
+import { scriptedTemplate } from "./testing/scripted-model.ts";
 
 function prepare(more: object, skills: object = {}): ReturnType<typeof prepareForTemplate> {
   const request = checkGenerationRequest({ messages: [{ role: "user", content: "Hi" }], ...more });
   if (request.messages === undefined) throw new Error("no chat");
-  return prepareForTemplate(request, { ...template, ...skills });
+  return prepareForTemplate(request, { ...scriptedTemplate, ...skills });
 }
 
 const lost = { type: "object", properties: { place: { $ref: "#/$defs/place" } } };

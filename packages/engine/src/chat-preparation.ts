@@ -74,12 +74,12 @@ function withTools(
   const mustCall = tools.length > 0 && request.toolChoice !== "auto";
   const form = mustCall ? "" : contentRules(request.responseFormat);
   const knowsTools = template.writesTools && (form === "" || template.holdsFormOrCalls);
-  const held =
-    knowsTools && !template.isLfm2 && !mustCall
-      ? toolRules(tools, template.arguments)
-      : unheldTools(tools, !mustCall || template.isLfm2);
+  const mayHold = tools.length > 0 && knowsTools && !template.isLfm2 && !mustCall;
+  const held = mayHold
+    ? toolRules(tools, template.arguments)
+    : unheldTools(tools, !mustCall || template.isLfm2);
   // What a template's own syntax cannot hold to its schema, ours can.
-  const isUnheld = knowsTools && !mustCall && !held.isHeld && tools.some(({ strict = false }) => strict);
+  const isUnheld = mayHold && !held.isHeld;
   const isOurSyntax = tools.length > 0 && (!knowsTools || isUnheld) && !template.isLfm2;
   const writesCalls = template.writesToolCalls && (!isOurSyntax || !template.writesTools);
   const lfm2 =

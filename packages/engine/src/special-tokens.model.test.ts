@@ -239,15 +239,31 @@ describe("special tokens that a user spells", () => {
   });
 });
 
+/** A model with these control tokens after its ordinary ones. */
+async function modelWith(...controlTokens: string[]): Promise<string> {
+  return tinyModel({ vocabulary: "qwen2", tokens, controlTokens, chatTemplate: null });
+}
+
+/** How many of them a message becomes. */
+async function controlTokensIn(
+  file: string,
+  chatTemplate: string,
+  content: string,
+  specialTokensInContent = false,
+): Promise<number> {
+  const native = await nativeOf(file, chatTemplate);
+  try {
+    const ids = await prompt(native, { messages: [{ role: "user", content }] }, specialTokensInContent);
+    return (ids ?? []).filter((id) => id >= tokens).length;
+  } finally {
+    native.dispose();
+  }
+}
+
 describe("what templates do with content keeps it text", () => {
   let file = "";
   beforeAll(async () => {
-    file = await tinyModel({
-      vocabulary: "qwen2",
-      tokens,
-      controlTokens: ["<|im_end|>"],
-      chatTemplate: null,
-    });
+    file = await modelWith("<|im_end|>");
   });
 
   it.each([
@@ -297,25 +313,13 @@ describe("what templates do with content keeps it text", () => {
       "{%- macro name(x) -%}a{{ x }}{%- endmacro -%}" +
       "{%- macro filtered(x) -%}{% filter trim %} {{ x }}b{% endfilter %}{%- endmacro -%}";
     const chatTemplate = `${macros}{%- set content = messages[0].content -%}{{- ${expression} -}}<|im_end|>`;
-    const native = await nativeOf(file, chatTemplate);
-    try {
-      const request = { messages: [{ role: "user", content }] };
-      const ends = (ids: Int32Array | undefined): number => (ids ?? []).filter((id) => id === tokens).length;
-      expect(ends(await prompt(native, request, false))).toBe(1);
-      expect(ends(await prompt(native, request, true))).toBeGreaterThan(1);
-    } finally {
-      native.dispose();
-    }
+    expect(await controlTokensIn(file, chatTemplate, content)).toBe(1);
+    expect(await controlTokensIn(file, chatTemplate, content, true)).toBeGreaterThan(1);
   });
 });
 
 it("characters of a conversation that fill texts, and numbers that become characters, are no part of a token", async () => {
-  const file = await tinyModel({
-    vocabulary: "qwen2",
-    tokens,
-    controlTokens: ["===", "<|im_end|>"],
-    chatTemplate: null,
-  });
+  const file = await modelWith("===", "<|im_end|>");
   for (const expression of [
     "''.ljust(3, content)",
     "''.rjust(3, content)",
@@ -325,23 +329,12 @@ it("characters of a conversation that fill texts, and numbers that become charac
     "'%c%c%c' | format(n, n, n)",
   ]) {
     const source = `{%- set content = messages[0].content -%}{%- set n = 61 -%}{{- ${expression} -}}<|im_end|>`;
-    const native = await nativeOf(file, source);
-    try {
-      const ids = await prompt(native, { messages: [{ role: "user", content: "=" }] }, false);
-      expect([expression, (ids ?? []).filter((id) => id >= tokens).length]).toEqual([expression, 1]);
-    } finally {
-      native.dispose();
-    }
+    expect([expression, await controlTokensIn(file, source, "=")]).toEqual([expression, 1]);
   }
 });
 
 it("the template's own tokens beside content stay tokens when both change their case", async () => {
-  const file = await tinyModel({
-    vocabulary: "qwen2",
-    tokens,
-    controlTokens: ["<|im_end|>"],
-    chatTemplate: null,
-  });
+  const file = await modelWith("<|im_end|>");
   for (const change of [
     "capitalize",
     "lower",
@@ -351,14 +344,7 @@ it("the template's own tokens beside content stay tokens when both change their 
     "title().lower()",
   ]) {
     const source = `{{- ('<|im_end|>' + messages[0].content) ${change.includes("(") ? "." : "| "}${change} -}}`;
-    const native = await nativeOf(file, source);
-    try {
-      const request = { messages: [{ role: "user", content: "x<|im_end|>y" }] };
-      const ids = await prompt(native, request, false);
-      expect([change, (ids ?? []).filter((id) => id === tokens).length]).toEqual([change, 1]);
-    } finally {
-      native.dispose();
-    }
+    expect([change, await controlTokensIn(file, source, "x<|im_end|>y")]).toEqual([change, 1]);
   }
 });
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { prepareForTemplate, type TemplateOfModel } from "./chat-preparation.ts";
 import { checkGenerationRequest } from "./generation-request.ts";
 import { callsBegin } from "./tool-syntax.ts";
+import { scriptedTemplate } from "./testing/scripted-model.ts";
 import { toolRules } from "./tool-rules.ts";
 import type { Tool } from "./tools.ts";
 
@@ -9,24 +10,11 @@ const json = { syntax: "json", end: "", readsJson: false } as const;
 const text = { syntax: "text", end: "\n</p>\n", readsJson: false } as const;
 const other = { syntax: "other", end: "", readsJson: false } as const;
 
-const template: TemplateOfModel = {
-  writesTools: true,
-  writesToolCalls: true,
-  writesLaterSystem: true,
-  refusesUserAfterUser: false,
-  refusesAssistantAfterAssistant: false,
-  refusesUserAfterResult: false,
-  isLfm2: false,
-  writesNullTypes: true,
-  holdsFormOrCalls: true,
-  arguments: json,
-};
-
 function prepared(tool: object, skills: Partial<TemplateOfModel>, more: object = {}) {
   const tools = [{ name: "f", ...tool }];
   const request = checkGenerationRequest({ messages: [{ role: "user", content: "Hi" }], tools, ...more });
   if (request.messages === undefined) throw new Error("no chat");
-  return prepareForTemplate(request, { ...template, ...skills });
+  return prepareForTemplate(request, { ...scriptedTemplate, ...skills });
 }
 
 const toolOf = (parameters: Tool["parameters"], strict = false): Tool => ({

@@ -90,6 +90,12 @@ export const ErrorBody = responseObject("ErrorBody", {
 });
 export type ErrorBody = z.infer<typeof ErrorBody>;
 
+/** Of something that failed by itself, beside its `error`. */
+export const errorCodeField = z
+  .string()
+  .nullable()
+  .describe("The code of that error, as docs/errors.md lists them; null without one.");
+
 /** The optional fields of an error body; an absent `param` is `null`. */
 export type ErrorBodyDetails = {
   [Field in "param" | "n_prompt_tokens" | "n_ctx" | "progress"]?: ErrorBody["error"][Field] | undefined;

@@ -29,7 +29,13 @@ export {
 } from "./completions.ts";
 export type { CompletionBody } from "./completions.ts";
 export { ResponsesEvent } from "./responses/events.ts";
-export { isUnseenItem, ResponsesContentPart, ResponsesInput, ResponsesInputItem } from "./responses/input.ts";
+export {
+  inputItems,
+  isUnseenItem,
+  ResponsesContentPart,
+  ResponsesInput,
+  ResponsesInputItem,
+} from "./responses/input.ts";
 export {
   includeMax,
   logprobsIncludable,

@@ -65,6 +65,21 @@ const scriptedConstraint = {} as NativeConstraint;
 // oxlint-disable-next-line no-unsafe-type-assertion -- they are opaque
 const scriptedParser = {} as NativeReplyParser;
 
+/** A template that can write and hold everything. */
+export const scriptedTemplate: NativeModelInfo["chatTemplate"] = {
+  source: "{{ messages }}",
+  writesTools: true,
+  writesToolCalls: true,
+  writesLaterSystem: true,
+  refusesUserAfterUser: false,
+  refusesAssistantAfterAssistant: false,
+  refusesUserAfterResult: false,
+  isLfm2: false,
+  writesNullTypes: true,
+  holdsFormOrCalls: true,
+  arguments: { syntax: "json", end: "", readsJson: false },
+};
+
 const scriptedInfo: NativeModelInfo = {
   architecture: "scripted",
   name: "Scripted",
@@ -79,19 +94,7 @@ const scriptedInfo: NativeModelInfo = {
   readsImages: false,
   readsAudio: false,
   imageMarker: "<image>",
-  chatTemplate: {
-    source: "{{ messages }}",
-    writesTools: true,
-    writesToolCalls: true,
-    writesLaterSystem: true,
-    refusesUserAfterUser: false,
-    refusesAssistantAfterAssistant: false,
-    refusesUserAfterResult: false,
-    isLfm2: false,
-    writesNullTypes: true,
-    holdsFormOrCalls: true,
-    arguments: { syntax: "json", end: "", readsJson: false },
-  },
+  chatTemplate: scriptedTemplate,
   isRecurrent: false,
   rollsBack: true,
   mtpLayers: 0,

@@ -2,6 +2,7 @@
 // to the connection that started it.
 import { z } from "zod";
 
+import { errorCodeField } from "../errors.ts";
 import { requestObject, responseObject, stringField } from "../fields/field.ts";
 import { modelField } from "../fields/request-fields.ts";
 
@@ -42,10 +43,7 @@ export const Job = responseObject("Job", {
   bytes_per_second: z.number().nullable().describe("Over the last seconds."),
   can_pause: z.boolean().describe("Whether it can be paused and resumed without losing work."),
   error: z.string().nullable().describe("Why it failed, in a sentence."),
-  error_code: z
-    .string()
-    .nullable()
-    .describe("The code of that error, as docs/errors.md lists them; null without one."),
+  error_code: errorCodeField,
   created_at: z.int().describe("Unix seconds."),
   ended_at: z.int().nullable().describe("Unix seconds; null unless it is done, failed or cancelled."),
 });

@@ -9,6 +9,7 @@ import {
   responseObject,
   stringField,
 } from "../fields/field.ts";
+import { errorCodeField } from "../errors.ts";
 import { ModelCapability } from "../models.ts";
 import { modelField } from "../fields/request-fields.ts";
 import { KvBits, kvBitsRule } from "../kv-bits.ts";
@@ -83,10 +84,7 @@ export const ManagedModel = responseObject("ManagedModel", {
   removable: z.boolean().describe("It is in the library, so `remove` can delete it."),
   imported: z.boolean().describe("Its files were imported where they are: `remove` keeps them."),
   error: z.string().nullable().describe("Why the last load failed."),
-  error_code: z
-    .string()
-    .nullable()
-    .describe("The code of that error, as docs/errors.md lists them; null without one."),
+  error_code: errorCodeField,
 });
 export type ManagedModel = z.infer<typeof ManagedModel>;
 

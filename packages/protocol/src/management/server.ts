@@ -2,6 +2,7 @@
 // started reports its state here and cannot be stopped by a page.
 import { z } from "zod";
 
+import { errorCodeField } from "../errors.ts";
 import { flag, integerField, requestObject, responseObject, stringField } from "../fields/field.ts";
 import { modelField } from "../fields/request-fields.ts";
 
@@ -59,10 +60,7 @@ export const ServerControl = responseObject("ServerControl", {
   needs_key: z.boolean(),
   open_requests: z.int().describe("Requests that stopping waits for."),
   error: z.string().nullable().describe("Why it did not start."),
-  error_code: z
-    .string()
-    .nullable()
-    .describe("The code of that error, as docs/errors.md lists them; null without one."),
+  error_code: errorCodeField,
   settings: ServerSettings,
 });
 export type ServerControl = z.infer<typeof ServerControl>;

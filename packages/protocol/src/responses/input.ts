@@ -207,6 +207,11 @@ export const ResponsesInput = boundedParts(
 );
 export type ResponsesInput = z.infer<typeof ResponsesInput>;
 
+/** The items of an input: a text is a message of the user. */
+export function inputItems(input: ResponsesInput = []): readonly ResponsesInputItem[] {
+  return typeof input === "string" ? [{ role: "user", content: input }] : input;
+}
+
 /** Up to `max` items to add to a conversation in one request. */
 export function itemsOf(max: number) {
   const rule = `items must be an array of at most ${max} items`;

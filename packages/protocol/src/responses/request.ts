@@ -16,7 +16,7 @@ import {
 import { refineSampling, samplingFields } from "../fields/sampling.ts";
 import { arrayOf, hasEntriesAtMost, sizePrecheck } from "../fields/size-precheck.ts";
 import { effortField, templateFields } from "../fields/template-fields.ts";
-import { ResponsesInput } from "./input.ts";
+import { inputItems, ResponsesInput } from "./input.ts";
 import { refineResponsesTools, responsesToolFields } from "./tools.ts";
 
 /** Maximum number of pairs in `metadata`, and the maximum length of a name and of a value in characters, as in OpenAI's API. */
@@ -156,9 +156,8 @@ function refineInput(
   request: StoredFields & { input?: ResponsesInput | undefined },
   context: z.RefinementCtx,
 ): void {
-  const { input } = request;
   if (request.previous_response_id !== undefined || request.conversation !== undefined) return;
-  if (input === undefined || (typeof input !== "string" && input.length === 0))
+  if (inputItems(request.input).length === 0)
     refuseField(
       context,
       "input",

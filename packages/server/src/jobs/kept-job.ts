@@ -6,9 +6,8 @@
 //     │            └─┴─▶ cancelled    │
 //     └──────────────── resume ───────┘   (downloads)
 import type { Job, JobKind, JobRequest } from "@ingle/protocol";
-import { toWireError } from "../http/to-wire-error.ts";
 import { ChangeSignal } from "../change-signal.ts";
-import { sentenceOf } from "../models/managed-model.ts";
+import { failureOf, noFailure, type Failure } from "../models/managed-model.ts";
 import { toUnixSeconds } from "../unix-seconds.ts";
 import { TransferRate } from "./transfer-rate.ts";
 
@@ -30,8 +29,6 @@ export interface KeptJobOptions {
   now: () => number;
 }
 
-const noFailure = { error: null, error_code: null };
-
 export class KeptJob {
   readonly id: string;
   readonly request: JobRequest;
@@ -43,7 +40,7 @@ export class KeptJob {
   #status: Job["status"] = "waiting";
   #model: string;
   #progress: JobProgress | undefined;
-  #failure: Pick<Job, "error" | "error_code"> = noFailure;
+  #failure: Failure = noFailure;
   #endedAt: Date | null = null;
 
   constructor({ id, request, wallClock, now }: KeptJobOptions) {
@@ -111,7 +108,7 @@ export class KeptJob {
   }
 
   fail(error: unknown): void {
-    this.#failure = { error: sentenceOf(error), error_code: toWireError(error).code };
+    this.#failure = failureOf(error);
     this.#move("failed");
   }
 

@@ -38,8 +38,7 @@ export function toManagedModel(slot: ModelSlot): ManagedModel {
     last_used_at: lastUsedAt === null ? null : toUnixSeconds(lastUsedAt),
     removable: listed?.isRemovable ?? false,
     imported: listed?.isImported ?? false,
-    error: state.kind === "failed" ? sentenceOf(state.error) : null,
-    error_code: state.kind === "failed" ? toWireError(state.error).code : null,
+    ...(state.kind === "failed" ? failureOf(state.error) : noFailure),
   };
 }
 
@@ -51,7 +50,16 @@ export function modelMemory(registry: ModelRegistry): ModelMemory {
   };
 }
 
+/** Why a model or a job failed. */
+export type Failure = Pick<ManagedModel, "error" | "error_code">;
+
+export const noFailure: Failure = { error: null, error_code: null };
+
 /** The message of a known error. Unexpected errors stay in the log: they may hold paths or secrets. */
-export function sentenceOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? error.message : "The server's log has the reason.";
+export function failureOf(error: unknown): Failure {
+  const isKnown = error instanceof Error && "code" in error;
+  return {
+    error: isKnown ? error.message : "The server's log has the reason.",
+    error_code: toWireError(error).code,
+  };
 }

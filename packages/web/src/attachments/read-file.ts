@@ -43,8 +43,10 @@ export type ReadFile =
 export async function readFile(file: File, { readsImages }: { readsImages: boolean }): Promise<ReadFile> {
   if (file.size === 0) return { problem: "empty" };
   if (imageTypes.includes(file.type)) return readImage(file, readsImages);
-  if (file.type === "application/pdf" || /\.pdf$/i.test(file.name)) return readPdf(file);
-  if (file.type === docxType || /\.docx$/i.test(file.name)) return readDocx(file);
+  if (file.type === "application/pdf" || /\.pdf$/i.test(file.name))
+    return readDocument(file, pdfText, "pdfWithoutText");
+  if (file.type === docxType || /\.docx$/i.test(file.name))
+    return readDocument(file, docxText, "withoutText");
   if (file.size > textBytesMax) return { problem: "tooLarge" };
   const text = decodeText(await file.arrayBuffer());
   return text === undefined ? { problem: "notText" } : textAttachment(file, text);
@@ -87,20 +89,23 @@ function readImage(file: File, readsImages: boolean): ReadFile {
   return { attachment: { kind: "image", id: newId(), name, type, bytes: size }, image: file, problem: null };
 }
 
-async function readPdf(file: File): Promise<ReadFile> {
-  if (file.size > documentBytesMax) return { problem: "tooLarge" };
-  const { pdfText } = await import("./pdf-text.ts");
-  const text = await pdfText(await file.arrayBuffer());
-  if (text === undefined) return { problem: "unreadable" };
-  return text.trim() === "" ? { problem: "pdfWithoutText" } : textAttachment(file, text);
+async function pdfText(bytes: ArrayBuffer): Promise<string | undefined> {
+  return (await import("./pdf-text.ts")).pdfText(bytes);
 }
 
-async function readDocx(file: File): Promise<ReadFile> {
+async function docxText(bytes: ArrayBuffer): Promise<string | undefined> {
+  return (await import("./docx-text.ts")).docxText(bytes);
+}
+
+async function readDocument(
+  file: File,
+  textOf: (bytes: ArrayBuffer) => Promise<string | undefined>,
+  withoutText: FileProblem,
+): Promise<ReadFile> {
   if (file.size > documentBytesMax) return { problem: "tooLarge" };
-  const { docxText } = await import("./docx-text.ts");
-  const text = await docxText(await file.arrayBuffer());
+  const text = await textOf(await file.arrayBuffer());
   if (text === undefined) return { problem: "unreadable" };
-  return text === "" ? { problem: "withoutText" } : textAttachment(file, text);
+  return text.trim() === "" ? { problem: withoutText } : textAttachment(file, text);
 }
 
 function textAttachment({ name, size }: File, text: string): ReadFile {

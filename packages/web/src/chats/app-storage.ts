@@ -75,17 +75,11 @@ export class AppStorage implements ChatStorage {
     messages: readonly Message[] = [],
     files: readonly StoredFile[] = [],
   ): Promise<void> {
-    await this.#put("always", conversation, { messages, files });
+    await this.addConversations([{ conversation, messages, files }]);
   }
 
   async addConversations(whole: readonly WholeConversation[]): Promise<void> {
-    const changes: ChatChange[] = [];
-    for (const { conversation, messages, files } of whole) {
-      changes.push(putOf("conversation", conversation, "always"));
-      for (const put of await contentOf("always", { conversationId: conversation.id, messages, files }))
-        changes.push(put);
-    }
-    await this.#change(changes);
+    await this.#put("always", whole);
   }
 
   /** Adds what is not there yet, such as a chat that was in a browser. */
@@ -94,7 +88,7 @@ export class AppStorage implements ChatStorage {
     messages: readonly Message[],
     files: readonly StoredFile[],
   ): Promise<void> {
-    await this.#put("absent", conversation, { messages, files });
+    await this.#put("absent", [{ conversation, messages, files }]);
   }
 
   async adoptFolder(folder: Folder): Promise<void> {
@@ -162,13 +156,14 @@ export class AppStorage implements ChatStorage {
     await this.#change([removalOf("preset", id)]);
   }
 
-  async #put(
-    when: Put["when"],
-    conversation: Conversation,
-    { messages, files }: { messages: readonly Message[]; files: readonly StoredFile[] },
-  ): Promise<void> {
-    const content = await contentOf(when, { conversationId: conversation.id, messages, files });
-    await this.#change([putOf("conversation", conversation, when), ...content]);
+  async #put(when: Put["when"], whole: readonly WholeConversation[]): Promise<void> {
+    const changes: ChatChange[] = [];
+    for (const { conversation, messages, files } of whole) {
+      changes.push(putOf("conversation", conversation, when));
+      for (const put of await contentOf(when, { conversationId: conversation.id, messages, files }))
+        changes.push(put);
+    }
+    await this.#change(changes);
   }
 
   /** Sends changes, those that do not fit into one request in several. */

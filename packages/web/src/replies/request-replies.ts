@@ -228,7 +228,10 @@ async function run(
           mayCall: steps.length < rounds,
           images,
         });
-      if (settings.rolling === true) leftOut = await rolledCut(path, bodyOf, begun.controller.signal);
+      if (settings.rolling === true) {
+        const { maxTokens } = settings;
+        leftOut = await rolledCut({ path, model, maxTokens, bodyOf, signal: begun.controller.signal });
+      }
       const body = bodyOf(path.slice(leftOut));
       isContinued = false;
       return body;
@@ -247,22 +250,25 @@ async function run(
   for (const message of written.messages) announceEnd(message);
 }
 
+interface RolledCutOptions {
+  path: readonly Message[];
+  model: string;
+  maxTokens: number | null;
+  bodyOf: (sent: readonly Message[]) => StreamedChatBody;
+  signal: AbortSignal;
+}
+
 /** How many of the first messages of a path to leave out of its request, so that it fits the context. */
-async function rolledCut(
-  path: readonly Message[],
-  bodyOf: (sent: readonly Message[]) => StreamedChatBody,
-  signal: AbortSignal,
-): Promise<number> {
+async function rolledCut({ path, model, maxTokens, bodyOf, signal }: RolledCutOptions): Promise<number> {
   const count = async (sent: readonly Message[]) => {
-    const { model, messages, tools, reasoning_effort, continue_final_message } = bodyOf(sent);
+    const { messages, tools, reasoning_effort, continue_final_message } = bodyOf(sent);
     const body = { model, messages, tools, reasoning_effort, continue_final_message };
     return (await client.tokenize(body, { signal })).count;
   };
-  const { model, max_tokens: maxTokens = null } = bodyOf(path);
   try {
     // Counting loads the model, after which its context is known.
-    if (modelOf(model ?? "")?.status !== "loaded") await count(path.slice(-1));
-    const contextLength = (await client.models.retrieve(model ?? "", { signal })).context_length ?? null;
+    if (modelOf(model)?.status !== "loaded") await count(path.slice(-1));
+    const contextLength = (await client.models.retrieve(model, { signal })).context_length ?? null;
     return contextLength === null ? 0 : await leftOutOf({ path, count, contextLength, maxTokens });
   } catch (error) {
     // The request itself will fail with the same reason, or shows that the server counts nothing.

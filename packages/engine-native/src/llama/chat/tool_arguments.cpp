@@ -4,6 +4,8 @@
 #include "llama/grammar/gbnf.h"
 #include "tool-rules.h"
 
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "chat.h"
@@ -62,22 +64,26 @@ std::string grammar_with(const common_chat_templates& templates, tool_rules::rul
     return common_chat_templates_apply(&templates, argument_probe()).grammar;
 }
 
+/// What a parser tells of an argument that is written as it is, if a rule can stand for it and it has one end.
+std::optional<ArgumentSkills> text_skills(const common_chat_templates& templates,
+                                          const std::string& argument) {
+    tool_rules::rule_set rules;
+    rules.rules.emplace("tool-choose-arg-" + argument + "-text", kRule);
+    if (!holds(grammar_with(templates, rules)) || rules.ends.size() != 1 || rules.ends.begin()->empty())
+        return std::nullopt;
+    return ArgumentSkills{
+        .syntax = ArgumentSyntax::text, .end = *rules.ends.begin(), .reads_json = rules.reads_json};
+}
+
 } // namespace
 
 ArgumentSkills argument_skills_of(const common_chat_templates& templates) {
     tool_rules::rule_set whole;
     whole.rules.emplace("tool-choose-schema", kRule);
     if (holds(grammar_with(templates, whole))) return {.syntax = ArgumentSyntax::json};
-    for (const char* name : {"one", "two"}) {
-        tool_rules::rule_set single;
-        single.rules.emplace(std::string("tool-choose-arg-").append(name).append("-text"), kRule);
-        if (!holds(grammar_with(templates, single)) || single.ends.size() != 1) return {};
-        if (single.ends.begin()->empty()) return {};
-        if (name == std::string_view("two"))
-            return {
-                .syntax = ArgumentSyntax::text, .end = *single.ends.begin(), .reads_json = single.reads_json};
-    }
-    return {};
+    if (!text_skills(templates, "one")) return {};
+    // Only the second one may be something else than a string, which JSON could be.
+    return text_skills(templates, "two").value_or(ArgumentSkills{});
 }
 
 ArgumentRules::ArgumentRules(const Chat& chat) : rules_(std::make_unique<tool_rules::rule_set>()) {

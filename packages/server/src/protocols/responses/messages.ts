@@ -2,6 +2,7 @@
 // assistant turn are separate items here, but one message there.
 import type { Message } from "@ingle/engine";
 import {
+  inputItems,
   isUnseenItem,
   type ResponsesContentPart,
   type ResponsesInputItem,
@@ -28,9 +29,7 @@ export function toMessages({
 }: Pick<ResponsesRequest, "instructions" | "input"> & {
   earlier?: readonly ResponsesInputItem[];
 }): UnreadMessage[] {
-  const own: readonly ResponsesInputItem[] =
-    typeof input === "string" ? [{ role: "user", content: input }] : (input ?? []);
-  const messages = messagesOf([...earlier, ...own], earlier.length);
+  const messages = messagesOf([...earlier, ...inputItems(input)], earlier.length);
   if (instructions === "") return messages;
   const [first, ...rest] = messages;
   // Most chat templates accept only one system message.

@@ -1,11 +1,11 @@
 // POST /v1/responses: a reply as a list of items, which later requests may continue. Converts a checked request for the engine.
 import type { GenerationRequest } from "@ingle/engine";
 import {
+  inputItems,
   isUnseenItem,
   logprobsIncludable,
   ResponseObject,
   ResponsesEvent,
-  type ResponsesInputItem,
   ResponsesRequest,
   type ResponsesTextFormat,
   type StoredItem,
@@ -87,7 +87,7 @@ export function toResponsesRequest(body: ResponsesRequest & Partial<ContinuedReq
 export function ignoredParts(body: ResponsesRequest): string[] {
   const { input, tools, text, truncation, reasoning, include = [] } = body;
   const unseen = new Set(
-    itemsOf(input)
+    inputItems(input)
       .filter(isUnseenItem)
       .map(({ type }) => type),
   );
@@ -104,13 +104,9 @@ export function ignoredParts(body: ResponsesRequest): string[] {
   ];
 }
 
-function itemsOf(input: ResponsesRequest["input"]): readonly ResponsesInputItem[] {
-  return typeof input === "string" ? [] : (input ?? []);
-}
-
 /** The server's settings decide the resolution of images. */
 function asksForDetail(input: ResponsesRequest["input"]): boolean {
-  return itemsOf(input).some((item) => {
+  return inputItems(input).some((item) => {
     const content = "content" in item ? item.content : "output" in item ? item.output : undefined;
     return (
       Array.isArray(content) &&

@@ -1,6 +1,6 @@
 // Items in the form in which they are stored and listed: as sent or generated, with ids, and texts as parts.
 import type { ItemList, ItemsQuery, ResponsesInput, ResponsesInputItem, StoredItem } from "@ingle/protocol";
-import { itemsPageDefault } from "@ingle/protocol";
+import { inputItems, itemsPageDefault } from "@ingle/protocol";
 import { WireError } from "../../wire-error.ts";
 
 /** The prefixes of item ids; items of tools that only another service has begin with `item_`. */
@@ -21,10 +21,8 @@ export function toStoredItems(
   input: ResponsesInput | undefined,
   { newId, others = [] }: { newId: () => string; others?: readonly StoredItem[] },
 ): StoredItem[] {
-  const items: readonly ResponsesInputItem[] =
-    typeof input === "string" ? [{ role: "user", content: input }] : (input ?? []);
   const taken = new Set(others.map(({ id }) => id));
-  return items.map((item) => {
+  return inputItems(input).map((item) => {
     const type = item.type ?? "message";
     const given = item["id"];
     const isFree = typeof given === "string" && plainId.test(given) && !taken.has(given);

@@ -1,5 +1,11 @@
 // The responses that /v1/responses keeps between requests: stored ones, and those being generated in the background.
-import { messagesMax, type ResponseObject, type ResponsesRequest, type StoredItem } from "@ingle/protocol";
+import {
+  inputItems,
+  messagesMax,
+  type ResponseObject,
+  type ResponsesRequest,
+  type StoredItem,
+} from "@ingle/protocol";
 import type { FastifyRequest } from "fastify";
 import type { RecordStore } from "../../stored/record-store.ts";
 import { WireError } from "../../wire-error.ts";
@@ -57,7 +63,7 @@ export class StoredResponses {
         : conversation !== undefined
           ? this.#itemsOf(conversation, request)
           : [];
-    const own = typeof input === "string" ? 1 : (input?.length ?? 0);
+    const own = inputItems(input).length;
     if (items.length + own === 0)
       throw new WireError("invalid_request", "The conversation has no items yet: send input.", {
         param: "input",
