@@ -104,7 +104,7 @@ async function waitUntilReady(
 async function isReady(url: string, signal: AbortSignal): Promise<boolean> {
   try {
     const response = await fetch(`${url}/health`, {
-      signal: AbortSignal.any([signal, AbortSignal.timeout(probeLimitMs)]),
+      signal: AbortSignal.timeout(probeLimitMs),
       headers: { connection: "close" },
     });
     await response.arrayBuffer();

@@ -31,10 +31,10 @@ export class ChatPage {
   }
 
   /** Sends a message and waits for the whole reply. */
-  async askAndWait(text: string, options?: { timeout: number }): Promise<string> {
+  async askAndWait(text: string): Promise<string> {
     const before = await this.replies.count();
     await this.ask(text);
-    return this.wholeReply(before, options);
+    return this.wholeReply(before);
   }
 
   /** Waits for the end of all replies, and returns the text of one, counted from the top. */
@@ -51,8 +51,8 @@ export class ChatPage {
   }
 
   /** Waits until a reply has text. */
-  async begun(at: number, options?: { timeout: number }): Promise<void> {
-    await this.replies.nth(at).locator(".reply-text").waitFor(options);
+  async begun(at: number): Promise<void> {
+    await this.replies.nth(at).locator(".reply-text").waitFor();
   }
 
   /** Chooses the model of this chat. */

@@ -17,8 +17,6 @@ const hugeBytes = 900e12;
 const heldAfter = 100_000;
 /** The server retries several times before it reports that the hub does not respond. */
 const hubFailureMs = 25_000;
-/** The first reply waits for its model: an engine's process starts, which takes seconds where both cores are busy. */
-const firstReplyMs = 45_000;
 
 const browser = useBrowser();
 
@@ -107,7 +105,7 @@ it("searches, shows what fits, downloads two at once, pauses, resumes, cancels, 
 
   await page.getByRole("tab", { name: "On this machine (2)" }).click();
   await page.getByRole("button", { name: `Chat with ${kept}:Q4_K_M` }).click();
-  expect(await chat.askAndWait("Hello", { timeout: firstReplyMs })).not.toBe("");
+  expect(await chat.askAndWait("Hello")).not.toBe("");
   await page.getByRole("article", { name: `${kept}:Q4_K_M` }).waitFor();
   expect(opened.problems).toEqual([]);
 }, 90_000);
@@ -121,7 +119,7 @@ it("reports that the hub is unreachable, while installed models work", async () 
   await page.getByText("Searching…").waitFor();
   await page.getByRole("tab", { name: "On this machine (1)" }).click();
   await page.getByRole("button", { name: "Chat with tiny" }).click();
-  expect(await chat.askAndWait("Hello", { timeout: firstReplyMs })).not.toBe("");
+  expect(await chat.askAndWait("Hello")).not.toBe("");
   await page.goto(`${ingle.origin}/#/library/hub/lfm2`);
   const note = page.getByRole("alert").filter({ hasText: "The model hub cannot be reached" });
   await note.getByText("Models on this machine still work.").waitFor({ timeout: hubFailureMs });

@@ -16,7 +16,7 @@ it("imports, scrolls, searches and opens them", async () => {
   await using opened = await browser.open({ url: ingle().address });
   const { page, chat } = opened;
   await chat.importChats(manyChats(count));
-  await page.getByText(`Imported ${count} conversations.`).waitFor({ timeout: 60_000 });
+  await page.getByText(`Imported ${count} conversations.`).waitFor();
   await page.reload();
 
   await page.getByRole("link", { name: /^Conversation 0\b/ }).waitFor();

@@ -45,7 +45,7 @@ it("scrolls through them within the time of a frame, alone and beside a reply", 
   await using opened = await browser.open({ url: ingle.address });
   const { page, chat } = opened;
   await chat.importChats(manyChats(count));
-  await page.getByText(`Imported ${count} conversations.`).waitFor({ timeout: 60_000 });
+  await page.getByText(`Imported ${count} conversations.`).waitFor();
   expectSmooth(await tasksDuring(page, () => scrollThrough(page)));
 
   await chat.ask("Write for a long time");

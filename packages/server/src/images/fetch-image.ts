@@ -6,6 +6,7 @@ import { request as requestHttp, type IncomingMessage, type RequestOptions } fro
 import { request as requestHttps } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 
+import { TimeLimit } from "../time-limit.ts";
 import { WireError } from "../wire-error.ts";
 import { isPublicAddress } from "../access/ip-address.ts";
 
@@ -30,7 +31,8 @@ const successStatus = 200;
 /** Throws `image_invalid`, `payload_too_large`, or the signal's reason. Messages never reveal what a host returned. */
 export async function fetchImage(url: string, options: ImageFetchOptions): Promise<Buffer> {
   const target = allowedTarget(url, options.allowedHosts);
-  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(fetchMsMax)]);
+  using limit = new TimeLimit(options.signal, fetchMsMax);
+  const { signal } = limit;
   try {
     const address = await addressOf(target.host, options);
     signal.throwIfAborted();

@@ -10,6 +10,7 @@ import type { LogRing } from "../live/log-ring.ts";
 import type { RequestBoard } from "../live/request-board.ts";
 import { FigureSampler } from "../live/live-figures.ts";
 import { toManagedModel } from "../models/managed-model.ts";
+import { TimeLimit } from "../time-limit.ts";
 import { addRoute, type Route } from "./add-route.ts";
 import { stateReader, type ControlOptions } from "./control.ts";
 
@@ -91,7 +92,8 @@ async function* changes(
     const lines = logRing.after(line);
     line = logRing.last;
     if (lines.length > 0) yield dataEvent(JSON.stringify({ type: "log", lines } satisfies LiveEvent));
-    const pause = AbortSignal.any([signal, AbortSignal.timeout(intervalMs)]);
+    using limit = new TimeLimit(signal, intervalMs);
+    const pause = limit.signal;
     while (!pause.aborted) {
       const events = feed?.after(chat) ?? [];
       chat = feed?.last ?? 0;
