@@ -2,6 +2,13 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import { noBlocks, splitBlocks, type Blocks } from "./blocks.ts";
+import { lexer } from "./lexer.ts";
+
+const pieces = [
+  ["word ", "x", " ", "  ", "    ", "\t", "\n", "\n\n", "\r\n", "# a", "#", "===", "=", "---"],
+  ["- ", "-", "- x", "1", ". ", "1. y", "***", "*", "**b", "> q", ">", "|a|b|", "|-|-|"],
+  ["```", "`", "~~~", "$$", "\\[", "\\]", "[a]: b", '"t', '"', "<b>", "<div>", "</div>", "<!--", "-->"],
+].flat();
 
 /** The blocks of a text that arrives character by character. */
 function grow(text: string): Blocks {
@@ -57,36 +64,33 @@ describe("splitBlocks", () => {
     expect(splitBlocks("one", splitBlocks("one\n\ntwo\n\nthree")).blocks).toEqual(["one"]);
   });
 
-  it("loses and adds nothing, however the text arrives", () => {
-    const piece = fc.constantFrom(
-      "# a",
-      "\n",
-      "\n\n",
-      "- x",
-      "1. y",
-      "```",
-      "$$",
-      "word ",
-      "**b",
-      "|a|b|",
-      "|-|-|",
-      "> q",
-      "  ",
-      "[a]: b",
-      "\t",
-      "***",
-      "<b>",
-    );
+  it.each(["words\n#tag", "words\n-5 degrees", "|a|\n|-|\n#x", "words\n*\n|-|-|x"])(
+    "takes a line for what it is when it is whole: %j",
+    (text) => {
+      expect(grow(text).blocks.flatMap(shownBlocks)).toEqual(shownBlocks(text));
+    },
+  );
+
+  it("finds the blocks of the whole text, however it arrives", () => {
+    const piece = fc.constantFrom(...pieces);
     fc.assert(
-      fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
+      fc.property(fc.array(piece, { maxLength: 40 }), (arriving) => {
         let text = "";
-        let blocks = noBlocks;
-        for (const next of pieces) {
+        let split = noBlocks;
+        for (const next of arriving) {
           text += next;
-          blocks = splitBlocks(text, blocks);
-          expect(blocks.blocks.join("")).toBe(text);
+          split = splitBlocks(text, split);
+          expect(split.blocks.join("")).toBe(text);
         }
+        expect(split.blocks.flatMap(shownBlocks)).toEqual(shownBlocks(text));
       }),
+      { numRuns: 1_000 },
     );
   });
 });
+
+/** The blocks as they are rendered. */
+function shownBlocks(text: string): string[] {
+  const tokens = lexer.lex(text).filter(({ type }) => type !== "space");
+  return tokens.map(({ type, raw }) => `${type} ${raw.trim()}`);
+}

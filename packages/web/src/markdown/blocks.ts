@@ -1,55 +1,84 @@
-// Splits a growing Markdown text into blocks, so that only the last one has to be parsed and rendered again. Pure.
-import type { Token } from "marked";
-
+// Splits a growing Markdown text into blocks, so that only the last ones have to be parsed and rendered again. Pure.
 import { lexer } from "./lexer.ts";
 
 export interface Blocks {
-  /** The Markdown of each block; only the last one may still change. */
+  /** The Markdown of each block. */
   readonly blocks: readonly string[];
-  /** Link definitions (`[name]: address`) of all settled blocks, since any block may refer to them. */
+  /** Link definitions (`[name]: address`) of all blocks but the last, since any block may refer to them. */
   readonly definitions: string;
-  /** Everything before the last block. */
-  readonly settled: string;
+  /** The beginning of the text, which stays as it is whatever follows. */
+  readonly settled: Settled;
 }
 
-export const noBlocks: Blocks = { blocks: [], definitions: "", settled: "" };
+interface Settled {
+  readonly text: string;
+  readonly blocks: readonly string[];
+  readonly definitions: string;
+}
 
-/** A block that may turn out to be the next item of the list before it. */
-const mayBecomeItem = /^\s*(?:[-*+]|\d{1,9}[.)]?)?\s*$/;
+export const noBlocks: Blocks = {
+  blocks: [],
+  definitions: "",
+  settled: { text: "", blocks: [], definitions: "" },
+};
 
 /** Splits a text. If it continues the text of `before`, only what follows the settled part is parsed. */
 export function splitBlocks(text: string, before: Blocks = noBlocks): Blocks {
-  const known = text.startsWith(before.settled) ? before : noBlocks;
-  const settledBlocks = known.settled === "" ? [] : known.blocks.slice(0, -1);
-  const rest = text.slice(known.settled.length);
-  const cut = cutRest(rest);
-  const last = rest.slice(cut.settled.length);
+  const known = text.startsWith(before.settled.text) ? before.settled : noBlocks.settled;
+  const rest = text.slice(known.text.length);
+  const groups = groupsOf(rest);
+  const settled = groups.slice(0, settledCount(groups, rest));
   return {
-    blocks: last === "" ? [...settledBlocks, ...cut.blocks] : [...settledBlocks, ...cut.blocks, last],
-    definitions: known.definitions + cut.definitions,
-    settled: last === "" ? known.settled : known.settled + cut.settled,
+    blocks: [...known.blocks, ...groups.map(({ raw }) => raw)],
+    definitions: known.definitions + definitionsOf(groups.slice(0, -1)),
+    settled: settled.length === 0 ? known : continued(known, settled),
   };
 }
 
-/** All blocks except the last one, which is still open. Blank lines belong to the block before them. */
-function cutRest(rest: string): { blocks: string[]; definitions: string; settled: string } {
-  const groups: { raw: string; isDefinition: boolean; isOpen: boolean }[] = [];
-  for (const token of lexer.lex(rest)) {
+function continued(known: Settled, groups: readonly Group[]): Settled {
+  const blocks = groups.map(({ raw }) => raw);
+  return {
+    text: known.text + blocks.join(""),
+    blocks: [...known.blocks, ...blocks],
+    definitions: known.definitions + definitionsOf(groups),
+  };
+}
+
+interface Group {
+  raw: string;
+  type: string;
+}
+
+/** Blank lines belong to the block before them. */
+function groupsOf(text: string): Group[] {
+  const groups: Group[] = [];
+  for (const { type, raw } of lexer.lex(text)) {
     const group = groups.at(-1);
-    if (token.type === "space" && group !== undefined) group.raw += token.raw;
-    else groups.push({ raw: token.raw, isDefinition: token.type === "def", isOpen: isOpenEnded(token) });
+    if (type === "space" && group !== undefined) group.raw += raw;
+    else groups.push({ raw, type });
   }
-  const settled = groups.slice(0, (groups.at(-1)?.isOpen ?? false) ? -2 : -1);
-  const raw = settled.map((group) => group.raw).join("");
   // The lexer may normalize its input; a text that its tokens do not reproduce is not split.
-  if (!rest.startsWith(raw)) return { blocks: [], definitions: "", settled: "" };
-  return {
-    blocks: settled.map((group) => group.raw),
-    definitions: settled.flatMap((group) => (group.isDefinition ? [group.raw] : [])).join(""),
-    settled: raw,
-  };
+  const isWhole = groups.map(({ raw }) => raw).join("") === text;
+  return isWhole ? groups : [{ raw: text, type: "text" }];
 }
 
-function isOpenEnded(token: Token): boolean {
-  return token.type === "paragraph" && mayBecomeItem.test(token.raw);
+/**
+ * How many blocks stay as they are, whatever follows. The last one may always continue, and the ones before it until they are followed by two
+ * whole lines: `#` becomes `#tag`, `-` the next item of a list, a line the head of a table.
+ */
+function settledCount(groups: readonly Group[], text: string): number {
+  const wholeLines = text.slice(0, text.lastIndexOf("\n") + 1);
+  const lastLine = wholeLines.lastIndexOf("\n", wholeLines.length - 2) + 1;
+  let count = 0;
+  let end = 0;
+  for (const { raw } of groups.slice(0, -1)) {
+    end += raw.length;
+    if (end >= lastLine) break;
+    count += 1;
+  }
+  return count;
+}
+
+function definitionsOf(groups: readonly Group[]): string {
+  return groups.flatMap(({ type, raw }) => (type === "def" ? [raw] : [])).join("");
 }

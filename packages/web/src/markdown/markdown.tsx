@@ -18,8 +18,7 @@ interface MarkdownProps {
 
 export function Markdown({ text, isOpen }: MarkdownProps) {
   const last = useRef(noBlocks);
-  // A finished text is split again from the start, in case markup arrived in two parts.
-  last.current = splitBlocks(text, isOpen ? last.current : noBlocks);
+  last.current = splitBlocks(text, last.current);
   const { blocks, definitions } = last.current;
   return (
     <div class="markdown">
