@@ -1,10 +1,7 @@
 // Asks an agent's program one question over the Agent Client Protocol, as editors do: JSON-RPC in lines, over its standard streams.
-import type { ChildProcessByStdio } from "node:child_process";
 import { createInterface } from "node:readline";
-import type { Readable, Writable } from "node:stream";
 import { z } from "zod";
-
-export type AcpProgram = ChildProcessByStdio<Writable, Readable, null>;
+import type { RunningProgram } from "./program-run.ts";
 
 /** A reply has the number of a request and no method, which requests and notifications of the program have. */
 const Line = z.looseObject({ id: z.unknown().optional(), method: z.string().optional() });
@@ -12,7 +9,7 @@ const NewSession = z.looseObject({ sessionId: z.string() });
 
 /** Continues the session, or a new one, whose id is returned. Rejects if the program ends first. */
 export async function askOverAcp(
-  program: AcpProgram,
+  program: RunningProgram,
   { cwd, prompt, session }: { cwd: string; prompt: string; session: string | undefined },
 ): Promise<string> {
   const waiting = new Map<number, (result: unknown) => void>();

@@ -17,9 +17,13 @@ export interface Exchange {
 export interface ForcedReplies extends AsyncDisposable {
   url: string;
   exchanges: Exchange[];
+  /** Is aborted by the first response that is a failure. */
+  firstFailure: AbortSignal;
   /** Whether replies go on until they are cancelled. */
   isEndless: boolean;
 }
+
+export const isFailure = ({ status }: Exchange): boolean => status < 200 || status > 299;
 
 const Asked = z.looseObject({ stream: z.boolean().nullish() });
 const generates = /\/(?:chat\/completions|responses|messages)$/;
@@ -50,20 +54,25 @@ export async function forcedReplies(target: string, endToken: number): Promise<F
         response.write(piece);
       }
       response.end();
-      recorded.exchanges.push({
-        path,
-        status: got.status,
-        ...usageOf(text),
-        error: got.ok ? "" : text.slice(0, 500),
-      });
+      record({ path, status: got.status, ...usageOf(text), error: got.ok ? "" : text.slice(0, 500) });
     };
-    answer().catch(() => response.destroy()); // the program has gone
+    answer().catch((error: unknown) => {
+      response.destroy();
+      // Without a response, unless the program has gone.
+      if (!stop.signal.aborted) record({ path, status: 0, prompt: 0, cached: 0, error: String(error) });
+    });
   });
+  const record = (exchange: Exchange): void => {
+    recorded.exchanges.push(exchange);
+    if (isFailure(exchange)) failure.abort();
+  };
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
+  const failure = new AbortController();
   const recorded: ForcedReplies = {
     url: `http://127.0.0.1:${port}`,
     exchanges: [],
+    firstFailure: failure.signal,
     isEndless: false,
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
