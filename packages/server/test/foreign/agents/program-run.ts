@@ -67,6 +67,15 @@ export async function endLeftBehind(home: string): Promise<void> {
   for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
     // Processes may end meanwhile, and other users' are not ours.
     const environment = await readFile(`/proc/${pid}/environ`, "utf8").catch(() => "");
-    if (environment.split("\0").includes(`HOME=${home}`)) process.kill(Number(pid), "SIGKILL");
+    if (environment.split("\0").includes(`HOME=${home}`)) endProcess(Number(pid));
+  }
+}
+
+function endProcess(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    const hasEnded = error instanceof Error && "code" in error && error.code === "ESRCH";
+    if (!hasEnded) throw error;
   }
 }
