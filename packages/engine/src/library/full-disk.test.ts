@@ -1,6 +1,6 @@
 // Removing models while the disk is too full to update the manifest.
-import type * as FileSystem from "node:fs/promises";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import fileSystem, { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -11,17 +11,22 @@ import { libraryPaths } from "./paths.ts";
 import { pruneLibrary, removeModel } from "./remove-model.ts";
 import { fakeGguf } from "./testing/fake-gguf.ts";
 
-const disk = vi.hoisted(() => ({ isFull: false }));
+const { writeFile: realWriteFile } = fileSystem;
 
-vi.mock("node:fs/promises", async (original) => {
-  const real = await original<typeof FileSystem>();
-  const writeWhenFull: typeof real.writeFile = async (file, ...rest) => {
-    if (disk.isFull && typeof file === "string" && file.endsWith(".part"))
+/** From now on no file can be written for later renaming. */
+function fillDisk(): void {
+  vi.spyOn(fileSystem, "writeFile").mockImplementation(async (file, ...rest) => {
+    if (typeof file === "string" && file.endsWith(".part"))
       throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
-    await real.writeFile(file, ...rest);
-  };
-  return { ...real, writeFile: writeWhenFull };
-});
+    await realWriteFile(file, ...rest);
+  });
+  syncBuiltinESMExports();
+}
+
+function freeDisk(): void {
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
+}
 
 let user: string;
 let env: NodeJS.ProcessEnv;
@@ -34,26 +39,26 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  disk.isFull = false;
+  freeDisk();
   await rm(user, { recursive: true });
 });
 
 test("one of Ingle's models is removed, and its entry later", async () => {
   await importModels("elsewhere", { env, cwd: user, copy: true, alias: "daily" });
-  disk.isFull = true;
+  fillDisk();
   expect(await removeModel("daily", { env })).toMatchObject({
     what: "mine-Q8_0",
     freedBytes: fakeGguf().length,
   });
   expect(await listModels({ env })).toEqual([]);
-  disk.isFull = false;
+  freeDisk();
   expect(await pruneLibrary({ env })).toMatchObject([{ what: "mine-Q8_0", reason: "gone" }]);
   expect(await readManifest(libraryPaths(env))).toMatchObject({ models: [], aliases: {} });
 });
 
 test("an imported model stays, and the error says what to do", async () => {
   await importModels("elsewhere", { env, cwd: user });
-  disk.isFull = true;
+  fillDisk();
   await expect(removeModel("mine-Q8_0", { env })).rejects.toMatchObject({
     code: "disk_full",
     message: expect.stringContaining("Free some space"),

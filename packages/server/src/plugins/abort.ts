@@ -67,9 +67,10 @@ export const stalledReaders = fp(
       // not while bytes wait to be sent.
       reply.raw.setTimeout(timeoutMs, () => {
         const { socket } = request.raw;
-        if (socket.writableLength === 0) return;
-        request.outcome.isReaderStalled = true;
-        socket.destroy();
+        if (socket.writableLength > 0) {
+          request.outcome.isReaderStalled = true;
+          socket.destroy();
+        }
       });
     });
   },
