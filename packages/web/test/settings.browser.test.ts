@@ -215,8 +215,8 @@ it("reports a full context, and reloads the model with a larger one with one cli
 
   // Nothing is offered to a text that no context of this model can hold.
   await chat.beginNew();
-  await chat.attach("long.txt", "text/plain", "word ".repeat(18_000));
-  await page.getByText("The model cannot answer it like this.").waitFor();
+  await chat.composer.fill("word ".repeat(18_000));
+  await page.getByText(/The model cannot answer it like this\.$/).waitFor();
   await chat.send.click();
   await failed.getByText(/this model can have a context of at most 8,192 on this machine/).waitFor();
   expect(await failed.getByRole("button", { name: /^Reload with/ }).count()).toBe(0);

@@ -9,7 +9,7 @@ GlobalWorkerOptions.workerSrc = workerUrl;
 /** A long book; more text would not fit a context. */
 const pagesMax = 1_000;
 
-/** The text of all pages; undefined if the file is damaged or password-protected. */
+/** The text of all pages, with a form feed between them; undefined if the file is damaged or password-protected. */
 export async function pdfText(bytes: ArrayBuffer): Promise<string | undefined> {
   // Only text is extracted: rendering features stay off, and missing fonts are not worth a warning.
   const task = getDocument({
@@ -29,10 +29,8 @@ export async function pdfText(bytes: ArrayBuffer): Promise<string | undefined> {
       pages.push(items.map((item) => ("str" in item ? item.str + (item.hasEOL ? "\n" : "") : "")).join(""));
       page.cleanup();
     }
-    return pages
-      .map((page) => page.trim())
-      .filter((page) => page !== "")
-      .join("\n\n");
+    // Blank pages too, so that the numbers of those after them are right.
+    return pages.map((page) => page.trim()).join("\f");
   } catch (error) {
     if (error instanceof Error && error.name.endsWith("Exception")) return undefined;
     throw error;

@@ -3,16 +3,18 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 
 import { chatStorage } from "../chats/chat-store.ts";
-import type { Attachment } from "../chats/conversation.ts";
+import type { Attachment, TextAttachment } from "../chats/conversation.ts";
 import { IconButton } from "../design/button.tsx";
 import { Dialog } from "../design/dialog.tsx";
 import { Icon } from "../design/icon.tsx";
 import { useLoaded } from "../design/use-loaded.ts";
 import { bytesText, countText } from "../format/localized.ts";
 import { appText } from "../strings/app.ts";
+import { passageBytesMax } from "../retrieval/passage-size.ts";
 import { chatText } from "../strings/chat.ts";
+import { documentsText } from "../strings/documents.ts";
 import { changeDraft, draftOf } from "./drafts.ts";
-import { type TextAttachment, useTokenCount } from "./token-counts.ts";
+import { useTokenCount } from "./token-counts.ts";
 
 export function DraftAttachments({ id }: { id: string }) {
   const { attachments, images } = draftOf(id);
@@ -29,7 +31,16 @@ export function DraftAttachments({ id }: { id: string }) {
           {attachment.kind === "image" ? (
             <DraftImage attachment={attachment} blob={images.get(attachment.id)} />
           ) : (
-            <DraftText attachment={attachment} />
+            <DraftText
+              attachment={attachment}
+              onSearch={(isSearched) =>
+                changeDraft(id, {
+                  attachments: attachments.map((each) =>
+                    each === attachment ? { ...attachment, isSearched } : each,
+                  ),
+                })
+              }
+            />
           )}
           <IconButton
             icon="close"
@@ -61,20 +72,48 @@ export function SentAttachments({ attachments }: { attachments: readonly Attachm
   );
 }
 
-function FileChip({ attachment, children }: { attachment: Attachment; children?: ComponentChildren }) {
+interface FileChipProps {
+  attachment: Attachment;
+  /** A button. */
+  action?: ComponentChildren;
+  children?: ComponentChildren;
+}
+
+function FileChip({ attachment, action, children }: FileChipProps) {
   return (
     <span class="file-chip" title={attachment.name}>
       <Icon name="file" size={18} />
       <span class="row-title">{attachment.name}</span>
       <span class="soft small figures">{children ?? bytesText(attachment.bytes)}</span>
+      {action}
     </span>
   );
 }
 
-function DraftText({ attachment }: { attachment: TextAttachment }) {
+interface DraftTextProps {
+  attachment: TextAttachment;
+  onSearch: (isSearched: boolean) => void;
+}
+
+function DraftText({ attachment, onSearch }: DraftTextProps) {
   const tokens = useTokenCount(attachment);
+  const { name, text, isSearched = false } = attachment;
   return (
-    <FileChip attachment={attachment}>
+    <FileChip
+      attachment={attachment}
+      action={
+        // A shorter text is one passage.
+        text.length > passageBytesMax && (
+          <IconButton
+            icon="search"
+            size="small"
+            label={documentsText.toggle(name)}
+            aria-pressed={isSearched}
+            onClick={() => onSearch(!isSearched)}
+          />
+        )
+      }
+    >
       {tokens === undefined ? undefined : appText.tokens(countText(tokens))}
     </FileChip>
   );

@@ -2,7 +2,7 @@
 import { imageUrl } from "@ingle/client";
 
 import { makeArchive } from "../chats/chat-archive.ts";
-import type { ChatStorage } from "../chats/chat-storage.ts";
+import { attachmentsOf, type ChatStorage } from "../chats/chat-storage.ts";
 import { chatStorage, conversations, folders, presets } from "../chats/chat-store.ts";
 import { chatMarkdown, fileNameOf } from "../chats/conversation-text.ts";
 import type { ArchivedChat, Conversation } from "../chats/conversation.ts";
@@ -41,7 +41,12 @@ export async function saveAllChats(): Promise<void> {
 }
 
 async function archived(conversation: Conversation, storage: ChatStorage): Promise<ArchivedChat> {
+  const messages = await storage.messagesOf(conversation.id);
+  const shown = new Set(
+    messages.flatMap(attachmentsOf).flatMap(({ kind, id }) => (kind === "image" ? id : [])),
+  );
   const images: Record<string, string> = {};
-  for (const { id, data } of await storage.filesOf(conversation.id)) images[id] = await imageUrl(data);
-  return { conversation, messages: await storage.messagesOf(conversation.id), images };
+  for (const { id, data } of await storage.filesOf(conversation.id))
+    if (shown.has(id)) images[id] = await imageUrl(data);
+  return { conversation, messages, images };
 }

@@ -13,7 +13,7 @@ import {
 import { Button } from "../design/button.tsx";
 import { EmptyState } from "../design/empty-state.tsx";
 import { Icon } from "../design/icon.tsx";
-import { SamplingPanel } from "../sampling/sampling-panel.tsx";
+import { useLoaded } from "../design/use-loaded.ts";
 import { appText } from "../strings/app.ts";
 import { chatText } from "../strings/chat.ts";
 import { samplingText } from "../strings/sampling.ts";
@@ -56,7 +56,7 @@ export function ChatPage() {
       </section>
       {panelIsOpen.value && (
         <aside class="chat-panel" aria-label={samplingText.panel}>
-          <SamplingPanel />
+          <LoadedPanel />
         </aside>
       )}
       <ImportDialog />
@@ -65,6 +65,12 @@ export function ChatPage() {
       <ShortcutsDialog />
     </div>
   );
+}
+
+/** The settings, which many chats do without: they are loaded when they are first opened. */
+function LoadedPanel() {
+  const Panel = useLoaded(async () => (await import("../sampling/sampling-panel.tsx")).SamplingPanel, []);
+  return Panel === undefined ? null : <Panel />;
 }
 
 /** Opens the conversation that the URL names. An unknown one leads to a new chat. */

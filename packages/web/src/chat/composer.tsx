@@ -28,9 +28,10 @@ import {
   readsImages,
   saveChosenModels,
 } from "./current-chat.ts";
+import { DocumentsNote } from "./documents-note.tsx";
 import { attachFiles, changeDraft, clearDraft, draftOf } from "./drafts.ts";
 import { hasKeyboard, isSendKey } from "./send-key.ts";
-import { tooLongDraft, usedTokens } from "./token-counts.ts";
+import { usedTokens } from "./token-counts.ts";
 
 import "./composer.css";
 
@@ -106,7 +107,7 @@ export function Composer() {
         <p class="composer-note">{chatText.noneChosen}</p>
       )}
       {isFormWrong() && <p class="composer-note">{samplingText.formWrong}</p>}
-      <LengthNote id={id} />
+      <DocumentsNote id={id} />
       <ToolsNote />
       <ComposerText id={id} />
       <div class="composer-row">
@@ -125,18 +126,6 @@ export function Composer() {
         <SendButton />
       </div>
     </Form>
-  );
-}
-
-/** Warns of a message that the model could not answer, before it is sent. */
-function LengthNote({ id }: { id: string }) {
-  const problem = tooLongDraft(id);
-  if (problem === null) return null;
-  const { draft, left, all } = problem;
-  return (
-    <p class="composer-note" role="status">
-      {chatText.draftTooLong(countText(draft), countText(left), countText(all))}
-    </p>
   );
 }
 

@@ -22,6 +22,7 @@ import { chatText } from "../strings/chat.ts";
 import { type ErrorMessage, storedErrorMessage } from "../strings/error-message.ts";
 import { ContextHelp } from "./context-help.tsx";
 import { modelToRetry } from "./current-chat.ts";
+import { ReadingView } from "./found-passages.tsx";
 import { MessageMenu, SiblingSwitch } from "./message-actions.tsx";
 import { showsFigures } from "./shown-figures.ts";
 import { ThinkingView } from "./thinking-view.tsx";
@@ -164,7 +165,7 @@ function ReplyBody({ message, live }: { message: ReplyMessage; live: LiveReply |
         </div>
       )}
       {live !== undefined && text === "" && thinking === "" && live.question.value === null && (
-        <WaitingDots key="waiting" />
+        <Waiting key="waiting" live={live} />
       )}
       {isElsewhere && (
         <p key="elsewhere" class="reply-note">
@@ -176,12 +177,16 @@ function ReplyBody({ message, live }: { message: ReplyMessage; live: LiveReply |
   );
 }
 
-function WaitingDots() {
+function Waiting({ live }: { live: LiveReply }) {
+  const reading = live.reading.value;
   return (
-    <p class="waiting">
-      <span class="dots" aria-hidden="true" />
-      <span class="visually-hidden">{chatText.waiting}</span>
-    </p>
+    <>
+      <p class="waiting">
+        <span class="dots" aria-hidden="true" />
+        <span class="visually-hidden">{chatText.waiting}</span>
+      </p>
+      {reading !== null && <ReadingView reading={reading} />}
+    </>
   );
 }
 

@@ -3,13 +3,12 @@ import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 
 import { openPath } from "../chats/chat-store.ts";
-import type { Attachment } from "../chats/conversation.ts";
+import type { TextAttachment } from "../chats/conversation.ts";
 import { client, modelOf } from "../connection/connection.ts";
 import { fileText } from "../replies/chat-request.ts";
+import { passagesBudget } from "../retrieval/passage-size.ts";
 import { currentChoice } from "./current-chat.ts";
 import { draftOf } from "./drafts.ts";
-
-export type TextAttachment = Extract<Attachment, { kind: "text" }>;
 
 /** By model and attachment. */
 const counted = signal<ReadonlyMap<string, number>>(new Map());
@@ -45,20 +44,36 @@ async function count(model: string, attachment: TextAttachment, end: AbortSignal
   }
 }
 
-/** A draft that does not fit, in tokens; null if it fits, or if nothing is known of the context. */
-export function tooLongDraft(id: string): { draft: number; left: number; all: number } | null {
+export interface DraftSize {
+  /** Tokens of the whole draft, of the context that is left, and of all of the context. */
+  draft: number;
+  left: number;
+  all: number;
+  /** The names of documents of which only passages are sent, by the user's choice or because the rest does not fit. */
+  searched: readonly string[];
+  /** Whether the draft fits then. */
+  fits: boolean;
+}
+
+/** The size of a draft; null if nothing is known of the context. Sending counts again, with the model's own tokens. */
+export function sizeOfDraft(id: string): DraftSize | null {
   const [model] = currentChoice.value.models;
   const known = model === undefined ? undefined : modelOf(model);
   const all = known?.context_length ?? known?.context_length_train ?? null;
   if (model === undefined || all === null) return null;
   const { text, attachments } = draftOf(id);
-  const files = attachments.reduce(
-    (sum, each) => (each.kind === "text" ? sum + attachmentTokens(model, each) : sum),
-    0,
-  );
-  const draft = files + Math.ceil(text.length / charactersPerToken);
   const left = Math.max(0, all - (usedTokens() ?? 0));
-  return draft > left ? { draft, left, all } : null;
+  const budget = passagesBudget(all);
+  const sized = attachments
+    .flatMap((each) => (each.kind === "text" ? { ...each, tokens: attachmentTokens(model, each) } : []))
+    .toSorted((a, b) => a.tokens - b.tokens);
+  const draft = sized.reduce((sum, { tokens }) => sum + tokens, Math.ceil(text.length / charactersPerToken));
+  const searched = sized.filter(({ isSearched }) => isSearched === true);
+  const whole = sized.filter(({ isSearched }) => isSearched !== true);
+  const sent = () =>
+    draft - searched.reduce((sum, { tokens }) => sum + tokens, searched.length > 0 ? -budget : 0);
+  while (sent() > left && (whole.at(-1)?.tokens ?? 0) > budget) searched.push(...whole.splice(-1));
+  return { draft, left, all, searched: searched.map(({ name }) => name), fits: sent() <= left };
 }
 
 function attachmentTokens(model: string, attachment: TextAttachment): number {

@@ -10,6 +10,7 @@ import { editMessage } from "../replies/request-replies.ts";
 import { appText } from "../strings/app.ts";
 import { chatText } from "../strings/chat.ts";
 import { SentAttachments } from "./attachments.tsx";
+import { FoundPassagesView } from "./found-passages.tsx";
 import { MessageMenu, SiblingSwitch } from "./message-actions.tsx";
 import { isSendKey } from "./send-key.ts";
 
@@ -49,6 +50,7 @@ export function UserMessageView({ message, siblings }: UserMessageProps) {
           </div>
         )
       )}
+      {message.found !== undefined && <FoundPassagesView key="found" found={message.found} />}
       {/* With keys, its buttons stay the same elements, so that one of them keeps the focus. */}
       <div key="actions" class="message-actions">
         <SiblingSwitch message={message} siblings={siblings} />

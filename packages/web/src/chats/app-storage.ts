@@ -4,13 +4,13 @@ import type { Chats } from "@ingle/client";
 import type { ChatChange, ChatChangesResult, ChatRecord, ChatRecordKind } from "@ingle/protocol";
 
 import {
-  attachmentsOf,
   byAge,
   type ChatStorage,
+  fileIdsOf,
   type StoredChats,
   type WholeConversation,
 } from "./chat-storage.ts";
-import type { Conversation, Folder, Message, Preset, ReplyMessage, StoredFile } from "./conversation.ts";
+import type { Conversation, Folder, Message, Preset, StoredFile } from "./conversation.ts";
 import { blobOf, dataUrlOf } from "./data-url.ts";
 
 /** Characters and changes of one request, well below what the server accepts; a single larger file is sent alone. */
@@ -121,15 +121,14 @@ export class AppStorage implements ChatStorage {
     await this.#change(await contentOf("always", { conversationId, messages, files }));
   }
 
-  async saveReplies(replies: readonly ReplyMessage[]): Promise<void> {
-    await this.#change(replies.map((reply) => messageOf(reply, "present")));
+  async saveMessages(messages: readonly Message[]): Promise<void> {
+    await this.#change(messages.map((message) => messageOf(message, "present")));
   }
 
   async removeMessages(_conversationId: string, messages: readonly Message[]): Promise<void> {
-    const files = messages.flatMap((message) => attachmentsOf(message));
     await this.#change([
       ...messages.map(({ id }) => removalOf("message", id)),
-      ...files.map(({ id }) => removalOf("file", id)),
+      ...messages.flatMap(fileIdsOf).map((id) => removalOf("file", id)),
     ]);
   }
 

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { exampleConversation, exampleReplyMessage } from "../../test/examples.ts";
 import { BrowserStorage, type ChatDatabase, openDatabase } from "./browser-storage.ts";
+import { vectorsId } from "./chat-storage.ts";
 import type { Message } from "./conversation.ts";
 import { joinTabs, tabChannel, type Change } from "./other-tabs.ts";
 
@@ -69,7 +70,7 @@ describe("two tabs that change the same conversation", () => {
   it("do not restore what the other has removed", async () => {
     await one.addConversation(conversation, [question, reply]);
     await other.removeMessages("c", [reply]);
-    await one.saveReplies([{ ...reply, text: "An hour" }]);
+    await one.saveMessages([{ ...reply, text: "An hour" }]);
     expect((await one.messagesOf("c")).map(({ id }) => id)).toEqual(["q"]);
     await other.purge("c");
     await one.addMessages("c", [reply]);
@@ -81,7 +82,7 @@ describe("two tabs that change the same conversation", () => {
 describe("ChatStorage", () => {
   it("saves the progress of a reply", async () => {
     await one.addConversation(conversation, [question, reply]);
-    await one.saveReplies([{ ...reply, text: "An hour" }]);
+    await one.saveMessages([{ ...reply, text: "An hour" }]);
     expect((await other.message("a"))?.text).toBe("An hour");
   });
 
@@ -89,6 +90,15 @@ describe("ChatStorage", () => {
     await one.addConversation(conversation, [question], [file]);
     await one.removeMessages("c", [question]);
     expect(await one.file("f")).toBeUndefined();
+  });
+
+  it("removes what is kept of a document with its message", async () => {
+    const document = { id: "d", kind: "text" as const, name: "a.txt", bytes: 1, text: "a" };
+    await one.addConversation(conversation, [{ ...question, attachments: [document] }]);
+    await one.addMessages("c", [], [{ ...file, id: vectorsId("d") }]);
+    expect(await other.file(vectorsId("d"))).toBeDefined();
+    await one.removeMessages("c", await one.messagesOf("c"));
+    expect(await other.file(vectorsId("d"))).toBeUndefined();
   });
 
   it("purges a conversation with its messages and files, and nothing else", async () => {

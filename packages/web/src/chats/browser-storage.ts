@@ -3,13 +3,13 @@
 import { type DBSchema, type IDBPDatabase, openDB } from "idb";
 
 import {
-  attachmentsOf,
   byAge,
   type ChatStorage,
+  fileIdsOf,
   type StoredChats,
   type WholeConversation,
 } from "./chat-storage.ts";
-import type { Conversation, Folder, Message, Preset, ReplyMessage, StoredFile } from "./conversation.ts";
+import type { Conversation, Folder, Message, Preset, StoredFile } from "./conversation.ts";
 import type { Change } from "./other-tabs.ts";
 
 interface ChatSchema extends DBSchema {
@@ -135,20 +135,19 @@ export class BrowserStorage implements ChatStorage {
     if (isThere) this.#announceMessages(conversationId, messages);
   }
 
-  async saveReplies(replies: readonly ReplyMessage[]) {
+  async saveMessages(messages: readonly Message[]) {
     const transaction = this.#database.transaction("messages", "readwrite");
-    const known = await Promise.all(replies.map(({ id }) => transaction.store.count(id)));
-    const there = replies.filter((_reply, at) => (known[at] ?? 0) > 0);
-    await Promise.all([...there.map((reply) => transaction.store.put(reply)), transaction.done]);
-    for (const reply of there) this.#announceMessages(reply.conversationId, [reply]);
+    const known = await Promise.all(messages.map(({ id }) => transaction.store.count(id)));
+    const there = messages.filter((_message, at) => (known[at] ?? 0) > 0);
+    await Promise.all([...there.map((message) => transaction.store.put(message)), transaction.done]);
+    for (const message of there) this.#announceMessages(message.conversationId, [message]);
   }
 
   async removeMessages(conversationId: string, messages: readonly Message[]) {
     const transaction = this.#database.transaction(["messages", "files"], "readwrite");
-    const files = messages.flatMap((message) => attachmentsOf(message)).map(({ id }) => id);
     await Promise.all([
       ...messages.map(({ id }) => transaction.objectStore("messages").delete(id)),
-      ...files.map((id) => transaction.objectStore("files").delete(id)),
+      ...messages.flatMap(fileIdsOf).map((id) => transaction.objectStore("files").delete(id)),
       transaction.done,
     ]);
     this.#announceMessages(conversationId, messages);

@@ -21,7 +21,16 @@ const chat: ArchivedChat = {
       parentId: null,
       createdAt: 3,
       text: "?",
-      attachments: [{ kind: "image", id: "f", name: "a.png", type: "image/png", bytes: 3 }],
+      attachments: [
+        { kind: "image", id: "f", name: "a.png", type: "image/png", bytes: 3 },
+        { kind: "text", id: "d", name: "log.txt", bytes: 7, text: "one\ntwo", isSearched: true },
+      ],
+      found: {
+        passages: [{ name: "log.txt", unit: "line", first: 2, last: 2, of: 2, text: "two" }],
+        tokens: 9,
+        embedder: null,
+        problem: { code: "out_of_memory", message: "There is not enough memory." },
+      },
     },
     ...["a1", "a2"].map((id, at) => exampleReplyMessage({ id, text: "!", createdAt: 4 + at })),
   ],
@@ -66,8 +75,9 @@ describe("withNewIds", () => {
     ]);
     const [first] = messages;
     expect(first?.role === "user" && Object.keys(images)).toEqual(
-      first?.role === "user" && first.attachments.map(({ id }) => id),
+      first?.role === "user" && first.attachments.flatMap(({ kind, id }) => (kind === "image" ? id : [])),
     );
+    expect(first).toHaveProperty("found", chat.messages[0]?.role === "user" && chat.messages[0].found);
     expect(messages.every(({ conversationId }) => conversationId === conversation.id)).toBe(true);
   });
 });

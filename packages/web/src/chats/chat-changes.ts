@@ -2,7 +2,7 @@
 import { computed, signal } from "@preact/signals";
 
 import { emptySettings } from "../sampling/settings-fields.ts";
-import { attachmentsOf, newId } from "./chat-storage.ts";
+import { fileIdsOf, newId } from "./chat-storage.ts";
 import {
   byName,
   chatStorage,
@@ -199,9 +199,7 @@ export async function pruneBranch(conversationId: string, id: string): Promise<(
   const chat = openChat.value;
   if (chat?.id !== conversationId) return async () => {};
   const { tree, removed } = withoutBranch(chat.tree, id);
-  const ids = new Set(
-    removed.flatMap((message) => attachmentsOf(message)).map((attachment) => attachment.id),
-  );
+  const ids = new Set(removed.flatMap(fileIdsOf));
   const files =
     ids.size === 0 ? [] : (await storage.filesOf(conversationId)).filter((file) => ids.has(file.id));
   showTree(conversationId, () => tree);

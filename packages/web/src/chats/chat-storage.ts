@@ -6,8 +6,8 @@ import type {
   Folder,
   Message,
   Preset,
-  ReplyMessage,
   StoredFile,
+  TextAttachment,
 } from "./conversation.ts";
 
 export interface StoredChats {
@@ -51,8 +51,8 @@ export interface ChatStorage {
     messages: readonly Message[],
     files?: readonly StoredFile[],
   ): Promise<void>;
-  /** Updates replies. One that was removed meanwhile, here or in another tab, stays removed. */
-  saveReplies(replies: readonly ReplyMessage[]): Promise<void>;
+  /** Updates messages. One that was removed meanwhile, here or in another tab, stays removed. */
+  saveMessages(messages: readonly Message[]): Promise<void>;
   removeMessages(conversationId: string, messages: readonly Message[]): Promise<void>;
   /** Permanently removes a conversation with its messages and files. */
   purge(conversationId: string): Promise<void>;
@@ -70,6 +70,21 @@ export function byAge(messages: readonly Message[]): Message[] {
 
 export function attachmentsOf(message: Message): readonly Attachment[] {
   return message.role === "user" ? message.attachments : [];
+}
+
+/** The text documents of a path, the oldest first. */
+export function documentsOf(path: readonly Message[]): TextAttachment[] {
+  return path.flatMap(attachmentsOf).filter((each): each is TextAttachment => each.kind === "text");
+}
+
+/** The ids of all files that may be kept of a message. */
+export function fileIdsOf(message: Message): string[] {
+  return attachmentsOf(message).flatMap(({ kind, id }) => [kind === "text" ? vectorsId(id) : id]);
+}
+
+/** The id of the file with the vectors of a document's passages. */
+export function vectorsId(documentId: string): string {
+  return `${documentId}.vectors`;
 }
 
 /** Enough to make collisions practically impossible. */

@@ -200,7 +200,7 @@ let wanted: string | undefined;
 /** Moves replies into the database that a page could not save, for example because it was closed. */
 async function recoverUnsaved(storage: ChatStorage): Promise<void> {
   try {
-    const replies = await saveUnsaved(localStorage, (each) => storage.saveReplies(each));
+    const replies = await saveUnsaved(localStorage, (each) => storage.saveMessages(each));
     for (const reply of replies) showMessages(reply.conversationId, [reply]);
   } catch {
     // The database still rejects them; they stay in localStorage until the next start.
@@ -230,7 +230,7 @@ async function watchWriting(message: Message, { storage, tabs }: Store): Promise
   const isOver = !isElsewhere && !liveReplies.value.has(id);
   if (!isOver || now?.role !== "assistant" || now.reply.status !== "writing") return;
   const interrupted: Message = { ...now, reply: { ...now.reply, status: "interrupted" } };
-  await storage.saveReplies([interrupted]);
+  await storage.saveMessages([interrupted]);
   showMessages(conversationId, [interrupted]);
 }
 

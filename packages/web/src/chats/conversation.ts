@@ -32,6 +32,8 @@ const ChatSettings = z.object({
   jsonSchema: z.optional(z.string()),
   /** Whether the oldest turns are left out when the conversation exceeds the context. */
   rolling: z.optional(z.boolean()),
+  /** The embedding model that finds passages of documents; null: one that is installed, empty: none, only their words count. */
+  embedder: z.optional(z.nullable(z.string())),
 });
 
 /** A conversation without its messages. Times are Unix milliseconds. */
@@ -76,10 +78,43 @@ const file = { id: z.string(), name: z.string(), bytes: z.number() };
 export type Attachment = z.infer<typeof Attachment>;
 const Attachment = z.discriminatedUnion("kind", [
   z.object({ ...file, kind: z.literal("image"), type: z.string() }),
-  z.object({ ...file, kind: z.literal("text"), text: z.string() }),
+  z.object({
+    ...file,
+    kind: z.literal("text"),
+    text: z.string(),
+    /** Whether a question is sent with passages of it instead of the whole. */
+    isSearched: z.optional(z.boolean()),
+  }),
 ]);
 
-/** The bytes of an image. */
+export type TextAttachment = Extract<Attachment, { kind: "text" }>;
+
+/** A part of a document. A copy, so that what was sent stays as it was. */
+export type Passage = z.infer<typeof Passage>;
+const Passage = z.object({
+  /** The document's name. */
+  name: z.string(),
+  /** Its first and last page or line, counted from 1, and how many the document has. */
+  unit: z.enum(["page", "line"]),
+  first: z.number(),
+  last: z.number(),
+  of: z.number(),
+  text: z.string(),
+});
+
+/** What was sent of documents that are searched, instead of the whole. */
+export type FoundPassages = z.infer<typeof FoundPassages>;
+const FoundPassages = z.object({
+  passages: z.array(Passage),
+  /** As the first model of the question counts them. */
+  tokens: z.number(),
+  /** The embedding model that compared meanings; null if only words counted. */
+  embedder: z.nullable(z.string()),
+  /** Why it could not, though one was chosen; absent if nothing failed. */
+  problem: z.optional(z.object({ code: z.nullable(z.string()), message: z.string() })),
+});
+
+/** The bytes of an image, or what is kept of a document beside its text. */
 export interface StoredFile {
   id: string;
   conversationId: string;
@@ -171,7 +206,13 @@ const message = {
 };
 
 export type UserMessage = z.infer<typeof UserMessage>;
-const UserMessage = z.object({ ...message, role: z.literal("user"), attachments: z.array(Attachment) });
+const UserMessage = z.object({
+  ...message,
+  role: z.literal("user"),
+  attachments: z.array(Attachment),
+  /** Of its own documents and of those before it; absent before they are looked for, and if none is searched. */
+  found: z.optional(FoundPassages),
+});
 
 export type ReplyMessage = z.infer<typeof ReplyMessage>;
 const ReplyMessage = z.object({ ...message, role: z.literal("assistant"), reply: Reply });

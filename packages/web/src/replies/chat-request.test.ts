@@ -172,10 +172,37 @@ describe("toChatBody", () => {
       { role: "user", content: "File notes.md:\n```\nRain.\n```\n\nsummarize" },
     ]);
   });
+
+  it("sends passages of a document that is searched instead of the whole, before the question", () => {
+    const text = "one\ntwo\nthree";
+    const document: Attachment = { kind: "text", id: "d", name: "log.txt", bytes: 9, text, isSearched: true };
+    const log = { name: "log.txt", unit: "line" as const, of: 3 };
+    const passages = [
+      { ...log, first: 1, last: 2, text: "one\ntwo" },
+      { ...log, first: 3, last: 3, text: "three" },
+    ];
+    const found = { passages, tokens: 9, embedder: null };
+    const asked: Message = { role: "user", id: "q", ...place, text: "Why?", attachments: [document], found };
+    expect(body({ path: [asked] }).messages).toEqual([
+      {
+        role: "user",
+        content: [
+          "These passages of longer files belong to the question:",
+          "File log.txt, lines 1 to 2 of 3:\n```\none\ntwo\n```",
+          "File log.txt, line 3 of 3:\n```\nthree\n```",
+          "Why?",
+        ].join("\n\n"),
+      },
+    ]);
+  });
 });
 
 describe("fileText", () => {
   it("uses a longer fence than any in the text", () => {
     expect(fileText("a.md", "````\nx\n````")).toBe("File a.md:\n`````\n````\nx\n````\n`````");
+  });
+
+  it("separates pages as paragraphs", () => {
+    expect(fileText("a.pdf", "one\f\ftwo\n\fthree")).toBe("File a.pdf:\n```\none\n\ntwo\n\nthree\n```");
   });
 });

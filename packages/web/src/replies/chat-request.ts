@@ -5,6 +5,7 @@ import type {
   Attachment,
   ChatSettings,
   Message,
+  Passage,
   ReplyMessage,
   ToolCall,
   ToolStep,
@@ -158,7 +159,9 @@ function toResultMessage({ id, name, content }: ToolCall): WireMessage {
 }
 
 function toUserMessage(message: UserMessage, images: ReadonlyMap<string, string>): WireMessage {
-  const text = [...message.attachments.flatMap(textOf), message.text]
+  const { passages = [] } = message.found ?? {};
+  const found = passages.length === 0 ? [] : [passagesText(passages)];
+  const text = [...message.attachments.flatMap(textOf), ...found, message.text]
     .filter((part) => part !== "")
     .join("\n\n");
   const urls = message.attachments.flatMap(({ kind, id }) =>
@@ -175,12 +178,26 @@ function toUserMessage(message: UserMessage, images: ReadonlyMap<string, string>
 }
 
 function textOf(attachment: Attachment): string[] {
-  return attachment.kind === "text" ? [fileText(attachment.name, attachment.text)] : [];
+  const isWhole = attachment.kind === "text" && attachment.isSearched !== true;
+  return isWhole ? [fileText(attachment.name, attachment.text)] : [];
 }
 
-/** A text file as the model reads it: its name, and its text in a fence longer than any in the text. */
+/** A text file as the model reads it: its name, and its text in a fence longer than any in the text. Pages are paragraphs. */
 export function fileText(name: string, text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([ticks]) => ticks.length));
   const fence = "`".repeat(longest + 1);
-  return `File ${name}:\n${fence}\n${text.replace(/\n$/, "")}\n${fence}`;
+  const paragraphs = text.replaceAll(/\s*\f\s*/g, "\n\n").replace(/\n$/, "");
+  return `File ${name}:\n${fence}\n${paragraphs}\n${fence}`;
+}
+
+/** What the model reads of documents that are searched. */
+export function passagesText(passages: readonly Passage[]): string {
+  const texts = passages.map(({ name, text, ...place }) => fileText(`${name}, ${placeText(place)}`, text));
+  return ["These passages of longer files belong to the question:", ...texts].join("\n\n");
+}
+
+/** In the language of the prompt, which is not that of the page. */
+function placeText({ unit, first, last, of }: Omit<Passage, "name" | "text">): string {
+  const place = first === last ? `${unit} ${first}` : `${unit}s ${first} to ${last}`;
+  return `${place} of ${of}`;
 }

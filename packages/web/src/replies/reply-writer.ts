@@ -16,6 +16,7 @@ import { client, modelOf } from "../connection/connection.ts";
 import { errorCode, reasonOf } from "../strings/error-message.ts";
 import type { StreamedChatBody } from "./chat-request.ts";
 import { createFrameBatch } from "./frame-batch.ts";
+import type { ReadingProgress } from "./question-passages.ts";
 import { openReply } from "../connection/reconnect.ts";
 import { createProgress, type ProgressOfAll, type ReplyProgress } from "./reply-progress.ts";
 
@@ -32,6 +33,8 @@ export interface LiveReply {
   readonly steps: Signal<readonly ToolStep[]>;
   /** The call that the user has to decide about. */
   readonly question: Signal<CallQuestion | null>;
+  /** The document that is read for passages before the request is sent. */
+  readonly reading: Signal<ReadingProgress | null>;
   /** Aborts the request; the text so far stays. */
   stop(): void;
 }
@@ -270,6 +273,7 @@ function makeLive({ id, conversationId, text, reply }: ReplyMessage, controller:
     figures: signal(null),
     steps: signal(reply.steps ?? []),
     question: signal(null),
+    reading: signal(null),
     stop: () => controller.abort(new Stopped()),
   };
 }

@@ -9,7 +9,7 @@ import {
   chooseMessage,
   pruneBranch,
 } from "../chats/chat-changes.ts";
-import { newId, attachmentsOf } from "../chats/chat-storage.ts";
+import { attachmentsOf, documentsOf, newId } from "../chats/chat-storage.ts";
 import {
   chatStorage,
   conversations,
@@ -28,7 +28,6 @@ import type {
   ToolStep,
   UserMessage,
 } from "../chats/conversation.ts";
-import { client, modelOf } from "../connection/connection.ts";
 import { offeredTools, refreshToolServers } from "../tools/tool-servers.ts";
 import { beginCall, runCalls } from "../tools/run-calls.ts";
 import { titleOf } from "../chats/conversation-text.ts";
@@ -38,6 +37,8 @@ import { announce, showError } from "../design/toast.tsx";
 import { storedErrorMessage } from "../strings/error-message.ts";
 import { chatText } from "../strings/chat.ts";
 import { type StreamedChatBody, toChatBody } from "./chat-request.ts";
+import type { PassagesOptions, ReadingProgress } from "./question-passages.ts";
+import { countRequest, contextLengthOf } from "./request-size.ts";
 import { leftOutOf } from "./rolling-context.ts";
 import { beginReplies, type BegunReplies, endLive, liveReplies, writeReplies } from "./reply-writer.ts";
 
@@ -101,7 +102,8 @@ export async function continueReply(message: ReplyMessage): Promise<void> {
   };
   const replies = beginReplies([begun]);
   showMessages(conversation.id, [begun]);
-  await run(conversation, path.slice(0, -1), replies, isContinuation);
+  const asked = { conversation, path: path.slice(0, -1), models: [message.reply.model] };
+  await run({ ...asked, begun: replies, isContinuation, prepare: prepareOnce(asked, [replies]) });
 }
 
 /** Adds a reply with the user's text beside the old one, which stays as a version. Resolves with a function that takes it back. */
@@ -177,7 +179,9 @@ async function requestReplies(
     await addMessages(conversation.id, replies);
     await changeConversation(conversation.id, (before) => ({ ...before, updatedAt: now }));
     const path = pathTo(await treeOf(conversation.id), parentId);
-    for (const own of begun) void run(latest, path, own, false);
+    const asked = { conversation: latest, path, models };
+    const prepare = prepareOnce(asked, begun);
+    for (const own of begun) void run({ ...asked, begun: own, isContinuation: false, prepare });
   } catch (error) {
     endLive(replies);
     throw error;
@@ -196,13 +200,36 @@ function usesTools({ toolServers = [] }: Conversation): boolean {
   return offeredTools(toolServers).tools.length > 0;
 }
 
+type BodyOf = (sent: readonly Message[]) => StreamedChatBody;
+
+type Asked = Pick<PassagesOptions, "conversation" | "path" | "models">;
+
+/** Finds the passages of the question once for the replies of all models. All of them are stopped together. */
+function prepareOnce(asked: Asked, begun: readonly BegunReplies[]) {
+  let prepared: Promise<readonly Message[]> | undefined;
+  const signal = AbortSignal.any(begun.map(({ controller }) => controller.signal));
+  const onProgress = (progress: ReadingProgress | null) => {
+    for (const { reading } of begun.flatMap(({ live }) => live)) reading.value = progress;
+  };
+  return (bodyOf: BodyOf) => (prepared ??= preparedPath({ ...asked, bodyOf, onProgress, signal }));
+}
+
+/** A question that has its passages keeps them. */
+async function preparedPath(options: PassagesOptions): Promise<readonly Message[]> {
+  const { path } = options;
+  const question = path.at(-1);
+  const isOpen = question?.role === "user" && question.found === undefined && documentsOf(path).length > 0;
+  return isOpen ? (await import("./question-passages.ts")).withPassages(options) : path;
+}
+
+interface RunOptions extends Pick<Asked, "conversation" | "path"> {
+  begun: BegunReplies;
+  isContinuation: boolean;
+  prepare: ReturnType<typeof prepareOnce>;
+}
+
 /** Streams replies of one model to their end; the path ends above them. */
-async function run(
-  conversation: Conversation,
-  path: readonly Message[],
-  begun: BegunReplies,
-  isContinuation: boolean,
-): Promise<void> {
+async function run({ conversation, path: asked, begun, isContinuation, prepare }: RunOptions): Promise<void> {
   const { messages } = begun;
   const [first] = messages;
   const model = first?.reply.model ?? "";
@@ -216,8 +243,8 @@ async function run(
       if (servers.length > 0) await refreshToolServers();
       const { tools, rounds } = offeredTools(servers);
       const own = first === undefined ? [] : ownPart(first, steps, isContinued);
-      const images = await imagesOf(path);
-      const bodyOf = (sent: readonly Message[]) =>
+      const images = await imagesOf(asked);
+      const bodyOf: BodyOf = (sent) =>
         toChatBody({
           model,
           path: [...sent, ...own],
@@ -228,6 +255,7 @@ async function run(
           mayCall: steps.length < rounds,
           images,
         });
+      const path = await prepare(bodyOf);
       if (settings.rolling === true) {
         const { maxTokens } = settings;
         leftOut = await rolledCut({ path, model, maxTokens, bodyOf, signal: begun.controller.signal });
@@ -238,7 +266,7 @@ async function run(
     },
     leftOut: () => leftOut,
     tools: { begin: (call) => beginCall(call, servers), run: runCalls(model) },
-    save: (replies) => storage.saveReplies(replies),
+    save: (replies) => storage.saveMessages(replies),
     storeUnsaved: tryStoreUnsaved,
   });
   batch(() => {
@@ -254,21 +282,15 @@ interface RolledCutOptions {
   path: readonly Message[];
   model: string;
   maxTokens: number | null;
-  bodyOf: (sent: readonly Message[]) => StreamedChatBody;
+  bodyOf: BodyOf;
   signal: AbortSignal;
 }
 
 /** How many of the first messages of a path to leave out of its request, so that it fits the context. */
 async function rolledCut({ path, model, maxTokens, bodyOf, signal }: RolledCutOptions): Promise<number> {
-  const count = async (sent: readonly Message[]) => {
-    const { messages, tools, reasoning_effort, continue_final_message } = bodyOf(sent);
-    const body = { model, messages, tools, reasoning_effort, continue_final_message };
-    return (await client.tokenize(body, { signal })).count;
-  };
+  const count = (sent: readonly Message[]) => countRequest(bodyOf(sent), signal);
   try {
-    // Counting loads the model, after which its context is known.
-    if (modelOf(model)?.status !== "loaded") await count(path.slice(-1));
-    const contextLength = (await client.models.retrieve(model, { signal })).context_length ?? null;
+    const contextLength = await contextLengthOf(model, signal);
     return contextLength === null ? 0 : await leftOutOf({ path, count, contextLength, maxTokens });
   } catch (error) {
     // The request itself will fail with the same reason, or shows that the server counts nothing.

@@ -15,6 +15,11 @@ export interface RollingOptions {
 /** What a reply gets at least, if it has no limit of its own, and if that is not more than a quarter of the context. */
 const replyTokensMin = 1_024;
 
+/** Tokens of the context that are kept free for the reply. */
+export function replyReserve(contextLength: number, maxTokens: number | null): number {
+  return Math.min(maxTokens ?? replyTokensMin, Math.floor(contextLength / 4));
+}
+
 /** After a cut, so much of the context is used at most: the rest is for the next turns. */
 const shareAfterCut = 0.75;
 
@@ -25,7 +30,7 @@ export function cutsOf(path: readonly Message[]): number[] {
 
 /** How many of the first messages to leave out; 0 if all fit. If not even the last turn fits, all others are left out. */
 export async function leftOutOf({ path, count, contextLength, maxTokens }: RollingOptions): Promise<number> {
-  const reserve = Math.min(maxTokens ?? replyTokensMin, Math.floor(contextLength / 4));
+  const reserve = replyReserve(contextLength, maxTokens);
   const cuts = cutsOf(path);
   const last = cuts.at(-1) ?? 0;
   const begin = Math.min(lastCut(path), last);

@@ -8,6 +8,7 @@ import { NumberField, TextAreaField } from "../design/field.tsx";
 import { Slider } from "../design/slider.tsx";
 import { samplingText } from "../strings/sampling.ts";
 import { AnswerForm } from "./answer-form.tsx";
+import { DocumentsForm } from "./documents-form.tsx";
 import { ModelMemory } from "./model-memory.tsx";
 import { PresetsRow } from "./presets-row.tsx";
 import {
@@ -50,16 +51,17 @@ export function SamplingPanel() {
           <MoreSamplers />
         </section>
         <AnswerForm />
+        <DocumentsForm />
         <ModelMemory />
       </div>
     </>
   );
 }
 
-/** Resets sampling; the system prompt, the effort and the form of the answer stay. */
+/** Resets sampling; everything else stays. */
 async function resetAll(): Promise<void> {
-  const { systemPrompt, effort, stop, jsonSchema, rolling } = currentChoice.value.settings;
-  await changeSettings({ ...emptySettings, systemPrompt, effort, stop, jsonSchema, rolling });
+  const { systemPrompt, effort, stop, jsonSchema, rolling, embedder } = currentChoice.value.settings;
+  await changeSettings({ ...emptySettings, systemPrompt, effort, stop, jsonSchema, rolling, embedder });
 }
 
 function SystemPrompt() {

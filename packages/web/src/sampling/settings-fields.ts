@@ -20,11 +20,12 @@ export const emptySettings: ChatSettings = {
   stop: "",
   jsonSchema: "",
   rolling: false,
+  embedder: null,
 } satisfies Required<ChatSettings>;
 
 type NumberSetting = Exclude<
   keyof ChatSettings,
-  "systemPrompt" | "effort" | "stop" | "jsonSchema" | "rolling"
+  "systemPrompt" | "effort" | "stop" | "jsonSchema" | "rolling" | "embedder"
 >;
 
 export interface SettingField {

@@ -202,9 +202,10 @@ export const chatText = texts({
     ),
   draftTooLong: (draft: string, left: string, all: string) =>
     say(
-      `This message has about ${draft} tokens, but ${left} of the model's context of ${all} are left. The model cannot answer it like this.`,
-      `Diese Nachricht hat etwa ${draft} Token, im Kontext des Modells von ${all} sind aber nur ${left} frei. So kann das Modell sie nicht beantworten.`,
+      `This message has about ${draft} tokens, but ${left} of the model's context of ${all} are left.`,
+      `Diese Nachricht hat etwa ${draft} Token, im Kontext des Modells von ${all} sind aber nur ${left} frei.`,
     ),
+  cannotAnswer: ["The model cannot answer it like this.", "So kann das Modell sie nicht beantworten."],
   reloaded: (model: string) => say(`${model} is ready.`, `${model} ist bereit.`),
   tree: ["Branches", "Zweige"],
   treeHint: [

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { moreFields, settingFields } from "../sampling/settings-fields.ts";
 import { appText } from "./app.ts";
 import { chatText } from "./chat.ts";
+import { documentsText } from "./documents.ts";
 import { errorTexts } from "./error-message.ts";
 import { importText } from "./imports.ts";
 import { language, preferredLanguage } from "./language.ts";
@@ -17,6 +18,7 @@ import { toolsText } from "./tools.ts";
 const tables = {
   appText,
   chatText,
+  documentsText,
   errorTexts,
   firstRunText,
   importText,

@@ -1,0 +1,91 @@
+// Finds the passages of documents that belong to a question: by its words, and by its meaning if there is an embedding model.
+import { ApiError } from "@ingle/client";
+
+import type { FoundPassages, TextAttachment } from "../chats/conversation.ts";
+import { placeOf } from "../retrieval/place.ts";
+import { rankByScores, pickPassages, type Candidate } from "../retrieval/pick-passages.ts";
+import { scoreByWords } from "../retrieval/score-by-words.ts";
+import { splitText } from "../retrieval/split-text.ts";
+import { scoreByMeaning, type Vector } from "../retrieval/vectors.ts";
+import { passagesText } from "./chat-request.ts";
+import { documentVectors, vectorsOf } from "./document-vectors.ts";
+import type { ReadingProgress } from "./question-passages.ts";
+import { countText } from "./request-size.ts";
+
+/** More than any book has; to embed them would take a processor many minutes. */
+const embeddedPassagesMax = 8_192;
+
+interface FindOptions {
+  documents: readonly TextAttachment[];
+  question: string;
+  /** How many tokens the passages may have. */
+  budget: number;
+  conversationId: string;
+  /** The model whose tokens count. */
+  model: string;
+  /** The embedding model; null: none. */
+  embedder: string | null;
+  onProgress: (progress: ReadingProgress) => void;
+  signal: AbortSignal;
+}
+
+interface SplitDocument extends TextAttachment {
+  passages: readonly string[];
+}
+
+export async function findPassages(options: FindOptions): Promise<FoundPassages> {
+  const { documents, question, budget, model, signal } = options;
+  const all = documents.flatMap(({ text }, document) =>
+    splitText(text).map((range): Candidate => ({ ...range, document })),
+  );
+  const textOf = ({ document, start, end }: Candidate) => documents[document]?.text.slice(start, end) ?? "";
+  const split = documents.map((each, document): SplitDocument => ({
+    ...each,
+    passages: all.filter((passage) => passage.document === document).map(textOf),
+  }));
+  const byWords = await scoreByWords(all.map(textOf), question);
+  const { scores: byMeaning, ...how } = await meaningOf(split, options);
+  const ranked = rankByScores([byWords, byMeaning]).flatMap((at) => all[at] ?? []);
+  const picked = await pickPassages({
+    // A question without any of their words is about the whole, and a document says first what it is about.
+    ranked: ranked.length > 0 ? ranked : all,
+    count: (candidate) => countText(model, textOf(candidate), signal),
+    budget,
+  });
+  const passages = picked.map((candidate) => {
+    const { name = "", text = "" } = documents[candidate.document] ?? {};
+    return { name, ...placeOf(text, candidate), text: textOf(candidate) };
+  });
+  return { passages, tokens: await countText(model, passagesText(passages), signal), ...how };
+}
+
+type Meaning = Pick<FoundPassages, "embedder" | "problem"> & { scores: readonly number[] };
+
+/** The scores by meaning; empty without an embedding model, and if it fails. */
+async function meaningOf(documents: readonly SplitDocument[], options: FindOptions): Promise<Meaning> {
+  const { question, embedder, signal } = options;
+  const none = { scores: [], embedder: null };
+  const count = documents.reduce((sum, { passages }) => sum + passages.length, 0);
+  if (embedder === null || question.trim() === "") return none;
+  if (count > embeddedPassagesMax)
+    return {
+      ...none,
+      problem: { code: "too_many_passages", message: `There are more than ${embeddedPassagesMax} passages.` },
+    };
+  try {
+    const [asked] = await vectorsOf([question], { model: embedder, signal });
+    const vectors: Vector[] = [];
+    for (const document of documents) vectors.push(...(await vectorsOfDocument(document, embedder, options)));
+    return { scores: asked === undefined ? [] : scoreByMeaning(vectors, asked), embedder };
+  } catch (error) {
+    if (!ApiError.is(error)) throw error;
+    return { ...none, problem: { code: error.code, message: error.message } };
+  }
+}
+
+async function vectorsOfDocument(document: SplitDocument, model: string, options: FindOptions) {
+  const { conversationId, signal, onProgress } = options;
+  const { name, passages } = document;
+  const report = (done: number) => onProgress({ name, done, all: passages.length });
+  return documentVectors({ document, conversationId, model, onProgress: report, signal });
+}
