@@ -27,12 +27,11 @@ export function FoundPassagesView({ found }: { found: FoundPassages }) {
             <button
               type="button"
               class="file-chip passage-chip"
-              aria-label={titleOf(passage)}
               title={titleOf(passage)}
               onClick={() => setOpened(passage)}
             >
               <Icon name="text" size={18} />
-              <span class="row-title">{passage.name}</span>
+              <span class="row-title">{passage.name}</span>{" "}
               <span class="soft small figures">{placeText(passage)}</span>
             </button>
           </li>
