@@ -1,10 +1,12 @@
 // Documents that are longer than the context: which passages reach the model, how they are found, and what the page shows of them.
+import { readFile } from "node:fs/promises";
+
 import { tinyModel } from "@ingle/fixtures";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 
 import { seriousFaults } from "./accessible.ts";
-import { app } from "./ingle-process.ts";
+import { app, IngleProcess } from "./ingle-process.ts";
 import { RecordingProxy } from "./recording-proxy.ts";
 import { useBrowser, useIngle, useShared } from "./setup.ts";
 
@@ -142,6 +144,9 @@ it(
     const before = proxy.requestsTo(embeddingsPath).length;
     await chat.askAndWait("Which bread does the bakery sell?");
     expect(lastMessages(proxy)[4]?.content).toContain(other);
+    // What is below a question takes no width from it.
+    const bubble = await chat.questions.last().locator(".bubble").boundingBox();
+    expect(bubble?.height).toBeLessThan(60);
     expect(proxy.requestsTo(embeddingsPath)).toHaveLength(before);
     expect(test.problems).toEqual([]);
   },
@@ -191,3 +196,21 @@ it(
     expect(test.problems).toEqual([]);
   },
 );
+
+it("says why meanings could not be compared, and finds passages by words", { timeout: 90_000 }, async () => {
+  const embed = await readFile(await tinyModel({ architecture: "bert" }));
+  await using broken = await IngleProcess.start(app, {
+    models: { "tiny.gguf": await chatModel(), "broken.gguf": embed.subarray(0, embed.length - 4_096) },
+  });
+  await using proxy = await RecordingProxy.start(broken.address);
+  await using test = await browser.open({ url: proxy.address });
+  const { page, chat } = test;
+  await chooseTiny(page);
+  await chat.attach("log.txt", "text/plain", longDocument());
+  await page.getByText(/with broken, by their meaning/).waitFor();
+  await chat.askAndWait("How many steps does the lighthouse of Skerry have?");
+  expect(lastMessages(proxy)[0]?.content).toContain(needle);
+  const question = chat.questions.first();
+  await question.getByText(/found by words$/).waitFor();
+  await question.getByText(/^Their meaning could not be compared: ./).waitFor();
+});
