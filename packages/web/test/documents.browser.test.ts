@@ -6,6 +6,7 @@ import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 
 import { seriousFaults } from "./accessible.ts";
+import { readArchive } from "../src/chats/conversation.ts";
 import { app, IngleProcess } from "./ingle-process.ts";
 import { RecordingProxy } from "./recording-proxy.ts";
 import { useBrowser, useIngle, useShared } from "./setup.ts";
@@ -138,12 +139,35 @@ it(
     ]);
     expect(lastMessages(proxy)[2]?.content).toContain("File log.txt, line");
 
+    // Nor for another version of the question that has it.
+    const beforeEdit = proxy.requestsTo(embeddingsPath).length;
+    await chat.questions.first().getByRole("button", { name: "Edit" }).click();
+    await page.getByRole("textbox", { name: "Your message" }).fill("Which boats came in?");
+    await page.getByRole("button", { name: "Ask again" }).click();
+    await page.getByRole("group", { name: "Version 2 of 2" }).waitFor();
+    await chat.wholeReply(0);
+    expect(lastMessages(proxy)[0]?.content).toMatch(/^These passages.*Which boats came in\?$/s);
+    const edited = proxy.requestsTo(embeddingsPath).slice(beforeEdit);
+    expect(edited.map(({ body }) => body["input"])).toEqual([["Which boats came in?"]]);
+
+    // An export has what was found, and leaves out what can be computed again.
+    const list = page.getByRole("complementary", { name: "Conversations" });
+    await list.getByRole("button", { name: "More", exact: true }).click();
+    const [saved] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("menuitem", { name: "Export all chats" }).click(),
+    ]);
+    const archive = readArchive(JSON.parse(await readFile(await saved.path(), "utf8")));
+    expect(archive?.chats[0]?.images).toEqual({});
+    const first = archive?.chats[0]?.messages.find(({ role }) => role === "user");
+    expect(first).toMatchObject({ attachments: [{ isSearched: true }], found: { embedder: "embed" } });
+
     // Words alone, if the user wants that.
     await page.getByRole("button", { name: "Show chat settings" }).click();
     await page.getByRole("combobox", { name: "Find passages with" }).selectOption({ label: "Words only" });
     const before = proxy.requestsTo(embeddingsPath).length;
     await chat.askAndWait("Which bread does the bakery sell?");
-    expect(lastMessages(proxy)[4]?.content).toContain(other);
+    expect(lastMessages(proxy)[2]?.content).toContain(other);
     // What is below a question takes no width from it.
     const bubble = await chat.questions.last().locator(".bubble").boundingBox();
     expect(bubble?.height).toBeLessThan(60);

@@ -79,7 +79,12 @@ export function documentsOf(path: readonly Message[]): TextAttachment[] {
 
 /** The ids of all files that may be kept of a message. */
 export function fileIdsOf(message: Message): string[] {
-  return attachmentsOf(message).flatMap(({ kind, id }) => [kind === "text" ? vectorsId(id) : id]);
+  return attachmentsOf(message).map(fileIdOf);
+}
+
+/** The id of the file with the bytes of an image, or with what was computed of a document. */
+export function fileIdOf({ kind, id }: Attachment): string {
+  return kind === "text" ? vectorsId(id) : id;
 }
 
 /** The id of the file with the vectors of a document's passages. */

@@ -9,7 +9,7 @@ import {
   chooseMessage,
   pruneBranch,
 } from "../chats/chat-changes.ts";
-import { attachmentsOf, documentsOf, newId } from "../chats/chat-storage.ts";
+import { attachmentsOf, documentsOf, fileIdOf, newId } from "../chats/chat-storage.ts";
 import {
   chatStorage,
   conversations,
@@ -42,7 +42,7 @@ import { countRequest, contextLengthOf } from "./request-size.ts";
 import { leftOutOf } from "./rolling-context.ts";
 import { beginReplies, type BegunReplies, endLive, liveReplies, writeReplies } from "./reply-writer.ts";
 
-/** A message of the user; the bytes of its images are keyed by attachment id. */
+/** A message of the user; the bytes of its images, and what was computed of its documents, are keyed by file id. */
 interface Question {
   text: string;
   attachments: readonly Attachment[];
@@ -72,14 +72,16 @@ export async function editMessage(message: UserMessage, text: string): Promise<v
   const copies = await Promise.all(
     message.attachments.map(async (attachment) => ({
       attachment: { ...attachment, id: newId() },
-      data: attachment.kind === "image" ? await storage.file(attachment.id) : undefined,
+      data: await storage.file(fileIdOf(attachment)),
     })),
   );
-  const images = new Map(
-    copies.flatMap(({ attachment, data }) => (data === undefined ? [] : [[attachment.id, data] as const])),
+  const files = new Map(
+    copies.flatMap(({ attachment, data }) =>
+      data === undefined ? [] : [[fileIdOf(attachment), data] as const],
+    ),
   );
   const attachments = copies.map(({ attachment }) => attachment);
-  await askBelow(conversation, message.parentId, { text, attachments, images });
+  await askBelow(conversation, message.parentId, { text, attachments, images: files });
 }
 
 /** Requests another reply to the same message, by the same or another model. */
