@@ -43,7 +43,7 @@ export async function findPassages(options: FindOptions): Promise<FoundPassages>
     ...each,
     passages: all.filter((passage) => passage.document === document).map(textOf),
   }));
-  const byWords = await scoreByWords(all.map(textOf), question);
+  const byWords = await scoreByWords(all.map(textOf), question, { signal });
   const { scores: byMeaning, ...how } = await meaningOf(split, options);
   const ranked = rankByScores([byWords, byMeaning]).flatMap((at) => all[at] ?? []);
   const picked = await pickPassages({

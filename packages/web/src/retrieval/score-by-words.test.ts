@@ -27,4 +27,12 @@ describe("scoreByWords", () => {
     const passages = ["港口全年开放。", "灯塔有一百四十七级台阶。"];
     expect(await rankByWords(passages, "灯塔有多少级台阶？")).toEqual([1]);
   });
+
+  it("stops while it indexes", async () => {
+    const passages = Array.from({ length: 10_000 }, (_nothing, at) => `passage ${at}`);
+    const stop = new AbortController();
+    const scored = scoreByWords(passages, "passage", { signal: stop.signal });
+    stop.abort(new Error("enough"));
+    await expect(scored).rejects.toThrow("enough");
+  });
 });

@@ -15,10 +15,18 @@ const inexactLengthMin = 4;
 const chunkPassages = 20;
 
 /** 1 for the passage that fits best, 0 for those that share no word with the question. */
-export async function scoreByWords(passages: readonly string[], question: string): Promise<number[]> {
+export async function scoreByWords(
+  passages: readonly string[],
+  question: string,
+  { signal }: { signal?: AbortSignal } = {},
+): Promise<number[]> {
   const index = new MiniSearch<{ id: number; text: string }>({ fields: ["text"], tokenize: wordsOf });
   const documents = passages.map((text, id) => ({ id, text }));
-  await index.addAllAsync(documents, { chunkSize: chunkPassages });
+  for (let at = 0; at < documents.length; at += chunkPassages) {
+    signal?.throwIfAborted();
+    index.addAll(documents.slice(at, at + chunkPassages));
+    await nextTask();
+  }
   const isLong = (word: string) => word.length >= inexactLengthMin;
   const found = index.search(question, {
     // Inflected words and compounds begin alike; a letter may be mistyped. Both count less than the word itself.
@@ -36,4 +44,17 @@ function wordsOf(text: string): string[] {
   return words.flatMap((word) =>
     unspaced.test(word) ? Array.from(segmenter.segment(word), ({ segment }) => segment) : word,
   );
+}
+
+/** Lets the page react. In a hidden page, a timer would take a second. */
+function nextTask(): Promise<void> {
+  const { port1, port2 } = new MessageChannel();
+  return new Promise((resolve) => {
+    port1.addEventListener("message", () => {
+      port1.close();
+      resolve();
+    });
+    port1.start();
+    port2.postMessage(null);
+  });
 }
