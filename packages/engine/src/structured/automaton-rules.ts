@@ -16,9 +16,14 @@ export function automatonRule(
   const uses = automaton.map(() => 0);
   for (const { edges } of automaton) for (const { to } of edges) uses[to] = (uses[to] ?? 0) + 1;
   const names = new Map<number, string>();
+  const characters = new Map<CharacterSet, string>();
   const character = (set: CharacterSet): string => {
+    const known = characters.get(set);
+    if (known !== undefined) return known;
     const written = spell(set) ?? "";
-    return written.includes(" | ") ? rules.add(written) : written;
+    const short = written.includes(" | ") ? rules.add(written) : written;
+    characters.set(set, short);
+    return short;
   };
   const bodyOf = (state: number, depth: number): string => {
     const { accepts = false, edges = [], tail } = automaton[state] ?? {};

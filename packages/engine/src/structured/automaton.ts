@@ -1,13 +1,6 @@
 // Deterministic finite automata of languages, and their intersection with bounds of the length.
 import { setOf, type CharacterSet } from "./character-set.ts";
-import {
-  isNullable,
-  neighbourOf,
-  partition,
-  type Language,
-  type Languages,
-  type Neighbour,
-} from "./language.ts";
+import { isNullable, neighbourOf, type Language, type Languages, type Neighbour } from "./language.ts";
 import { type Rules, SchemaError } from "./rules.ts";
 
 /** Maximum number of states of an automaton: each becomes a rule of the grammar. */
@@ -30,7 +23,7 @@ export interface State {
 export type Automaton = readonly State[];
 
 /** Throws a SchemaError if the automaton is too large. */
-export function automatonOf(language: Language, languages: Languages, rules: Rules): Automaton {
+export function automatonOf(language: Language, languages: Languages): Automaton {
   const places: { language: Language; before: Neighbour }[] = [];
   const numbers = new Map<string, number>();
   const numberOf = (next: Language, before: Neighbour): number => {
@@ -48,12 +41,13 @@ export function automatonOf(language: Language, languages: Languages, rules: Rul
   const states: State[] = [];
   for (const { language: here, before } of places) {
     const targets = new Map<number, CharacterSet>();
-    for (const set of partition(languages.firsts(here), rules)) {
+    for (const set of languages.firstSets(here)) {
       const character = set[0]?.[0] ?? 0;
       const next = languages.derivative(here, character, before);
       if (next === languages.nothing) continue;
       const to = numberOf(next, neighbourOf(character));
-      targets.set(to, setOf([...(targets.get(to) ?? []), ...set]));
+      const earlier = targets.get(to);
+      targets.set(to, earlier === undefined ? set : setOf([...earlier, ...set]));
     }
     states.push({
       accepts: isNullable(here, before, "nothing"),

@@ -32,7 +32,16 @@ export function complement(set: CharacterSet): CharacterSet {
 
 /** The characters that are in both sets. */
 export function intersected(one: CharacterSet, other: CharacterSet): CharacterSet {
-  return complement(setOf([...complement(one), ...complement(other)]));
+  const common: Range[] = [];
+  let [at, otherAt] = [0, 0];
+  for (;;) {
+    const [range, otherRange] = [one[at], other[otherAt]];
+    if (range === undefined || otherRange === undefined) return common;
+    const [first, last] = [Math.max(range[0], otherRange[0]), Math.min(range[1], otherRange[1])];
+    if (first <= last) common.push([first, last]);
+    if (range[1] < otherRange[1]) at += 1;
+    else otherAt += 1;
+  }
 }
 
 export function contains(set: CharacterSet, character: number): boolean {
@@ -63,22 +72,31 @@ const shortEscapes: Readonly<Record<number, string>> = {
   0x5c: String.raw`\\`,
 };
 
+const plainOnly = complement(escapedOnly);
+
+/** GBNF for each character that must be escaped. */
+const escapes: readonly (readonly [character: number, written: string])[] = escapedOnly.flatMap(
+  ([first, last]) =>
+    Array.from({ length: last - first + 1 }, (_nothing, at) => {
+      const character = first + at;
+      return [character, literal(escapeOf(character))] as const;
+    }),
+);
+
 /** GBNF for one character of the set inside a JSON string; undefined for the empty set. */
 export function inJsonString(set: CharacterSet): string | undefined {
-  const plain = intersected(set, complement(escapedOnly));
+  const plain = intersected(set, plainOnly);
   const expressions: string[] = [];
   if (plain.length > 0) expressions.push(`[${plain.map(writeRange).join("")}]`);
-  for (const [first, last] of set) {
-    for (let character = first; character <= Math.min(last, 0x7f); character++) {
-      if (contains(escapedOnly, character)) expressions.push(literal(escapeOf(character)));
-    }
-  }
+  for (const [character, written] of escapes) if (contains(set, character)) expressions.push(written);
   return expressions.length === 0 ? undefined : expressions.join(" | ");
 }
 
+const writableInText = complement([[0, 0]]);
+
 /** GBNF for one character of the set in a text; undefined for the empty set. Grammars cannot have the character 0. */
 export function inText(set: CharacterSet): string | undefined {
-  const written = intersected(set, complement([[0, 0]]));
+  const written = intersected(set, writableInText);
   return written.length === 0 ? undefined : `[${written.map(writeRange).join("")}]`;
 }
 

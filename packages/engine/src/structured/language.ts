@@ -48,6 +48,9 @@ export class Languages {
   readonly #rules: Rules;
   readonly #known = new Map<string, Language>();
   readonly #firsts = new Map<Language, readonly CharacterSet[]>();
+  /** By the numbers of the sets that are split: many expressions begin with the same ones. */
+  readonly #partitions = new Map<string, readonly CharacterSet[]>();
+  readonly #setNumbers = new Map<CharacterSet, number>();
   /** By the character and what comes before it. */
   readonly #derivatives = new Map<Language, Map<number, Language>>();
 
@@ -156,8 +159,27 @@ export class Languages {
     }
   }
 
+  /** Disjoint sets of all characters; those of one set have the same derivative. */
+  firstSets(language: Language): readonly CharacterSet[] {
+    const firsts = this.#firstsOf(language);
+    const key = firsts.map((set) => this.#numberOf(set)).join(",");
+    this.#rules.spend(1);
+    const known = this.#partitions.get(key);
+    if (known !== undefined) return known;
+    const sets = partition(firsts, this.#rules);
+    this.#partitions.set(key, sets);
+    return sets;
+  }
+
+  #numberOf(set: CharacterSet): number {
+    const known = this.#setNumbers.get(set);
+    if (known !== undefined) return known;
+    this.#setNumbers.set(set, this.#setNumbers.size);
+    return this.#setNumbers.size - 1;
+  }
+
   /** Sets of characters; all characters that are in the same ones have the same derivative. */
-  firsts(language: Language): readonly CharacterSet[] {
+  #firstsOf(language: Language): readonly CharacterSet[] {
     const known = this.#firsts.get(language);
     if (known !== undefined) return known;
     const characters = this.#newFirsts(language);
@@ -173,15 +195,15 @@ export class Languages {
         return [language.set];
       case "concatenation":
         return mayBeEmpty(language.first)
-          ? [...this.firsts(language.first), ...this.firsts(language.rest)]
-          : this.firsts(language.first);
+          ? [...this.#firstsOf(language.first), ...this.#firstsOf(language.rest)]
+          : this.#firstsOf(language.first);
       case "union":
       case "intersection":
-        return language.parts.flatMap((part) => this.firsts(part));
+        return language.parts.flatMap((part) => this.#firstsOf(part));
       case "complement":
-        return this.firsts(language.of);
+        return this.#firstsOf(language.of);
       case "repetition":
-        return this.firsts(language.item);
+        return this.#firstsOf(language.item);
       case "assertion":
       case "nothing":
       case "empty":
@@ -265,7 +287,7 @@ function placeOf(languages: readonly Language[]): Place {
 const neighbours: readonly Neighbour[] = ["nothing", "word", "other"];
 
 /** The sets split into disjoint ones that cover all characters, each with the same sets around it. */
-export function partition(sets: readonly CharacterSet[], rules: Rules): CharacterSet[] {
+function partition(sets: readonly CharacterSet[], rules: Rules): CharacterSet[] {
   let parts: CharacterSet[] = [allCharacters];
   for (const set of sets) {
     rules.spend(parts.length * (1 + set.length / 4));

@@ -23,7 +23,7 @@ export function textMatching(pattern: string, rules: Rules): string {
   if (direct !== undefined) return direct;
   const languages = new Languages(rules);
   const whole = compiled(node, languages.empty, languages);
-  const rule = automatonRule(automatonOf(whole, languages, rules), inText, rules);
+  const rule = automatonRule(automatonOf(whole, languages), inText, rules);
   if (rule === undefined) throw unsupported("no text that matches it");
   return rule;
 }

@@ -278,6 +278,6 @@ function stringAutomaton(set: StringValues, reader: StringReader, more: readonly
   ];
   if (set.excluded.length > 0)
     all.push(languages.complement(languages.union(set.excluded.map((text) => languages.text(text)))));
-  const automaton = automatonOf(languages.intersection(all), languages, rules);
+  const automaton = automatonOf(languages.intersection(all), languages);
   return set.min === 0 && max === undefined ? automaton : withLength(automaton, set.min, max, rules);
 }
