@@ -108,6 +108,12 @@ function writeRange([first, last]: Range): string {
   return first === last ? writeCharacter(first) : `${writeCharacter(first)}-${writeCharacter(last)}`;
 }
 
+/** As short as possible: the engine reads each rule. What has a meaning in a set is escaped. */
 function writeCharacter(character: number): string {
-  return String.raw`\U` + character.toString(16).padStart(8, "0");
+  const hex = character.toString(16);
+  if (character < 0x80) {
+    const text = String.fromCodePoint(character);
+    return /[A-Za-z0-9]/.test(text) ? text : String.raw`\x` + hex.padStart(2, "0");
+  }
+  return character <= 0xff_ff ? String.raw`\u` + hex.padStart(4, "0") : String.raw`\U` + hex.padStart(8, "0");
 }

@@ -226,18 +226,18 @@ class Reader {
   }
 }
 
-const escape = /\\(?:x([\dA-Fa-f]{2})|U([\dA-Fa-f]{8})|(.))/gu;
+const escape = /\\(?:x([\dA-Fa-f]{2})|u([\dA-Fa-f]{4})|U([\dA-Fa-f]{8})|(.))/gu;
 
 function unescaped(text: string): string {
-  return text.replaceAll(escape, (_all, short?: string, long?: string, character?: string) => {
-    const code = short ?? long;
+  return text.replaceAll(escape, (_all, byte?: string, short?: string, long?: string, character?: string) => {
+    const code = byte ?? short ?? long;
     if (code !== undefined) return String.fromCodePoint(Number.parseInt(code, 16));
     return { n: "\n", t: "\t", r: "\r" }[character ?? ""] ?? character ?? "";
   });
 }
 
 function rangesOf(set: string): (readonly [number, number])[] {
-  const one = String.raw`\\x[\dA-Fa-f]{2}|\\U[\dA-Fa-f]{8}|\\.|[^\\]`;
+  const one = String.raw`\\x[\dA-Fa-f]{2}|\\u[\dA-Fa-f]{4}|\\U[\dA-Fa-f]{8}|\\.|[^\\]`;
   const ranges = new RegExp(`(${one})(?:-(${one}))?`, "gu");
   const codeOf = (text: string): number => unescaped(text).codePointAt(0) ?? 0;
   return Array.from(
