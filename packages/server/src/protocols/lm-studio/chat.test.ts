@@ -39,9 +39,14 @@ const typesIn = (body: string): string[] => eventsIn(body).map(({ type }) => typ
 /** Longer than between two looks at the load. */
 const aLook = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 250));
 
-it("a stream tells how far the load of its model is, from the start", async () => {
-  const { app, known, response, open } = await loadingApp("wait");
+async function firstLook(registry: ModelRegistry): Promise<void> {
+  await expect.poll(async () => (await registry.find("acme/slow"))?.state.kind).toBe("loading");
   await aLook();
+}
+
+it("a stream tells how far the load of its model is, from the start", async () => {
+  const { app, known, registry, response, open } = await loadingApp("wait");
+  await firstLook(registry);
   known.report(0.5);
   await aLook();
   open();
@@ -71,8 +76,8 @@ it("a stream tells how far the load of its model is, from the start", async () =
 });
 
 it("a load that fails ends the stream with the reason", async () => {
-  const { app, response, fail } = await loadingApp("wait");
-  await aLook();
+  const { app, registry, response, fail } = await loadingApp("wait");
+  await firstLook(registry);
   fail(new EngineError("model_invalid", "The file is damaged."));
   const { body } = await response;
   expect(typesIn(body)).toEqual(["chat.start", "model_load.start", "error"]);
