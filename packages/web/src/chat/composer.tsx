@@ -56,7 +56,11 @@ async function sendDraft(): Promise<void> {
   clearDraft(id);
   const isSent = await attempt(async () => {
     await saveChosenModels();
-    const conversation = await sendMessage({ ...draft, text: draft.text.trim() });
+    const conversation = await sendMessage({
+      text: draft.text.trim(),
+      attachments: draft.attachments,
+      files: draft.images,
+    });
     if (id === "") go(linkTo("chat", conversation.id));
   });
   if (!isSent) changeDraft(id, draft);

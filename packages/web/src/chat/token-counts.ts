@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks";
 
 import { openPath } from "../chats/chat-store.ts";
 import type { TextAttachment } from "../chats/conversation.ts";
-import { client, modelOf } from "../connection/connection.ts";
+import { client, knownContext, modelOf } from "../connection/connection.ts";
 import { fileText } from "../replies/chat-request.ts";
 import { passagesBudget } from "../retrieval/passage-size.ts";
 import { currentChoice } from "./current-chat.ts";
@@ -58,8 +58,7 @@ export interface DraftSize {
 /** The size of a draft; null if nothing is known of the context. Sending counts again, with the model's own tokens. */
 export function sizeOfDraft(id: string): DraftSize | null {
   const [model] = currentChoice.value.models;
-  const known = model === undefined ? undefined : modelOf(model);
-  const all = known?.context_length ?? known?.context_length_train ?? null;
+  const all = model === undefined ? null : knownContext(model);
   if (model === undefined || all === null) return null;
   const { text, attachments } = draftOf(id);
   const left = Math.max(0, all - (usedTokens() ?? 0));
@@ -67,11 +66,12 @@ export function sizeOfDraft(id: string): DraftSize | null {
   const sized = attachments
     .flatMap((each) => (each.kind === "text" ? { ...each, tokens: attachmentTokens(model, each) } : []))
     .toSorted((a, b) => a.tokens - b.tokens);
-  const draft = sized.reduce((sum, { tokens }) => sum + tokens, Math.ceil(text.length / charactersPerToken));
+  const tokensOf = (files: readonly { tokens: number }[]) =>
+    files.reduce((sum, { tokens }) => sum + tokens, 0);
+  const draft = tokensOf(sized) + Math.ceil(text.length / charactersPerToken);
   const searched = sized.filter(({ isSearched }) => isSearched === true);
   const whole = sized.filter(({ isSearched }) => isSearched !== true);
-  const sent = () =>
-    draft - searched.reduce((sum, { tokens }) => sum + tokens, searched.length > 0 ? -budget : 0);
+  const sent = () => draft - tokensOf(searched) + (searched.length > 0 ? budget : 0);
   while (sent() > left && (whole.at(-1)?.tokens ?? 0) > budget) searched.push(...whole.splice(-1));
   return { draft, left, all, searched: searched.map(({ name }) => name), fits: sent() <= left };
 }

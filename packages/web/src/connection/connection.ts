@@ -57,6 +57,12 @@ export function modelOf(name: string): ManagedModel | undefined {
   return models.value.find((model) => model.id === name || model.aliases.includes(name));
 }
 
+/** The tokens of a model's context, or before it is loaded, of those that it was trained with; null if neither is known. */
+export function knownContext(name: string): number | null {
+  const model = modelOf(name);
+  return model?.context_length ?? model?.context_length_train ?? null;
+}
+
 /** Aborted to end the wait before the next try. */
 let waiting = new AbortController();
 

@@ -67,8 +67,8 @@ function groupsOf(text: string): Group[] {
  * whole lines: `#` becomes `#tag`, `-` the next item of a list, a line the head of a table.
  */
 function settledCount(groups: readonly Group[], text: string): number {
-  const wholeLines = text.slice(0, text.lastIndexOf("\n") + 1);
-  const lastLine = wholeLines.lastIndexOf("\n", wholeLines.length - 2) + 1;
+  /** Where the last whole line begins. */
+  const lastLine = text.lastIndexOf("\n", text.lastIndexOf("\n") - 1) + 1;
   let count = 0;
   let end = 0;
   for (const { raw } of groups.slice(0, -1)) {

@@ -5,7 +5,7 @@ import type { FoundPassages, TextAttachment } from "../chats/conversation.ts";
 import { placeOf } from "../retrieval/place.ts";
 import { rankByScores, pickPassages, type Candidate } from "../retrieval/pick-passages.ts";
 import { scoreByWords } from "../retrieval/score-by-words.ts";
-import { splitText } from "../retrieval/split-text.ts";
+import { splitText, type TextRange } from "../retrieval/split-text.ts";
 import { scoreByMeaning, type Vector } from "../retrieval/vectors.ts";
 import { passagesText } from "./chat-request.ts";
 import { documentVectors, vectorsOf } from "./document-vectors.ts";
@@ -30,20 +30,25 @@ interface FindOptions {
 }
 
 interface SplitDocument extends TextAttachment {
+  ranges: readonly TextRange[];
+  /** Their texts. */
   passages: readonly string[];
+}
+
+function splitDocument(document: TextAttachment): SplitDocument {
+  const ranges = splitText(document.text);
+  return { ...document, ranges, passages: ranges.map(({ start, end }) => document.text.slice(start, end)) };
 }
 
 export async function findPassages(options: FindOptions): Promise<FoundPassages> {
   const { documents, question, budget, model, signal } = options;
-  const all = documents.flatMap(({ text }, document) =>
-    splitText(text).map((range): Candidate => ({ ...range, document })),
+  const split = documents.map(splitDocument);
+  const all = split.flatMap(({ ranges }, document) =>
+    ranges.map((range): Candidate => ({ ...range, document })),
   );
   const textOf = ({ document, start, end }: Candidate) => documents[document]?.text.slice(start, end) ?? "";
-  const split = documents.map((each, document): SplitDocument => ({
-    ...each,
-    passages: all.filter((passage) => passage.document === document).map(textOf),
-  }));
-  const byWords = await scoreByWords(all.map(textOf), question, { signal });
+  const texts = split.flatMap(({ passages }) => passages);
+  const byWords = await scoreByWords(texts, question, { signal });
   const { scores: byMeaning, ...how } = await meaningOf(split, options);
   const ranked = rankByScores([byWords, byMeaning]).flatMap((at) => all[at] ?? []);
   const picked = await pickPassages({

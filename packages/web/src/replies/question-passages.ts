@@ -3,7 +3,7 @@
 import { documentsOf } from "../chats/chat-storage.ts";
 import { chatStorage, showMessages } from "../chats/chat-store.ts";
 import type { Conversation, Message } from "../chats/conversation.ts";
-import { modelOf } from "../connection/connection.ts";
+import { knownContext } from "../connection/connection.ts";
 import type { StreamedChatBody } from "./chat-request.ts";
 import { passagesBudget } from "../retrieval/passage-size.ts";
 import { embedderOf } from "./embedder.ts";
@@ -69,9 +69,4 @@ async function planOf(options: PassagesOptions, model: string): Promise<SearchPl
   if (known.length === 0) return { path, budget: passagesBudget(null) };
   const count = (sent: readonly Message[]) => countRequest(bodyOf(sent), signal);
   return planSearch({ path, count, contextLength: Math.min(...known), maxTokens, rolls: rolling });
-}
-
-function knownContext(id: string): number | null {
-  const model = modelOf(id);
-  return model?.context_length ?? model?.context_length_train ?? null;
 }

@@ -46,7 +46,7 @@ import { beginReplies, type BegunReplies, endLive, liveReplies, writeReplies } f
 interface Question {
   text: string;
   attachments: readonly Attachment[];
-  images: ReadonlyMap<string, Blob>;
+  files: ReadonlyMap<string, Blob>;
 }
 
 /**
@@ -81,7 +81,7 @@ export async function editMessage(message: UserMessage, text: string): Promise<v
     ),
   );
   const attachments = copies.map(({ attachment }) => attachment);
-  await askBelow(conversation, message.parentId, { text, attachments, images: files });
+  await askBelow(conversation, message.parentId, { text, attachments, files });
 }
 
 /** Requests another reply to the same message, by the same or another model. */
@@ -148,7 +148,7 @@ async function askBelow(
     text: question.text,
     attachments: [...question.attachments],
   };
-  const files = [...question.images].map(([id, data]): StoredFile => ({
+  const files = [...question.files].map(([id, data]): StoredFile => ({
     id,
     conversationId: conversation.id,
     data,
