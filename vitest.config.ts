@@ -1,38 +1,87 @@
 import { configDefaults, defineConfig } from "vitest/config";
+import type { TestUserConfig } from "vitest/node";
 
 const withModels = "**/*.model.test.ts";
 
-export default defineConfig({
-  test: {
-    // Two cores: tests that decode with a real model would only slow each other down.
-    maxWorkers: 2,
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: "plain",
-          include: [
-            "packages/*/src/**/*.test.{ts,tsx}",
-            "packages/*/test/**/*.test.ts",
-            "scripts/**/*.test.ts",
-            "bench/src/**/*.test.ts",
-            "deploy/**/*.test.ts",
-          ],
-          // These need root, a GPU, the prebuilt engine or agents' programs, and have configurations and commands of their own.
-          exclude: [...configDefaults.exclude, withModels, "**/*.{root,packages,gpu,agents}.test.ts"],
-          // One process for many files: starting one and importing its modules takes longer than most tests.
-          isolate: false,
-        },
+/** Of the two projects that `pnpm test` runs. */
+const limits = {
+  // Two cores: tests that decode with a real model would only slow each other down.
+  maxWorkers: 2,
+  testTimeout: 30_000,
+  hookTimeout: 120_000,
+  // Waits take longer than the default second if both cores are busy.
+  expect: { poll: { timeout: 15_000 } },
+};
+
+// docs/testing.md describes the projects; `--project NAME` runs one of the others.
+const test: TestUserConfig = {
+  project: ["plain", "model"],
+  projects: [
+    {
+      test: {
+        ...limits,
+        name: "plain",
+        include: [
+          "packages/*/src/**/*.test.{ts,tsx}",
+          "packages/*/test/**/*.test.ts",
+          "scripts/**/*.test.ts",
+          "bench/src/**/*.test.ts",
+          "deploy/**/*.test.ts",
+          "release/**/*.test.ts",
+        ],
+        exclude: [...configDefaults.exclude, withModels, "**/*.{root,packages,gpu,agents}.test.ts"],
+        // One process for many files: starting one and importing its modules takes longer than most tests.
+        isolate: false,
       },
-      {
-        extends: true,
-        // Each file has the engine to itself, in a process of its own.
-        test: { name: "model", include: [`{packages,deploy}/${withModels}`] },
+    },
+    {
+      // Each file has the engine to itself, in a process of its own.
+      test: { ...limits, name: "model", include: [`{packages,deploy}/${withModels}`] },
+    },
+    {
+      // These create network namespaces and bare Debian systems.
+      test: {
+        name: "root",
+        include: ["deploy/**/*.root.test.ts"],
+        // Each uses the whole machine: several servers under load, or a system that is installed from packages.
+        fileParallelism: false,
+        testTimeout: 300_000,
+        hookTimeout: 600_000,
+        expect: { poll: { timeout: 30_000 } },
       },
-    ],
-    testTimeout: 30_000,
-    hookTimeout: 120_000,
-    // Waits take longer than the default second if both cores are busy.
-    expect: { poll: { timeout: 15_000 } },
-  },
-});
+    },
+    {
+      // The prebuilt engine, which is built first, and the published packages.
+      test: {
+        name: "packages",
+        include: ["packages/*/test/**/*.packages.test.ts", "release/*.packages.test.ts"],
+        testTimeout: 300_000,
+        hookTimeout: 600_000,
+      },
+    },
+    {
+      // Coding agents from npm, which together are more than a gigabyte, with a real server.
+      test: {
+        name: "agents",
+        include: ["packages/server/test/foreign/**/*.agents.test.ts"],
+        fileParallelism: false,
+        testTimeout: 900_000,
+        hookTimeout: 120_000,
+      },
+    },
+    {
+      // A build for a GPU, on its first device. scripts/test-gpu.ts builds it and sets the environment.
+      test: {
+        name: "gpu",
+        include: ["packages/*/test/**/*.gpu.test.ts"],
+        // They share the device, and the faults that tests inject.
+        fileParallelism: false,
+        // A software device compiles its shaders as it goes, on the processor.
+        testTimeout: 300_000,
+        hookTimeout: 300_000,
+      },
+    },
+  ],
+};
+
+export default defineConfig({ test });

@@ -26,6 +26,6 @@ await generate(model, tokenizer, {
   topP: 0.9,
   topK: 50,
   minP: 0.15,
-  repetitionPenalty: 1.05,
+  repeatPenalty: 1.05,
   maxTokens: 64,
 });

@@ -102,19 +102,19 @@ export function budgetProblems(
 /** Files over their target and within their limit: worth a look, not a failure. */
 export function filesOverAim(files: readonly TextFile[]): string[] {
   return files.flatMap((file) => {
-    const budget = budgetOf(file);
+    const budget = findBudget(file);
     const lines = countLines(file.text);
     if (budget === undefined || lines <= budget.aim || lines > budget.limit) return [];
     return [`${file.path}: ${lines} lines, the aim is ${budget.aim}`];
   });
 }
 
-function budgetOf(file: TextFile): Budget | undefined {
+function findBudget(file: TextFile): Budget | undefined {
   return budgets.find(({ pattern }) => pattern.test(file.path));
 }
 
 function sizeFindings(file: TextFile): Finding[] {
-  const limit = budgetOf(file)?.limit ?? Infinity;
+  const limit = findBudget(file)?.limit ?? Infinity;
   const lines = countLines(file.text);
   if (lines <= limit) return [];
   return [{ path: file.path, line: 1, rule: "file-size", text: `${lines} lines, the limit is ${limit}` }];

@@ -6,10 +6,11 @@ import { budgetProblems, filesOverAim } from "./budgets.ts";
 import { clangFormat } from "./clang-format.ts";
 import { conflictProblems } from "./conflict-markers.ts";
 import { docProblems } from "./docs.ts";
+import { exportProblems } from "./exports.ts";
 import { readTextFiles, root, type TextFile } from "./files.ts";
 import { layerProblems } from "./layers.ts";
 import { referenceProblems } from "./reference-pages.ts";
-import { run, type Outcome } from "./run.ts";
+import { run, type Outcome } from "./step.ts";
 import { wordProblems } from "./words.ts";
 
 interface Step {
@@ -22,6 +23,7 @@ const steps: readonly Step[] = [
   { name: "conflicts", run: async () => report(await conflictProblems(root)) },
   { name: "layers", run: (files) => report(layerProblems(files)) },
   { name: "budgets", run: (files) => report(budgetProblems(files)) },
+  { name: "exports", run: (files) => report(exportProblems(files)) },
   { name: "docs", run: async (files) => report([...docProblems(files), ...(await referenceProblems())]) },
   { name: "words", run: (files) => report(wordProblems(files)) },
   { name: "format", run: () => tool("oxfmt/bin/oxfmt", "--check") },

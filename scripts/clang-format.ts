@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { clangFormatPath } from "clang-format-node";
 
 import { readTextFiles, root, type TextFile } from "./files.ts";
-import { run, type Outcome } from "./run.ts";
+import { run, type Outcome } from "./step.ts";
 
 /** Runs clang-format over packages/engine-native; `write` changes the files, otherwise a difference is a failure. */
 export async function clangFormat(

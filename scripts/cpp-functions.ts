@@ -3,7 +3,7 @@
 import { lineAt } from "./files.ts";
 
 /** A function with a body, or a test case. */
-export interface CppFunction {
+interface CppFunction {
   readonly name: string;
   /** First line of its head, 1-based. */
   readonly line: number;

@@ -103,3 +103,28 @@ describe("what CI installs", () => {
     ]);
   });
 });
+
+describe("the page that walks through the code", () => {
+  const row = (what: string): string[] => {
+    const files = [
+      {
+        path: "docs/lifecycle.md",
+        text: `| file | does |\n|---|---|\n| [\`a.ts\`](../packages/x/src/in/a.ts) | ${what} |\n`,
+      },
+      { path: "packages/x/src/in/a.ts", text: "export function begin() {}\n" },
+      { path: "packages/x/src/b.ts", text: "" },
+    ];
+    return docProblems(files, commands, () => true);
+  };
+
+  it("names files and functions of the code", () => {
+    expect(row("`begin()`, then `b.ts`")).toEqual([]);
+    expect(row("`end()`")).toEqual(["docs/lifecycle.md:3: packages/x/src/in/a.ts has no end"]);
+    expect(row("`in/c.ts`")).toEqual(["docs/lifecycle.md:3: packages/x/src/in/a.ts has no in/c.ts"]);
+  });
+
+  it("has at most 120 lines", () => {
+    const text = "x\n".repeat(121);
+    expect(docProblems([{ path: "docs/lifecycle.md", text }], commands, () => true)).toHaveLength(1);
+  });
+});

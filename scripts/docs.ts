@@ -30,6 +30,41 @@ export function docProblems(
       ...commandProblems(file, commands),
     ]),
     ...installProblems(files),
+    ...lifecycleProblems(files),
+  ];
+}
+
+/** The page that walks through the code, and how long it may be: it is to be read in one sitting. */
+const lifecyclePage = "docs/lifecycle.md";
+const lifecycleLinesMax = 120;
+
+/** Names on that page that are not in the code: a row's link is a source file, `name()` a function in it, `a/b.ts` another file. */
+function lifecycleProblems(files: readonly TextFile[]): string[] {
+  const page = files.find(({ path: name }) => name === lifecyclePage);
+  if (page === undefined) return [];
+  const texts = new Map(files.map(({ path: name, text }) => [name, text]));
+  const lines = page.text.split("\n");
+  const problems = lines.flatMap((line, at) => {
+    const [, file, what] = /^\| \[[^\]]*\]\(\.\.\/([^)]+)\) +\| (.*)$/.exec(line) ?? [];
+    if (file === undefined || what === undefined) return [];
+    return missingNames(what, file, texts).map(
+      (name) => `${lifecyclePage}:${at + 1}: ${file} has no ${name}`,
+    );
+  });
+  if (lines.length > lifecycleLinesMax + 1)
+    problems.push(`${lifecyclePage}:1: ${lines.length - 1} lines, the limit is ${lifecycleLinesMax}`);
+  return problems;
+}
+
+function missingNames(what: string, file: string, texts: ReadonlyMap<string, string>): string[] {
+  const named = [...what.matchAll(/`([\w#]+)\(\)`/g)].map((match) => match[1] ?? "");
+  const others = [...what.matchAll(/`([\w/.-]+\.(?:ts|cpp|h))`/g)].map((match) => match[1] ?? "");
+  const source = /^packages\/[^/]+\/src\//.exec(file)?.[0] ?? "";
+  return [
+    ...named.filter((name) => !new RegExp(`\\b${name}\\b`).test(texts.get(file) ?? "")),
+    ...others.filter(
+      (name) => !texts.has(source + name) && !texts.has(`${path.posix.dirname(file)}/${name}`),
+    ),
   ];
 }
 
@@ -42,14 +77,14 @@ const nightlyPage = "docs/gpu.md";
 /** Packages that CI installs and the README's Requirements do not list: CI must run what a newcomer runs. */
 function installProblems(files: readonly TextFile[]): string[] {
   const packagesIn = (page: string): string[] =>
-    [...(files.find((file) => file.path === page)?.text ?? "").matchAll(install)].flatMap(packagesOf);
+    [...(files.find((file) => file.path === page)?.text ?? "").matchAll(install)].flatMap(readPackageNames);
   const required = new Set(packagesIn("README.md"));
   const requiredNightly = new Set([...required, ...packagesIn(nightlyPage)]);
   const ci = files.filter((file) => /^\.(ci|github)\//.test(file.path));
   return ci.flatMap((file) => {
     const listed = file.path.endsWith("/nightly.yml") ? requiredNightly : required;
     return [...file.text.matchAll(install)].flatMap((match) =>
-      packagesOf(match)
+      readPackageNames(match)
         .filter((name) => !listed.has(name))
         .map((name) => `${file.path}:${lineAt(file.text, match.index)}: README.md does not require ${name}`),
     );
@@ -57,7 +92,7 @@ function installProblems(files: readonly TextFile[]): string[] {
 }
 
 /** Names only, without options and shell variables. */
-function packagesOf(match: RegExpExecArray): string[] {
+function readPackageNames(match: RegExpExecArray): string[] {
   return (match[1] ?? "").split(/ +/).filter((word) => /^[a-z0-9]/.test(word));
 }
 
@@ -85,11 +120,11 @@ function linkProblem(
   if (target.startsWith("..") || !exists(target)) return `${link} leads nowhere`;
   const document = documents.find((candidate) => candidate.path === target);
   if (anchor === undefined || document === undefined) return undefined;
-  return anchorsOf(document).has(anchor) ? undefined : `${link}: ${target} has no such heading`;
+  return headingAnchors(document).has(anchor) ? undefined : `${link}: ${target} has no such heading`;
 }
 
 /** The anchors that GitHub gives to headings. */
-function anchorsOf(document: TextFile): Set<string> {
+function headingAnchors(document: TextFile): Set<string> {
   const anchors = new Set<string>();
   for (const match of blankFences(document.text).matchAll(/^#{1,6}\s+(.+?)\s*$/gm)) {
     const base = (match[1] ?? "")

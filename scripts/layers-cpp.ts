@@ -3,6 +3,7 @@
 import path from "node:path";
 
 import { isTest, lineAt, type TextFile } from "./files.ts";
+import { findCircles } from "./layers-folders.ts";
 
 const source = "packages/engine-native/src/";
 
@@ -15,13 +16,18 @@ interface Layer {
 }
 
 const none = /^$/;
+/** Of Linux, POSIX and Windows. */
+const systemHeader = /^((linux|sys)\/\w+|fcntl|io|pthread|sched|unistd)\.h$/;
 const layers: Readonly<Record<string, Layer>> = {
   base: { below: [], others: none },
   sched: { below: ["base"], others: none },
-  llama: { below: ["base"], others: /^(?!napi|node_api|js_native_api|uv)/ },
-  engine: { below: ["base", "sched", "llama"], others: none },
+  grammar: { below: ["base"], others: none },
+  sampling: { below: ["base", "grammar"], others: none },
+  process: { below: ["base"], others: systemHeader },
+  llama: { below: ["base", "grammar", "sampling", "process"], others: /^(?!napi|node_api|js_native_api|uv)/ },
+  engine: { below: ["base", "sched", "grammar", "sampling", "process", "llama"], others: none },
   napi: {
-    below: ["base", "sched", "llama", "engine"],
+    below: ["base", "sched", "grammar", "sampling", "process", "llama", "engine"],
     others: /^(napi|node_api|js_native_api|uv|sys\/socket)\.h$/,
   },
 };
@@ -46,15 +52,17 @@ interface Include {
 export function includeProblems(files: readonly TextFile[]): string[] {
   const ours = files.filter((file) => file.path.startsWith(source) && /\.(cpp|h)$/.test(file.path));
   const names = new Set(ours.map((file) => file.path));
-  const includes = ours.flatMap((file) => includesOf(file, names));
+  const includes = ours.flatMap((file) => readIncludes(file, names));
   const problems = includes.flatMap((include) => {
     const problem = layerProblem(include);
     return problem === undefined ? [] : [`${include.from}:${include.line}: ${problem}`];
   });
-  return [...problems, ...circles(includes)];
+  const own = includes.flatMap(({ from, target }) => (target === undefined ? [] : [{ from, to: target }]));
+  const circles = findCircles(own).map((circle) => `${circle[0]}: includes itself: ${circle.join(" -> ")}`);
+  return [...problems, ...circles];
 }
 
-function includesOf(file: TextFile, names: ReadonlySet<string>): Include[] {
+function readIncludes(file: TextFile, names: ReadonlySet<string>): Include[] {
   return [...file.text.matchAll(/^[ \t]*#[ \t]*include[ \t]*[<"]([^>"]+)[>"]/gm)].map((match) => {
     const header = match[1] ?? "";
     const beside = path.posix.join(path.posix.dirname(file.path), header);
@@ -64,11 +72,11 @@ function includesOf(file: TextFile, names: ReadonlySet<string>): Include[] {
 }
 
 function layerProblem({ from, header, target }: Include): string | undefined {
-  const folder = folderOf(from);
+  const folder = topFolder(from);
   const layer = layers[folder];
   if (layer === undefined) return `${folder}/ has no layer; add it to scripts/layers-cpp.ts`;
   if (target !== undefined) {
-    const below = folderOf(target);
+    const below = topFolder(target);
     return below === folder || layer.below.includes(below)
       ? undefined
       : `${folder}/ may not include ${below}/`;
@@ -80,26 +88,6 @@ function layerProblem({ from, header, target }: Include): string | undefined {
   return layer.others.test(header) ? undefined : `${folder}/ may not include ${header}`;
 }
 
-function folderOf(file: string): string {
+function topFolder(file: string): string {
   return file.slice(source.length).split("/")[0] ?? "";
-}
-
-/** Walks the includes depth first; an include of a file that is still open closes a circle. */
-function circles(includes: readonly Include[]): string[] {
-  const problems: string[] = [];
-  const done = new Set<string>();
-  const open: string[] = [];
-  const visit = (file: string): void => {
-    if (done.has(file)) return;
-    if (open.includes(file)) {
-      problems.push(`${file}: includes itself: ${[...open.slice(open.indexOf(file)), file].join(" -> ")}`);
-      return;
-    }
-    open.push(file);
-    for (const { from, target } of includes) if (from === file && target !== undefined) visit(target);
-    open.pop();
-    done.add(file);
-  };
-  for (const { from } of includes) visit(from);
-  return problems;
 }

@@ -1,12 +1,13 @@
 // Import rules that oxlint cannot express: dependencies between packages, imports of undeclared packages, relative imports that
-// leave their package. layers-cpp.ts checks C++. A step of check.ts.
+// leave their package. layers-folders.ts checks the folders of a package, layers-cpp.ts C++. A step of check.ts.
 import path from "node:path";
 
-import { isTest, lineAt, type TextFile } from "./files.ts";
+import { isTest, type TextFile } from "./files.ts";
+import { folderProblems, readImports } from "./layers-folders.ts";
 import { includeProblems } from "./layers-cpp.ts";
 
 /** What a package may depend on. `others: undefined` leaves third parties to its author. */
-interface Floor {
+interface Layer {
   readonly ours: readonly string[];
   readonly others?: readonly string[];
   /** Its imports are bundled into its files, not installed with it: its devDependencies count. */
@@ -14,13 +15,16 @@ interface Floor {
 }
 
 /** The plan of docs/architecture.md; a package that is not listed here is a problem. */
-const layers: Readonly<Record<string, Floor>> = {
+const layers: Readonly<Record<string, Layer>> = {
   "@ingle/llama.cpp": { ours: [], others: ["node-llama-cpp"] },
   "@ingle/engine-native": { ours: ["@ingle/llama.cpp"] },
   "@ingle/gguf": { ours: [], others: [] },
   "@ingle/mlx": { ours: ["@ingle/gguf"], others: ["zod"] },
-  "@ingle/engine": { ours: ["@ingle/engine-native", "@ingle/gguf", "@ingle/mlx"] },
-  "@ingle/protocol": { ours: [], others: ["zod"] },
+  "@ingle/generation-options": { ours: [], others: [] },
+  "@ingle/engine": {
+    ours: ["@ingle/engine-native", "@ingle/generation-options", "@ingle/gguf", "@ingle/mlx"],
+  },
+  "@ingle/protocol": { ours: ["@ingle/generation-options"], others: ["zod"] },
   "@ingle/client": { ours: ["@ingle/protocol"], others: ["eventsource-parser"] },
   "@ingle/ai-provider": {
     ours: ["@ingle/protocol"],
@@ -34,13 +38,17 @@ const layers: Readonly<Record<string, Floor>> = {
   },
   "@ingle/mcp": { ours: ["@ingle/engine"], others: ["@modelcontextprotocol/client", "zod"] },
   "@ingle/web": { ours: ["@ingle/client", "@ingle/protocol"], isBundled: true },
-  "@ingle/server": { ours: ["@ingle/engine", "@ingle/mcp", "@ingle/protocol", "@ingle/web"] },
+  "@ingle/server": {
+    ours: ["@ingle/engine", "@ingle/generation-options", "@ingle/mcp", "@ingle/protocol", "@ingle/web"],
+  },
   ingle: {
     ours: ["@ingle/engine", "@ingle/engine-native", "@ingle/mlx", "@ingle/server", "@ingle/web"],
     others: ["libsql", "rolldown", "sharp"],
     isBundled: true,
   },
-  "@ingle/fixtures": { ours: ["@ingle/gguf", "@ingle/llama.cpp"] },
+  "@ingle/fixtures": {
+    ours: ["@ingle/engine-native", "@ingle/generation-options", "@ingle/gguf", "@ingle/llama.cpp"],
+  },
 };
 
 /** The parts of a package.json that the checks need. */
@@ -62,6 +70,7 @@ export function layerProblems(files: readonly TextFile[]): string[] {
     ...files
       .filter((file) => /\.[cm]?[jt]sx?$/.test(file.path))
       .flatMap((file) => importProblems(file, manifests)),
+    ...folderProblems(files),
     ...includeProblems(files),
   ];
 }
@@ -94,20 +103,15 @@ function dependencyProblems(manifest: Manifest): string[] {
     .map((name) => `${manifest.path}: ${manifest.name} may not depend on ${name}`);
 }
 
-/** `import … from "x"`, `export … from "x"`, `import "x"` and `import("x")`; commented lines do not match. */
-const importPattern =
-  /^(?:import|export)\s[^;"']*?from\s*["']([^"']+)["']|^import\s*["']([^"']+)["']|^[^/*\n]*?\bimport\(\s*["']([^"']+)["']/gm;
-
 function importProblems(file: TextFile, manifests: readonly Manifest[]): string[] {
-  const home = homeOf(file.path, manifests);
+  const home = findPackage(file.path, manifests);
   const workspace = manifests.find((manifest) => manifest.folder === ".");
   const problems: string[] = [];
-  for (const match of file.text.matchAll(importPattern)) {
-    const target = match[1] ?? match[2] ?? match[3] ?? "";
+  for (const { target, line } of readImports(file)) {
     const problem = target.startsWith(".")
       ? relativeProblem(file.path, target, home, manifests)
       : packageProblem(file.path, target, home, workspace);
-    if (problem !== undefined) problems.push(`${file.path}:${lineAt(file.text, match.index)}: ${problem}`);
+    if (problem !== undefined) problems.push(`${file.path}:${line}: ${problem}`);
   }
   return problems;
 }
@@ -118,10 +122,10 @@ function relativeProblem(
   home: Manifest | undefined,
   manifests: readonly Manifest[],
 ): string | undefined {
-  // It reads tables from packages, also before they are built.
-  if (from === "scripts/reference-pages.ts") return undefined;
+  // They read tables from packages, also before they are built.
+  if (from === "scripts/reference-pages.ts" || from === "scripts/option-reference.ts") return undefined;
   const resolved = path.posix.join(path.posix.dirname(from), target);
-  if (homeOf(resolved, manifests) !== home)
+  if (findPackage(resolved, manifests) !== home)
     return `${target} leaves its package; import the package by its name`;
   if (!isTest(from) && /(^|\/)src\/index\.ts$/.test(resolved)) {
     return "a package's index.ts is for others; import the file that has the thing";
@@ -148,7 +152,7 @@ function packageProblem(
 }
 
 /** The package of a file: the one with the innermost folder. */
-function homeOf(file: string, manifests: readonly Manifest[]): Manifest | undefined {
+function findPackage(file: string, manifests: readonly Manifest[]): Manifest | undefined {
   return manifests
     .filter((manifest) => manifest.folder === "." || file.startsWith(`${manifest.folder}/`))
     .toSorted((a, b) => b.folder.length - a.folder.length)[0];

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { homebrewFormula, wingetManifests } from "./package-managers.ts";
 import { root } from "./files.ts";
-import { run } from "./run.ts";
+import { run } from "./step.ts";
 
 const url = "https://releases.example/ingle-1.2.3.tgz";
 const manifest = {

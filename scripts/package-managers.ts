@@ -11,7 +11,7 @@ import path from "node:path";
 
 import { z } from "zod";
 
-import { run } from "./run.ts";
+import { run } from "./step.ts";
 
 const WebAddress = z.url({ protocol: /^https$/, error: "must be an https address" });
 
@@ -42,7 +42,7 @@ class Ingle < Formula
   homepage ${rubyText(WebAddress.parse(page))}
   url ${rubyText(WebAddress.parse(url))}
   version ${rubyText(version)}
-  sha256 ${rubyText(await checksumOf(tarball))}
+  sha256 ${rubyText(await hashFile(tarball))}
   license ${rubyText(license)}
 
   depends_on "node"
@@ -108,7 +108,7 @@ ManifestVersion: 1.9.0
       "Installers:",
       "- Architecture: x64",
       `  InstallerUrl: ${JSON.stringify(WebAddress.parse(url))}`,
-      `  InstallerSha256: ${(await checksumOf(zip)).toUpperCase()}`,
+      `  InstallerSha256: ${(await hashFile(zip)).toUpperCase()}`,
     ),
   };
 }
@@ -125,7 +125,7 @@ async function releaseIn(tarball: string): Promise<Release> {
   return Release.parse(JSON.parse(output));
 }
 
-async function checksumOf(file: string): Promise<string> {
+async function hashFile(file: string): Promise<string> {
   return createHash("sha256")
     .update(await readFile(file))
     .digest("hex");

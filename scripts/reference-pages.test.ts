@@ -1,16 +1,16 @@
 import { expect, it } from "vitest";
 
-import { generated } from "./reference-pages.ts";
+import { regenerate } from "./reference-pages.ts";
 
-const part = (what: string): string => generated(`<!-- generated: ${what} -->\nold\n<!-- end -->\n`);
+const part = (what: string): string => regenerate(`<!-- generated: ${what} -->\nold\n<!-- end -->\n`);
 
 it("replaces what stands between the markers, and nothing else", () => {
-  const text = generated("before\n<!-- generated: flags of ingle search -->\nold\n<!-- end -->\nafter\n");
+  const text = regenerate("before\n<!-- generated: flags of ingle search -->\nold\n<!-- end -->\nafter\n");
   expect(text).toMatch(/^before\n<!-- generated: flags of ingle search -->\n\n\| flag /);
   expect(text).toContain("| `--limit <number>` | 20 | Maximum number of repositories to show. |");
   expect(text).toMatch(/\n\n<!-- end -->\nafter\n$/);
   expect(text).not.toContain("old");
-  expect(generated(text)).toBe(text);
+  expect(regenerate(text)).toBe(text);
 });
 
 it.each([

@@ -3,12 +3,7 @@
 import { createRequire } from "node:module";
 
 import type { NativeEngine, NativeEvent, NativeRequest } from "@ingle/engine-native";
-import {
-  greedySampling,
-  usualContext,
-  usualEngine,
-  weightsOnCpu,
-} from "@ingle/engine/testing/native-options";
+import { greedySampling, usualContext, usualEngine, weightsOnCpu } from "@ingle/fixtures/native-options";
 
 type Addon = typeof import("@ingle/engine-native");
 
@@ -24,7 +19,7 @@ const tokens = 48;
 /** Normally seconds; a sanitizer on a busy machine takes ten times as long. */
 const msMax = 4 * 60_000;
 
-function endOf(event: Exclude<NativeEvent, { type: "text" }>): string {
+function describeEnd(event: Exclude<NativeEvent, { type: "text" }>): string {
   if (event.type === "finish") return event.reason;
   return event.type === "error" ? event.code : "embedded";
 }
@@ -38,7 +33,7 @@ class Requests {
   readonly onEvents = (events: NativeEvent[]): void => {
     for (const event of events) {
       if (event.type === "text") this.#texts.set(event.id, (this.#texts.get(event.id) ?? "") + event.text);
-      else this.#ends.set(event.id, endOf(event));
+      else this.#ends.set(event.id, describeEnd(event));
     }
     for (const look of this.#waiting.splice(0)) look();
   };

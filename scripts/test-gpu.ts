@@ -25,13 +25,9 @@ function faultLayer(): Record<string, string> {
 step("build", [path.join(modules, ".bin", "turbo"), "run", "build", "--output-logs=new-only"], {
   INGLE_GPU: gpu,
 });
-step(
-  "tests",
-  [process.execPath, path.join(modules, "vitest", "vitest.mjs"), "run", "-c", "vitest.gpu.config.ts"],
-  {
-    INGLE_GPU: gpu,
-    // Without it, ggml ignores software devices.
-    ...(gpu === "vulkan" ? { GGML_VK_VISIBLE_DEVICES: process.env["GGML_VK_VISIBLE_DEVICES"] ?? "0" } : {}),
-    ...(gpu === "vulkan" && process.platform === "linux" ? faultLayer() : {}),
-  },
-);
+step("tests", [process.execPath, path.join(modules, "vitest", "vitest.mjs"), "run", "--project", "gpu"], {
+  INGLE_GPU: gpu,
+  // Without it, ggml ignores software devices.
+  ...(gpu === "vulkan" ? { GGML_VK_VISIBLE_DEVICES: process.env["GGML_VK_VISIBLE_DEVICES"] ?? "0" } : {}),
+  ...(gpu === "vulkan" && process.platform === "linux" ? faultLayer() : {}),
+});

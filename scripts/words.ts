@@ -4,6 +4,8 @@ import { lineAt, type TextFile } from "./files.ts";
 interface Retired {
   readonly pattern: RegExp;
   readonly instead: string;
+  /** The files in which it is retired. Default: all. */
+  readonly applies?: (path: string) => boolean;
 }
 
 /** Only patterns without an ordinary meaning in this repository; the glossary lists more words. */
@@ -23,6 +25,11 @@ const retired: readonly Retired[] = [
   { pattern: /\bLoadOrder\b/g, instead: "management request" },
   { pattern: /\bThere is no \//g, instead: '"Unknown route: /…"' },
   { pattern: /\/\/ .*\bUsed by\b/g, instead: "no list of callers: it goes stale" },
+  {
+    pattern: /\b(?:function\*?|const|let) (?!(?:one|any|all)Of\b)\w+(?:Of|With)\b/g,
+    instead: "a function's result, conversion or verb: usage, toBody, readHeader",
+    applies: (path) => /\.(?:ts|tsx|js)$/.test(path),
+  },
 ];
 
 /** These files define the retired words. */
@@ -37,11 +44,13 @@ export function wordProblems(files: readonly TextFile[]): string[] {
   return files
     .filter(({ path }) => !definitions.has(path))
     .flatMap((file) =>
-      retired.flatMap(({ pattern, instead }) =>
-        [...file.text.matchAll(pattern)].map(
-          (match) =>
-            `${file.path}:${lineAt(file.text, match.index)}: "${match[0]}" is retired; the glossary says: ${instead}`,
+      retired
+        .filter(({ applies }) => applies?.(file.path) ?? true)
+        .flatMap(({ pattern, instead }) =>
+          [...file.text.matchAll(pattern)].map(
+            (match) =>
+              `${file.path}:${lineAt(file.text, match.index)}: "${match[0]}" is retired; the glossary says: ${instead}`,
+          ),
         ),
-      ),
     );
 }

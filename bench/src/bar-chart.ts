@@ -1,7 +1,7 @@
 // A bar chart as SVG text, readable on light and dark pages, with no external resources.
 import { formatNumber } from "./comparison.ts";
 
-export interface Bar {
+interface Bar {
   name: string;
   /** Negative values are shown as a number without a bar. */
   value: number;
@@ -17,7 +17,7 @@ export interface BarGroup {
   bars: readonly Bar[];
 }
 
-export interface BarChart {
+interface BarChart {
   title: string;
   subtitle: string;
   groups: readonly BarGroup[];

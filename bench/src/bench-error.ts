@@ -7,6 +7,6 @@ export class BenchError extends Error {
 }
 
 /** The message of any thrown value. */
-export function messageOf(thrown: unknown): string {
+export function errorMessage(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -1,11 +1,6 @@
 // The child process of compare-addons.ts: loads a model with the addon that it is given, and measures its work at each message.
 import { createRequire } from "node:module";
-import {
-  greedySampling,
-  usualContext,
-  usualEngine,
-  weightsOnCpu,
-} from "@ingle/engine/testing/native-options";
+import { greedySampling, usualContext, usualEngine, weightsOnCpu } from "@ingle/fixtures/native-options";
 import type { NativeEngine, NativeEvent, NativeModel, NativeRequest } from "@ingle/engine-native";
 import { addonWork, type Work } from "./addon-work.ts";
 
@@ -36,7 +31,7 @@ async function createEngine(model: NativeModel): Promise<NativeEngine> {
   );
 }
 
-function requestOf(tokens: Int32Array, maxTokens: number): NativeRequest {
+function makeRequest(tokens: Int32Array, maxTokens: number): NativeRequest {
   const rest = {
     images: null,
     stops: [],
@@ -53,7 +48,7 @@ function requestOf(tokens: Int32Array, maxTokens: number): NativeRequest {
 }
 
 /** Microseconds of this process's processor time. */
-async function timeOf(
+async function measureCpuTime(
   { promptTokens, replyTokens }: Work,
   engine: NativeEngine,
   text: Int32Array,
@@ -64,7 +59,7 @@ async function timeOf(
       if (event.type === "finish") resolve();
       if (event.type === "error") reject(new Error(event.message));
     };
-    engine.submit(requestOf(text.subarray(0, promptTokens), replyTokens));
+    engine.submit(makeRequest(text.subarray(0, promptTokens), replyTokens));
   });
   const { user, system } = process.cpuUsage(start);
   return user + system;
@@ -83,7 +78,8 @@ const text = await model.tokenize(
 
 async function measure(): Promise<Record<string, number>> {
   const times: Record<string, number> = {};
-  for (const [name, work] of Object.entries(addonWork)) times[name] = await timeOf(work, engine, text);
+  for (const [name, work] of Object.entries(addonWork))
+    times[name] = await measureCpuTime(work, engine, text);
   return times;
 }
 

@@ -24,7 +24,7 @@ const images = [
   { name: "tiles", motif: "checks", width: 1000, height: 800 },
 ] as const;
 
-export interface CompareOptions {
+interface CompareOptions {
   /** A model and its projector; undefined means tiny ones of every architecture. */
   files: TinyVisionModel | undefined;
   say: (line: string) => void;
@@ -36,7 +36,7 @@ export async function compareImages({ files, say, signal }: CompareOptions): Pro
   const folder = await mkdtemp(path.join(tmpdir(), "ingle-images-"));
   try {
     let different = 0;
-    for (const [name, model] of await modelsOf(files)) {
+    for (const [name, model] of await chooseModels(files)) {
       await using loaded = await load(model.model, {
         mmproj: model.projector,
         contextLength: contextTokens,
@@ -51,7 +51,7 @@ export async function compareImages({ files, say, signal }: CompareOptions): Pro
         say(
           ours.trim() === theirs.trim()
             ? `${name}, ${shown}: equal`
-            : differenceOf(`${name}, ${shown}`, ours, theirs),
+            : describeDifference(`${name}, ${shown}`, ours, theirs),
         );
       }
     }
@@ -61,7 +61,7 @@ export async function compareImages({ files, say, signal }: CompareOptions): Pro
   }
 }
 
-async function modelsOf(files: TinyVisionModel | undefined): Promise<[string, TinyVisionModel][]> {
+async function chooseModels(files: TinyVisionModel | undefined): Promise<[string, TinyVisionModel][]> {
   if (files !== undefined) return [[path.basename(files.model), files]];
   const architectures = ["lfm2", "gemma3", "qwen2vl"] as const;
   return Promise.all(
@@ -100,6 +100,6 @@ async function askMtmdCli(
   });
 }
 
-function differenceOf(head: string, ours: string, theirs: string): string {
+function describeDifference(head: string, ours: string, theirs: string): string {
   return `${head}: different\n  ingle           ${ours.trim()}\n  llama-mtmd-cli  ${theirs.trim()}`;
 }

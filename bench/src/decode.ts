@@ -4,9 +4,9 @@ import { BenchError } from "./bench-error.ts";
 import { plainEnvironment, runProgram } from "./child-process.ts";
 import { startHttpSubject } from "./http-subject.ts";
 import { llamaProgram } from "./peers.ts";
-import { makePrompts, seedOf, measureTokensPerWord } from "./prompts.ts";
+import { makePrompts, deriveSeed, measureTokensPerWord } from "./prompts.ts";
 import { recordRound, type RunOptions } from "./runner.ts";
-import { drawn, higher, type Measured, type Round, type Scenario } from "./scenario.ts";
+import { charted, higherIsBetter, type Measured, type Round, type Scenario } from "./scenario.ts";
 import { decodeSpeed, userRequest } from "./stream-record.ts";
 
 const replyTokens = 64;
@@ -20,8 +20,8 @@ export const decodeScenario: Omit<Scenario, "cases"> = {
   meaning: `One reply of ${replyTokens} tokens over HTTP, beside llama-bench -p 0 -n ${replyTokens}.`,
   subjects: ["ingle", "llama-bench"],
   measures: [
-    drawn(higher("tokensPerSecond", "speed as the client sees it", "tokens/s")),
-    higher("serverTokensPerSecond", "speed as the server tells it", "tokens/s"),
+    charted(higherIsBetter("tokensPerSecond", "speed as the client sees it", "tokens/s")),
+    higherIsBetter("serverTokensPerSecond", "speed as the server tells it", "tokens/s"),
   ],
 };
 
@@ -30,7 +30,7 @@ export async function runDecode(options: RunOptions): Promise<Round[]> {
   const tokensPerWord = await measureTokensPerWord(options.model, options);
   const rounds: Round[] = [];
   for (let round = 1; round <= options.rounds; round += 1) {
-    const seed = seedOf(options.seed, `decode ${round}`);
+    const seed = deriveSeed(options.seed, `decode ${round}`);
     const work = {
       ingle: async () => await measureIngle(seed, tokensPerWord, options),
       "llama-bench": async () => await measureLlamaBench(options),

@@ -16,12 +16,19 @@ const readyPollMs = 5;
 /** Limit of one probe: a loading server responds at once. */
 const probeLimitMs = 2_000;
 
-export type HttpSubjectName = "ingle" | "llama-server";
+type HttpSubjectName = "ingle" | "llama-server";
 
 /** The command that starts a subject, without the parts that change from run to run. */
 export function httpCommand(
   name: HttpSubjectName,
-  { model, mmproj, threads, slots, engine }: Omit<SubjectOptions, "signal">,
+  {
+    model,
+    mmproj,
+    threads,
+    slots,
+    engine,
+    llamaServer = llamaProgram("llama-server"),
+  }: Omit<SubjectOptions, "signal">,
 ): string[] {
   const own: Record<HttpSubjectName, string[]> = {
     ingle: [
@@ -35,7 +42,7 @@ export function httpCommand(
     // With a unified cache every slot may use what the others leave, as in Ingle; the prompt cache in host memory is on
     // by default.
     "llama-server": [
-      llamaProgram("llama-server"),
+      llamaServer,
       "--parallel",
       String(slots),
       "--ctx-size",

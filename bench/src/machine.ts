@@ -85,7 +85,7 @@ async function busyShare(forMs: number, signal: AbortSignal | undefined): Promis
   return total > 0 ? (after.busy - before.busy) / total : 0;
 }
 
-export interface CpuTimes {
+interface CpuTimes {
   busy: number;
   total: number;
 }
@@ -122,14 +122,14 @@ export interface ProcessUsage {
 export async function readProcessUsage(pid: number): Promise<ProcessUsage | undefined> {
   if (process.platform !== "linux") return undefined;
   const children = (await readFile(`/proc/${pid}/task/${pid}/children`, "utf8")).match(/\d+/g) ?? [];
-  const usages = await Promise.all([pid, ...children].map(usageOf));
+  const usages = await Promise.all([pid, ...children].map(readUsage));
   return {
     peakMb: usages.reduce((sum, { peakMb }) => sum + peakMb, 0),
     cpuSeconds: usages.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0),
   };
 }
 
-async function usageOf(pid: number | string): Promise<ProcessUsage> {
+async function readUsage(pid: number | string): Promise<ProcessUsage> {
   const [status, line] = await Promise.all([
     readFile(`/proc/${pid}/status`, "utf8"),
     readFile(`/proc/${pid}/stat`, "utf8"),

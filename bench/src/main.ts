@@ -14,11 +14,12 @@ import { compareImages } from "./compare-images.ts";
 import { terminalReport, writeReport, type Run } from "./report.ts";
 import { runQuality, type QualityModel } from "./quality/command.ts";
 import { runScenarios, type RunOptions } from "./runner.ts";
-import { everyone, type Scenario } from "./scenario.ts";
+import { allSubjects, type Scenario } from "./scenario.ts";
 import { scenarios } from "./scenarios/all.ts";
 import { runSimulate } from "./simulation/command.ts";
 import { measureServiceTimes } from "./simulation/measure-service-times.ts";
 import { runSpeed } from "./speed/command.ts";
+import { runSteps } from "./steps/command.ts";
 import { ensureSpeedPrograms } from "./speed/programs.ts";
 import { contextLength, type SubjectName, type SubjectOptions } from "./subject.ts";
 
@@ -32,26 +33,30 @@ async function main(args: readonly string[], signal: AbortSignal): Promise<numbe
       process.stdout.write(usageText);
       return 0;
     case "peers":
-      await preparePeers(everyone, signal);
+      await preparePeers(allSubjects, signal);
       await ensureLlamaPrograms({ say, signal }, ["llama-bench", "llama-mtmd-cli"]);
       await ensureSpeedPrograms(options.ik, { say, signal });
       return 0;
     case "speed": {
       const { report, files, isComplete } = await runSpeed(options, { say, signal });
-      process.stdout.write(`\n${report}\n\n`);
-      for (const file of files) say(path.relative(process.cwd(), file));
+      show(report, files);
       return isComplete ? 0 : 1;
     }
     case "images":
-      return await compareImagesOf(options, signal);
+      return await runImageComparison(options, signal);
     case "decode":
       return await measure(options, [decodeScenario], runDecode, signal);
     case "kv":
     case "quant": {
       const model = await qualityModel(options.command, options, signal);
       const { report, files } = await runQuality(options.command, { ...options, model }, { say, signal });
-      process.stdout.write(`\n${report}\n\n`);
-      for (const file of files) say(path.relative(process.cwd(), file));
+      show(report, files);
+      return 0;
+    }
+    case "steps": {
+      const model = options.model ?? (await starterModelPath(signal));
+      const { report, files } = await runSteps({ ...options, model, signal, say });
+      show(report, files);
       return 0;
     }
     case "service-times": {
@@ -62,8 +67,7 @@ async function main(args: readonly string[], signal: AbortSignal): Promise<numbe
     }
     case "simulate": {
       const { report, files } = await runSimulate({ ...options, say });
-      process.stdout.write(`\n${report}\n\n`);
-      for (const file of files) say(path.relative(process.cwd(), file));
+      show(report, files);
       return 0;
     }
     case "http": {
@@ -74,7 +78,7 @@ async function main(args: readonly string[], signal: AbortSignal): Promise<numbe
 }
 
 /** Returns 1 if a reply differed from llama-mtmd-cli's. */
-async function compareImagesOf({ model, mmproj }: BenchOptions, signal: AbortSignal): Promise<number> {
+async function runImageComparison({ model, mmproj }: BenchOptions, signal: AbortSignal): Promise<number> {
   if ((model === undefined) !== (mmproj === undefined))
     throw new BenchError("images takes --model and --mmproj together, or neither.");
   await ensureLlamaPrograms({ say, signal }, ["llama-mtmd-cli"]);
@@ -111,8 +115,7 @@ async function measure(
     scenarios: reported,
     results,
   };
-  process.stdout.write(`\n${terminalReport(finished)}\n\n`);
-  for (const file of await writeReport(finished, options.out)) say(path.relative(process.cwd(), file));
+  show(terminalReport(finished), await writeReport(finished, options.out));
   return failures(results).length === 0 ? 0 : 1;
 }
 
@@ -168,6 +171,11 @@ async function describeSubjects(
     "node-llama-cpp": `${nodeLlamaCppVersion}, prebuilt binary, ${slots} sequences of ${contextLength} tokens, ${threads} threads`,
   };
   return Object.fromEntries(names.map((name) => [name, all[name]]));
+}
+
+function show(report: string, files: readonly string[]): void {
+  process.stdout.write(`\n${report}\n\n`);
+  for (const file of files) say(path.relative(process.cwd(), file));
 }
 
 function say(line: string): void {

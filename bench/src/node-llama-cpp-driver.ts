@@ -2,7 +2,7 @@
 // concurrent request, and a queue for the rest. node-llama-cpp-subject.ts starts it and receives the timings; the processes
 // exchange nothing while a reply is generated.
 import { pathToFileURL } from "node:url";
-import { messageOf } from "./bench-error.ts";
+import { errorMessage } from "./bench-error.ts";
 import type { ChatMessage } from "./stream-record.ts";
 
 export interface DriverOptions {
@@ -143,7 +143,7 @@ class Driver {
   }
 }
 
-function tell(message: DriverMessage): void {
+function sendMessage(message: DriverMessage): void {
   process.send?.(message);
 }
 
@@ -151,13 +151,13 @@ async function main(options: DriverOptions): Promise<void> {
   const driver = await Driver.start(options);
   const serve = async (request: DriverRequest): Promise<void> => {
     try {
-      tell({ type: "reply", id: request.id, reply: await driver.reply(request) });
+      sendMessage({ type: "reply", id: request.id, reply: await driver.reply(request) });
     } catch (error) {
-      tell({ type: "error", id: request.id, message: messageOf(error) });
+      sendMessage({ type: "error", id: request.id, message: errorMessage(error) });
     }
   };
   process.on("message", (request: DriverRequest) => void serve(request)); // serve() reports its own errors
-  tell({ type: "ready" });
+  sendMessage({ type: "ready" });
 }
 
 process.on("disconnect", () => process.exit(0));
@@ -165,6 +165,6 @@ const options: DriverOptions = JSON.parse(process.argv[2] ?? "{}");
 try {
   await main(options);
 } catch (error) {
-  tell({ type: "error", id: undefined, message: messageOf(error) });
+  sendMessage({ type: "error", id: undefined, message: errorMessage(error) });
   process.exitCode = 1;
 }

@@ -4,14 +4,14 @@ import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
-import { BenchError, messageOf } from "./bench-error.ts";
+import { BenchError, errorMessage } from "./bench-error.ts";
 import { scenarios } from "./scenarios/all.ts";
 import type { PeerOptions } from "./peers.ts";
 import type { EnginePlace } from "./subject.ts";
 import { isShapeName, shapeNames, type ShapeName } from "./speed/models.ts";
 import { resultsFolder } from "./workspace.ts";
 
-export type CommandName =
+type CommandName =
   | "decode"
   | "http"
   | "kv"
@@ -20,6 +20,7 @@ export type CommandName =
   | "peers"
   | "speed"
   | "service-times"
+  | "steps"
   | "simulate"
   | "help";
 
@@ -44,7 +45,7 @@ export interface BenchOptions {
   /** A checkout of ik_llama.cpp; undefined fetches the pinned commit (peers, speed). */
   ik: string | undefined;
   threads: number;
-  /** Requests computed at the same time (http, service-times). */
+  /** Requests computed at the same time (http, service-times, steps). */
   slots: number;
   /** Where Ingle computes; undefined for its default (http). */
   engine: EnginePlace | undefined;
@@ -71,6 +72,7 @@ const roundsDefault: Record<CommandName, number> = {
   peers: 0,
   speed: 5,
   "service-times": 3,
+  steps: 3,
   simulate: 0,
   help: 0,
 };
@@ -102,6 +104,7 @@ export const usageText = `pnpm bench <command> [options]
   speed [level …]       prompts, replies and 8 replies together, in the builds of Ingle, llama.cpp and ik_llama.cpp
   images                whether replies about generated images are equal to those of llama-mtmd-cli
   peers                 only build and install the programs that Ingle is compared with
+  steps                 where the time of the engine's steps goes, for 1, 8, … --slots replies at once
   service-times         how long a replica takes for prompts and for concurrent replies, for simulate
   simulate PLAN         simulates days of requests to a cluster of replicas; bench/simulations has plans
 
@@ -120,10 +123,10 @@ export const usageText = `pnpm bench <command> [options]
   --ik FOLDER           a checkout of ik_llama.cpp; default: a pinned commit is fetched (peers, speed)
   --tiny-model FILE     a model for the scenario bridge; default: one is generated
   --threads N           threads that compute; default: one per core
-  --slots N             requests computed at the same time (http, service-times); default: 8; with 64, parallel has
-                        64 clients too
+  --slots N             requests computed at the same time (http, service-times, steps); default: 8; with 64, parallel
+                        has 64 clients too
   --in-process          Ingle computes in the server's own process instead of one of the model's own (http)
-  --rounds N            default: 3 for http and service-times, 5 for decode and speed
+  --rounds N            default: 3 for http, service-times and steps, 5 for decode and speed
   --seed N              reproduces the prompts of a run; default: a random one, which the report shows
   --out DIR             the folder for the results; default: bench/results
   --force               measure even if the machine is busy; the report says so
@@ -232,7 +235,7 @@ function split(args: readonly string[]) {
       },
     });
   } catch (error) {
-    throw new BenchError(messageOf(error), { cause: error });
+    throw new BenchError(errorMessage(error), { cause: error });
   }
 }
 

@@ -46,7 +46,7 @@ export interface PeerOptions {
   signal: AbortSignal;
 }
 
-export type LlamaProgram = "llama-server" | "llama-bench" | "llama-batched-bench" | "llama-mtmd-cli";
+type LlamaProgram = "llama-server" | "llama-bench" | "llama-batched-bench" | "llama-mtmd-cli";
 
 export function llamaProgram(name: LlamaProgram): string {
   return path.join(buildFolder, "bin", name);

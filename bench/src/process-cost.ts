@@ -53,7 +53,7 @@ await using apart = await start("process");
 await using together = await start("in-process");
 const servers: Record<EnginePlace, HttpSubject> = { process: apart, "in-process": together };
 for (let i = 0; i < warmUps; ++i) for (const place of enginePlaces) await wave(place, i);
-const memoryMb = { process: await memoryOf(apart), "in-process": await memoryOf(together) };
+const memoryMb = { process: await measureMemory(apart), "in-process": await measureMemory(together) };
 const busyShare = await assertIdle({ force: options.force });
 const waves: Wave[] = [];
 for (let pair = 0; pair < Number(options.pairs); ++pair) {
@@ -102,7 +102,7 @@ async function wave(place: EnginePlace, seed: number): Promise<Wave> {
 }
 
 /** Memory of the server and its children, each shared page divided by its users. NaN without /proc. */
-async function memoryOf({ pid }: HttpSubject): Promise<number> {
+async function measureMemory({ pid }: HttpSubject): Promise<number> {
   if (process.platform !== "linux") return Number.NaN;
   const children = (await readFile(`/proc/${pid}/task/${pid}/children`, "utf8")).match(/\d+/g) ?? [];
   let kibibytes = 0;

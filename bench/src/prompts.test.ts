@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { makePrompts, seedOf } from "./prompts.ts";
+import { makePrompts, deriveSeed } from "./prompts.ts";
 
-const wordsOf = (text: string): string[] => text.split(" ");
+const splitWords = (text: string): string[] => text.split(" ");
 
 describe("makePrompts", () => {
   it("draws the same texts in the same order for the same seed", () => {
@@ -16,9 +16,9 @@ describe("makePrompts", () => {
   });
 
   it("gives as many words as the tokens come to", () => {
-    expect(wordsOf(makePrompts(1, 2).text(200))).toHaveLength(100);
-    expect(wordsOf(makePrompts(1, 1.6).text(800))).toHaveLength(500);
-    expect(wordsOf(makePrompts(1, 3).text(1))).toHaveLength(1);
+    expect(splitWords(makePrompts(1, 2).text(200))).toHaveLength(100);
+    expect(splitWords(makePrompts(1, 1.6).text(800))).toHaveLength(500);
+    expect(splitWords(makePrompts(1, 3).text(1))).toHaveLength(1);
   });
 
   it("writes sentences", () => {
@@ -34,10 +34,10 @@ describe("makePrompts", () => {
   });
 });
 
-describe("seedOf", () => {
+describe("deriveSeed", () => {
   it("depends on the run's seed and on the part", () => {
-    const seeds = [seedOf(1, "single 1"), seedOf(1, "single 2"), seedOf(2, "single 1")];
+    const seeds = [deriveSeed(1, "single 1"), deriveSeed(1, "single 2"), deriveSeed(2, "single 1")];
     expect(new Set(seeds).size).toBe(3);
-    expect(seedOf(1, "single 1")).toBe(seeds[0]);
+    expect(deriveSeed(1, "single 1")).toBe(seeds[0]);
   });
 });

@@ -46,7 +46,7 @@ export function makePrompts(seed: number, tokensPerWord: number): Prompts {
 }
 
 /** A seed for one part of a run, derived from the run's seed and the part's name. */
-export function seedOf(seed: number, part: string): number {
+export function deriveSeed(seed: number, part: string): number {
   return seededRandom(seed, part).uint32();
 }
 

@@ -8,7 +8,7 @@ import type { BenchOptions } from "./options.ts";
 import type { PeerOptions } from "./peers.ts";
 import { startHttpSubject } from "./http-subject.ts";
 import { startNodeLlamaCpp } from "./node-llama-cpp-subject.ts";
-import { makePrompts, seedOf, measureTokensPerWord } from "./prompts.ts";
+import { makePrompts, deriveSeed, measureTokensPerWord } from "./prompts.ts";
 import type { ModelFiles, Subject, SubjectName, SubjectOptions } from "./subject.ts";
 
 /** One reply before the measured ones, so that first-time compilation and allocation are not measured. */
@@ -41,7 +41,7 @@ async function runCase(scenario: Scenario, one: ScenarioCase, options: RunOption
   const subjects = options.withPeers ? scenario.subjects : scenario.subjects.slice(0, 1);
   const rounds: Round[] = [];
   for (let round = 1; round <= options.rounds; round += 1) {
-    const seed = seedOf(options.seed, `${scenario.name} ${one.name} ${round}`);
+    const seed = deriveSeed(options.seed, `${scenario.name} ${one.name} ${round}`);
     for (const subject of subjects) {
       const task = { scenario, one, round, seed, subject, files, tokensPerWord };
       rounds.push(await runRound(task, options));
@@ -80,7 +80,7 @@ async function measureOnce(task: Task, options: RunOptions): Promise<Measured> {
 }
 
 async function warm(subject: Subject, seed: number, tokensPerWord: number): Promise<void> {
-  const text = makePrompts(seedOf(seed, "warm-up"), tokensPerWord).text(warmUp.promptTokens);
+  const text = makePrompts(deriveSeed(seed, "warm-up"), tokensPerWord).text(warmUp.promptTokens);
   await subject.stream(userRequest(text, warmUp.replyTokens));
 }
 

@@ -18,17 +18,17 @@ export interface Measure {
 }
 
 /** A measure of which more is better. */
-export function higher(key: string, title: string, unit: Unit): Measure {
+export function higherIsBetter(key: string, title: string, unit: Unit): Measure {
   return { key, title, unit, better: "higher" };
 }
 
 /** A measure of which less is better. */
-export function lower(key: string, title: string, unit: Unit): Measure {
+export function lowerIsBetter(key: string, title: string, unit: Unit): Measure {
   return { key, title, unit, better: "lower" };
 }
 
 /** The measure, shown in the scenario's chart. */
-export function drawn(measure: Measure): Measure {
+export function charted(measure: Measure): Measure {
   return { ...measure, isDrawn: true };
 }
 
@@ -76,9 +76,9 @@ export interface Scenario {
 }
 
 /** The subjects of a scenario that needs a server. */
-export const servers: readonly SubjectName[] = ["ingle", "llama-server"];
+export const serverSubjects: readonly SubjectName[] = ["ingle", "llama-server"];
 /** The subjects of a scenario that only streams replies. */
-export const everyone: readonly SubjectName[] = ["ingle", "llama-server", "node-llama-cpp"];
+export const allSubjects: readonly SubjectName[] = ["ingle", "llama-server", "node-llama-cpp"];
 
 /** One run of one case by one subject; has `error` instead of figures if it failed. */
 export interface Round {
@@ -96,8 +96,8 @@ export interface Round {
 
 /** Figures that the runner adds to every scenario. */
 export const usageMeasures: readonly Measure[] = [
-  lower("peakMb", "peak memory", "MB"),
-  lower("cpuSeconds", "processor time", "s"),
+  lowerIsBetter("peakMb", "peak memory", "MB"),
+  lowerIsBetter("cpuSeconds", "processor time", "s"),
 ];
 
 /** The figures of `usageMeasures`: peak memory over the process's lifetime, processor time of the measured part. */

@@ -1,7 +1,7 @@
 // A client of POST /v1/chat/completions for measurements: one connection per request, every piece timestamped as it
 // arrives and parsed only after the end, so that the client takes as little of the machine as possible.
 import { request as httpRequest, type IncomingMessage } from "node:http";
-import { BenchError, messageOf } from "./bench-error.ts";
+import { BenchError, errorMessage } from "./bench-error.ts";
 import type { StreamRecord, StreamRequest } from "./stream-record.ts";
 
 /** Enough for the slowest server of a scenario with 32 clients on a small machine. */
@@ -48,7 +48,7 @@ export async function streamChat(
     if (limit.aborted) throw new BenchError(`A request had no end after ${requestLimitMs / 1000} seconds.`);
     throw error instanceof BenchError
       ? error
-      : new BenchError(`A request failed: ${messageOf(error)}.`, { cause: error });
+      : new BenchError(`A request failed: ${errorMessage(error)}.`, { cause: error });
   }
   return readReply(pieces, sentAtMs);
 }

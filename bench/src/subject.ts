@@ -24,6 +24,8 @@ export interface SubjectOptions extends ModelFiles {
   slots: number;
   /** Where Ingle computes. Default: in a process of the model's own. */
   engine?: EnginePlace | undefined;
+  /** The program llama-server. Default: the one in bench/peers. */
+  llamaServer?: string | undefined;
   signal: AbortSignal;
 }
 

@@ -42,7 +42,7 @@ function describe(platform: Platform): string {
   return `Ingle's native engine for ${system} on ${cpu}${gpu === undefined ? "" : `, with ${gpu}`}`;
 }
 
-function manifestOf(platform: Platform): object {
+function packageManifest(platform: Platform): object {
   const own: Record<string, unknown> = JSON.parse(readFileSync(path.join(here, "package.json"), "utf8"));
   return {
     ...platformManifest(platform, own),
@@ -94,7 +94,10 @@ function main(): void {
     const option = stripOptions[platform.os];
     if (option !== undefined) execFileSync(process.env["STRIP"] ?? "strip", [option, file]);
   }
-  writeFileSync(path.join(target, "package.json"), `${JSON.stringify(manifestOf(platform), undefined, 2)}\n`);
+  writeFileSync(
+    path.join(target, "package.json"),
+    `${JSON.stringify(packageManifest(platform), undefined, 2)}\n`,
+  );
   writeFileSync(path.join(target, "README.md"), readme(platform));
   writeFileSync(path.join(target, "LICENSE"), licenses());
   console.log(`\n${packageName(platform)} is in ${target}\n`);

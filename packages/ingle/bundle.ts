@@ -9,7 +9,7 @@ const here = import.meta.dirname;
 const target = path.join(here, "dist");
 
 /** The folder of a workspace package. */
-function folderOf(name: string): string {
+function packageFolder(name: string): string {
   return path.dirname(fileURLToPath(import.meta.resolve(`${name}/package.json`)));
 }
 
@@ -18,13 +18,13 @@ function folderOf(name: string): string {
  * these names.
  */
 const programs = {
-  "cli/main": path.join(folderOf("@ingle/server"), "dist/cli/main.js"),
-  "bodies/body-worker": path.join(folderOf("@ingle/server"), "dist/bodies/body-worker.js"),
-  "documents/pdf-program": path.join(folderOf("@ingle/server"), "dist/documents/pdf-program.js"),
-  "engine-child": path.join(folderOf("@ingle/engine"), "dist/engine-process/engine-child.js"),
-  "native-child": path.join(folderOf("@ingle/engine"), "dist/quantize/native-child.js"),
-  "worker-child": path.join(folderOf("@ingle/engine"), "dist/workers/worker-child.js"),
-  worker: path.join(folderOf("@ingle/mlx"), "dist/worker.js"),
+  "cli/main": path.join(packageFolder("@ingle/server"), "dist/cli/main.js"),
+  "bodies/body-worker": path.join(packageFolder("@ingle/server"), "dist/bodies/body-worker.js"),
+  "content/pdf-program": path.join(packageFolder("@ingle/server"), "dist/content/pdf-program.js"),
+  "engine-child": path.join(packageFolder("@ingle/engine"), "dist/native/engine-process/engine-child.js"),
+  "native-child": path.join(packageFolder("@ingle/engine"), "dist/quantize/native-child.js"),
+  "worker-child": path.join(packageFolder("@ingle/engine"), "dist/native/workers/worker-child.js"),
+  worker: path.join(packageFolder("@ingle/mlx"), "dist/worker.js"),
 };
 
 async function bundle(): Promise<OutputChunk[]> {
@@ -62,7 +62,7 @@ function bundledPackages(chunks: readonly OutputChunk[]): string[] {
 }
 
 /** A package's name, license and the license's text. Throws if it names no license. */
-async function licenseOf(folder: string): Promise<string> {
+async function readLicense(folder: string): Promise<string> {
   const { name, version, license }: Record<string, unknown> = JSON.parse(
     await readFile(path.join(folder, "package.json"), "utf8"),
   );
@@ -75,8 +75,8 @@ async function licenseOf(folder: string): Promise<string> {
 await rm(target, { recursive: true, force: true });
 const chunks = await bundle();
 checkPrograms(chunks);
-const licenses = await Promise.all(bundledPackages(chunks).map(licenseOf));
+const licenses = await Promise.all(bundledPackages(chunks).map(readLicense));
 const intro = "# Licenses\n\nThe files in this folder contain code of these packages.";
 await writeFile(path.join(target, "LICENSES.md"), `${[intro, ...licenses.toSorted()].join("\n\n")}\n`);
 // Copied unchanged, because it must also run in an old Node.
-await cp(path.join(folderOf("@ingle/server"), "bin/start.js"), path.join(target, "start.js"));
+await cp(path.join(packageFolder("@ingle/server"), "bin/start.js"), path.join(target, "start.js"));

@@ -52,9 +52,9 @@ export async function runQuality(
     const { threads, seed, force, pieces, pieceTokens, depth } = options;
     // A model of random weights cannot find needles.
     const needleTexts = isRandom ? 0 : options.needleTexts;
-    const told = { model, threads, seed, force, pieces, pieceTokens, depth, needleTexts, say, signal };
-    const [text, source] = await textFor(options.text, { corpus, folder, told });
-    const quality: QualityOptions = { ...told, text, names: options.kinds };
+    const runOptions = { model, threads, seed, force, pieces, pieceTokens, depth, needleTexts, say, signal };
+    const [text, source] = await textFor(options.text, { corpus, folder, runOptions });
+    const quality: QualityOptions = { ...runOptions, text, names: options.kinds };
     const rows =
       command === "kv" ? await measureCaches(quality, corpus.haystack) : await measureLevels(quality);
     const run: QualityRun = {
@@ -90,11 +90,15 @@ function checkKinds(command: Command, names: readonly string[]): void {
 /** The path of the text, and its description. */
 async function textFor(
   wish: BenchOptions["text"],
-  { corpus, folder, told }: { corpus: Corpus; folder: string; told: Omit<QualityOptions, "text" | "names"> },
+  {
+    corpus,
+    folder,
+    runOptions,
+  }: { corpus: Corpus; folder: string; runOptions: Omit<QualityOptions, "text" | "names"> },
 ): Promise<[file: string, source: string]> {
   if (wish === undefined) return [corpus.text, `${path.basename(corpus.text)} (Project Gutenberg)`];
   if (wish !== "sampled") return [wish.file, path.basename(wish.file)];
   const file = path.join(folder, "sampled.txt");
-  await writeSampledText(file, told);
+  await writeSampledText(file, runOptions);
   return [file, "a text that the model itself wrote, sampled at temperature 1"];
 }

@@ -8,7 +8,7 @@ import { buildPrograms, buildSuffix, type PeerOptions } from "../peers.ts";
 import { packageFolder, peersFolder, workspaceFolder } from "../workspace.ts";
 
 const tools = ["llama-perplexity", "llama-bench", "llama-batched-bench"] as const;
-export type LlamaTool = (typeof tools)[number];
+type LlamaTool = (typeof tools)[number];
 
 /**
  * `patched` is what Ingle runs. In `uniform-3-bit` the type q3_kv rounds to evenly spaced levels in as many bits, to show
@@ -28,23 +28,23 @@ export async function ensureLlamaTools(build: ToolBuild, options: PeerOptions): 
     throw new BenchError("llama.cpp's source is not there yet; run `npx --yes pnpm@12 build` first.");
   options.say(`Building llama.cpp's measuring programs (${build}); the first time takes minutes …`);
   const source = build === "patched" ? patchedSource : await uniformSource();
-  await buildPrograms(tools, { source, folder: folderOf(build), settings }, options);
+  await buildPrograms(tools, { source, folder: buildFolder(build), settings }, options);
 }
 
 export function llamaTool(name: LlamaTool, build: ToolBuild): string {
-  return path.join(folderOf(build), "bin", name);
+  return path.join(buildFolder(build), "bin", name);
 }
 
-function folderOf(build: ToolBuild): string {
+function buildFolder(build: ToolBuild): string {
   return path.join(peersFolder, `build-${build}${buildSuffix}`);
 }
 
 /** A copy of the patched source with the files of bench/uniform-3-bit over it. */
 async function uniformSource(): Promise<string> {
   const copy = path.join(peersFolder, "llama.cpp-uniform-3-bit");
-  const stampOf = async (folder: string): Promise<string> =>
+  const readStamp = async (folder: string): Promise<string> =>
     await readFile(path.join(folder, stampFile), "utf8").catch(() => "");
-  if ((await stampOf(copy)) === "" || (await stampOf(copy)) !== (await stampOf(patchedSource))) {
+  if ((await readStamp(copy)) === "" || (await readStamp(copy)) !== (await readStamp(patchedSource))) {
     await rm(copy, { recursive: true, force: true });
     await cp(patchedSource, copy, { recursive: true, preserveTimestamps: true });
   }
@@ -65,7 +65,7 @@ export interface ToolRun {
   build?: ToolBuild;
 }
 
-export interface SpeedTest extends ToolRun {
+interface SpeedTest extends ToolRun {
   /** Prompt tokens, generated tokens, and tokens already in the context. */
   promptTokens?: number;
   replyTokens?: number;

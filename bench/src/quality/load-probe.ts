@@ -6,14 +6,14 @@ import { plainEnvironment, runProgram } from "../child-process.ts";
 
 const limitMs = 1_800_000;
 
-export interface ProbeOrder {
+interface ProbeJob {
   model: string;
   threads: number;
   promptTokens: number;
   replyTokens: number;
 }
 
-export interface Probed {
+interface Probed {
   /** Duration of load(). The file is in the page cache. */
   loadMs: number;
   /** Peak memory of the process in MB (10^6 bytes), including Node and mapped weights. */
@@ -22,8 +22,8 @@ export interface Probed {
 }
 
 /** Throws BenchError, or the signal's reason. */
-export async function probeModel(order: ProbeOrder, signal: AbortSignal): Promise<Probed> {
-  const output = await runProgram(process.execPath, [fileURLToPath(import.meta.url), JSON.stringify(order)], {
+export async function probeModel(job: ProbeJob, signal: AbortSignal): Promise<Probed> {
+  const output = await runProgram(process.execPath, [fileURLToPath(import.meta.url), JSON.stringify(job)], {
     env: { ...plainEnvironment(), NODE_OPTIONS: process.execArgv.join(" ") },
     limitMs,
     signal,
@@ -31,7 +31,7 @@ export async function probeModel(order: ProbeOrder, signal: AbortSignal): Promis
   return JSON.parse(output);
 }
 
-async function probe({ model: file, threads, promptTokens, replyTokens }: ProbeOrder): Promise<Probed> {
+async function probe({ model: file, threads, promptTokens, replyTokens }: ProbeJob): Promise<Probed> {
   const startedAt = performance.now();
   await using loaded = await load(file, { threads, parallel: 1 });
   const loadMs = performance.now() - startedAt;
@@ -41,6 +41,6 @@ async function probe({ model: file, threads, promptTokens, replyTokens }: ProbeO
   return { loadMs, peakMb, parameters: loaded.model.info.parameters };
 }
 
-const [, program, order] = process.argv;
-if (program === fileURLToPath(import.meta.url) && order !== undefined)
-  process.stdout.write(JSON.stringify(await probe(JSON.parse(order))));
+const [, program, job] = process.argv;
+if (program === fileURLToPath(import.meta.url) && job !== undefined)
+  process.stdout.write(JSON.stringify(await probe(JSON.parse(job))));

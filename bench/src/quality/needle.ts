@@ -9,7 +9,7 @@ export interface Needle {
   digits: string;
 }
 
-export interface NeedleOptions {
+interface NeedleOptions {
   /** The words of a book. */
   haystack: readonly string[];
   /** Words around each needle. */

@@ -1,10 +1,10 @@
 // `bridge`: a model so small that only HTTP, JSON and the bridge from the engine's thread to the server's remain.
 import { tinyModel } from "@ingle/fixtures";
 import {
-  drawn,
-  higher,
-  lower,
-  servers,
+  charted,
+  higherIsBetter,
+  lowerIsBetter,
+  serverSubjects,
   type CaseContext,
   type Measured,
   type Scenario,
@@ -34,10 +34,10 @@ async function run({ subject, prompts }: CaseContext): Promise<Measured> {
 export const bridge: Scenario = {
   name: "bridge",
   meaning: `A model that computes next to nothing: ${clients} clients with replies of ${replyTokens} tokens.`,
-  subjects: servers,
+  subjects: serverSubjects,
   measures: [
-    drawn(higher("tokensPerSecond", "streamed by all together", "tokens/s")),
-    lower("gapP99Ms", "gap between tokens, p99", "ms"),
+    charted(higherIsBetter("tokensPerSecond", "streamed by all together", "tokens/s")),
+    lowerIsBetter("gapP99Ms", "gap between tokens, p99", "ms"),
   ],
   cases: [
     {

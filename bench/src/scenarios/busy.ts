@@ -1,9 +1,9 @@
 // `busy`: the same as `single` and `parallel` while another process burns one core. The slowdown should be proportional.
 import { startProgram } from "../child-process.ts";
 import {
-  drawn,
-  higher,
-  servers,
+  charted,
+  higherIsBetter,
+  serverSubjects,
   type CaseContext,
   type Measured,
   type Scenario,
@@ -35,11 +35,11 @@ function besideBurner(name: string, work: (context: CaseContext) => Promise<Meas
 export const busy: Scenario = {
   name: "busy",
   meaning: "Another process burns one core: how much of the speed without it is left.",
-  subjects: servers,
+  subjects: serverSubjects,
   measures: [
-    drawn(higher("share", "speed left beside a busy process", "×")),
-    higher("busySpeed", "speed beside it", "tokens/s"),
-    higher("idleSpeed", "speed without it", "tokens/s"),
+    charted(higherIsBetter("share", "speed left beside a busy process", "×")),
+    higherIsBetter("busySpeed", "speed beside it", "tokens/s"),
+    higherIsBetter("idleSpeed", "speed without it", "tokens/s"),
   ],
   cases: [
     besideBurner("one client", ({ subject, prompts }) => runSingle(subject, prompts)),

@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { BenchError } from "../bench-error.ts";
 import {
-  drawn,
-  higher,
-  lower,
-  servers,
+  charted,
+  higherIsBetter,
+  lowerIsBetter,
+  serverSubjects,
   type CaseContext,
   type Measured,
   type Scenario,
@@ -70,11 +70,11 @@ async function timeUntilIdle(subject: Subject, signal: AbortSignal): Promise<num
 export const churn: Scenario = {
   name: "churn",
   meaning: `${clients} clients at once, half of which leave within ${leaveWithinMs / 1000} seconds.`,
-  subjects: servers,
+  subjects: serverSubjects,
   measures: [
-    drawn(lower("wallMs", "until the others have their replies", "ms")),
-    lower("idleAfterMs", "from then until the server is idle", "ms"),
-    higher("left", "clients that left before their end", "clients"),
+    charted(lowerIsBetter("wallMs", "until the others have their replies", "ms")),
+    lowerIsBetter("idleAfterMs", "from then until the server is idle", "ms"),
+    higherIsBetter("left", "clients that left before their end", "clients"),
   ],
   cases: [{ name: `${clients} clients`, run }],
 };

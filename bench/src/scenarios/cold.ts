@@ -1,5 +1,12 @@
 // `cold`: from the start of the process to the first token. The model file is already in the page cache.
-import { drawn, lower, everyone, type CaseContext, type Measured, type Scenario } from "../scenario.ts";
+import {
+  charted,
+  lowerIsBetter,
+  allSubjects,
+  type CaseContext,
+  type Measured,
+  type Scenario,
+} from "../scenario.ts";
 import { timeToFirstToken, userRequest } from "../stream-record.ts";
 
 const promptTokens = 30;
@@ -20,13 +27,13 @@ async function run({ subject, prompts }: CaseContext): Promise<Measured> {
 export const cold: Scenario = {
   name: "cold",
   meaning: `From the start of the process to the first token of its first reply, to a prompt of ${promptTokens} tokens.`,
-  subjects: everyone,
+  subjects: allSubjects,
   measures: [
-    drawn(lower("firstTokenMs", "start to first token", "ms")),
-    lower("readyMs", "start to ready", "ms"),
+    charted(lowerIsBetter("firstTokenMs", "start to first token", "ms")),
+    lowerIsBetter("readyMs", "start to ready", "ms"),
     // A warm-up of the model could gain at most the difference of these two.
-    lower("firstRequestMs", "first request to its first token", "ms"),
-    lower("secondRequestMs", "second request to its first token", "ms"),
+    lowerIsBetter("firstRequestMs", "first request to its first token", "ms"),
+    lowerIsBetter("secondRequestMs", "second request to its first token", "ms"),
   ],
   cases: [{ name: "first request", isCold: true, run }],
 };

@@ -1,6 +1,13 @@
 // `mixed`: replies are running when a long prompt arrives. The replies should not freeze during its prefill.
 import { BenchError } from "../bench-error.ts";
-import { drawn, lower, servers, type CaseContext, type Measured, type Scenario } from "../scenario.ts";
+import {
+  charted,
+  lowerIsBetter,
+  serverSubjects,
+  type CaseContext,
+  type Measured,
+  type Scenario,
+} from "../scenario.ts";
 import { largest, median } from "../statistics.ts";
 import { gaps, timeToFirstToken, type StreamRecord, userRequest } from "../stream-record.ts";
 import { besideStreams } from "./running-streams.ts";
@@ -47,12 +54,12 @@ function cut(record: StreamRecord, atMs: number): StreamRecord {
 export const mixed: Scenario = {
   name: "mixed",
   meaning: `${streams} replies are running when a prompt of ${longPromptTokens} tokens arrives.`,
-  subjects: servers,
+  subjects: serverSubjects,
   measures: [
-    drawn(lower("longestGapMs", "longest gap of the running replies", "ms")),
-    drawn(lower("longTtftMs", "time to first token of the long prompt", "ms")),
-    lower("gapP50BeforeMs", "gap before it arrived, p50", "ms"),
-    lower("longestGapRatio", "longest gap to the gap before", "×"),
+    charted(lowerIsBetter("longestGapMs", "longest gap of the running replies", "ms")),
+    charted(lowerIsBetter("longTtftMs", "time to first token of the long prompt", "ms")),
+    lowerIsBetter("gapP50BeforeMs", "gap before it arrived, p50", "ms"),
+    lowerIsBetter("longestGapRatio", "longest gap to the gap before", "×"),
   ],
   cases: [{ name: `${streams} streams and a long prompt`, run }],
 };

@@ -1,5 +1,12 @@
 // `multi-turn`: a growing chat. Each turn sends the whole chat again; only new tokens should be computed.
-import { drawn, lower, everyone, type CaseContext, type Measured, type Scenario } from "../scenario.ts";
+import {
+  charted,
+  lowerIsBetter,
+  allSubjects,
+  type CaseContext,
+  type Measured,
+  type Scenario,
+} from "../scenario.ts";
 import { median } from "../statistics.ts";
 import { timeToFirstToken, type ChatMessage, type StreamRecord } from "../stream-record.ts";
 
@@ -34,11 +41,11 @@ function newTokens(record: StreamRecord, before: StreamRecord | undefined): numb
 export const multiTurn: Scenario = {
   name: "multi-turn",
   meaning: `A chat of ${turns} turns: questions of ${questionTokens} tokens, replies of ${replyTokens}; medians over the turns after the first.`,
-  subjects: everyone,
+  subjects: allSubjects,
   measures: [
-    drawn(lower("computedTokens", "prompt tokens computed in a turn", "tokens")),
-    lower("newTokens", "of them new in a turn", "tokens"),
-    drawn(lower("ttftMs", "time to first token", "ms")),
+    charted(lowerIsBetter("computedTokens", "prompt tokens computed in a turn", "tokens")),
+    lowerIsBetter("newTokens", "of them new in a turn", "tokens"),
+    charted(lowerIsBetter("ttftMs", "time to first token", "ms")),
   ],
   cases: [{ name: "one chat", run }],
 };

@@ -1,10 +1,10 @@
 // `parallel`: many users at once, each with a prompt of its own.
 import type { Prompts } from "../prompts.ts";
 import {
-  drawn,
-  higher,
-  lower,
-  everyone,
+  charted,
+  higherIsBetter,
+  lowerIsBetter,
+  allSubjects,
   type Measured,
   type Scenario,
   type ScenarioCase,
@@ -41,12 +41,12 @@ function clientsCase(clients: number, slotsMin = 1): ScenarioCase {
 export const parallel: Scenario = {
   name: "parallel",
   meaning: `Many users at once, each with a prompt of ${promptTokens} tokens of its own and a reply of ${replyTokens}.`,
-  subjects: everyone,
+  subjects: allSubjects,
   measures: [
-    drawn(higher("tokensPerSecond", "speed of all together", "tokens/s")),
-    lower("ttftP50Ms", "time to first token, p50", "ms"),
-    lower("ttftP99Ms", "time to first token, p99", "ms"),
-    lower("gapP99Ms", "gap between tokens, p99", "ms"),
+    charted(higherIsBetter("tokensPerSecond", "speed of all together", "tokens/s")),
+    lowerIsBetter("ttftP50Ms", "time to first token, p50", "ms"),
+    lowerIsBetter("ttftP99Ms", "time to first token, p99", "ms"),
+    lowerIsBetter("gapP99Ms", "gap between tokens, p99", "ms"),
   ],
   cases: [clientsCase(8), clientsCase(32), clientsCase(64, 64)],
 };

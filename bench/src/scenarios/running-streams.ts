@@ -3,7 +3,7 @@ import type { CaseContext } from "../scenario.ts";
 import { type StreamRecord, userRequest } from "../stream-record.ts";
 import { succeeded } from "../subject.ts";
 
-export interface RunningStreamsOptions {
+interface RunningStreamsOptions {
   /** Their requests. */
   texts: readonly string[];
   /** More than can be generated before all clients disconnect. */

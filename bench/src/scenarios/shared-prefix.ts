@@ -1,5 +1,12 @@
 // `shared-prefix`: several users of one application with the same long system prompt.
-import { drawn, lower, everyone, type CaseContext, type Measured, type Scenario } from "../scenario.ts";
+import {
+  charted,
+  lowerIsBetter,
+  allSubjects,
+  type CaseContext,
+  type Measured,
+  type Scenario,
+} from "../scenario.ts";
 import { median, sum } from "../statistics.ts";
 import { timeToFirstToken, type StreamRequest, wallTime } from "../stream-record.ts";
 import { streamAll } from "../subject.ts";
@@ -30,11 +37,11 @@ async function run({ subject, prompts }: CaseContext): Promise<Measured> {
 export const sharedPrefix: Scenario = {
   name: "shared-prefix",
   meaning: `${clients} users of one application arrive together: one system prompt of ${systemTokens} tokens, different questions, replies of ${replyTokens}.`,
-  subjects: everyone,
+  subjects: allSubjects,
   measures: [
-    drawn(lower("wallMs", "until all have their replies", "ms")),
-    drawn(lower("ttftP50Ms", "time to first token, p50", "ms")),
-    lower("computedTokens", "prompt tokens computed", "tokens"),
+    charted(lowerIsBetter("wallMs", "until all have their replies", "ms")),
+    charted(lowerIsBetter("ttftP50Ms", "time to first token, p50", "ms")),
+    lowerIsBetter("computedTokens", "prompt tokens computed", "tokens"),
   ],
   cases: [{ name: `${clients} clients`, run }],
 };

@@ -1,6 +1,13 @@
 // `single`: one user, one reply after another.
 import type { Prompts } from "../prompts.ts";
-import { drawn, higher, lower, everyone, type Measured, type Scenario } from "../scenario.ts";
+import {
+  charted,
+  higherIsBetter,
+  lowerIsBetter,
+  allSubjects,
+  type Measured,
+  type Scenario,
+} from "../scenario.ts";
 import { median } from "../statistics.ts";
 import { decodeSpeed, timeToFirstToken, type StreamRecord, userRequest } from "../stream-record.ts";
 import type { Subject } from "../subject.ts";
@@ -25,10 +32,10 @@ export async function runSingle(subject: Subject, prompts: Prompts): Promise<Mea
 export const single: Scenario = {
   name: "single",
   meaning: `One user: a prompt of ${promptTokens} tokens, a reply of ${replyTokens}.`,
-  subjects: everyone,
+  subjects: allSubjects,
   measures: [
-    drawn(higher("tokensPerSecond", "speed of the reply", "tokens/s")),
-    drawn(lower("ttftMs", "time to first token", "ms")),
+    charted(higherIsBetter("tokensPerSecond", "speed of the reply", "tokens/s")),
+    charted(lowerIsBetter("ttftMs", "time to first token", "ms")),
   ],
   cases: [{ name: "one client", run: ({ subject, prompts }) => runSingle(subject, prompts) }],
 };

@@ -2,9 +2,9 @@
 // vocabulary; `structured` compares a reply that follows a JSON schema with a free one.
 import { tinyModel } from "@ingle/fixtures";
 import {
-  drawn,
-  lower,
-  servers,
+  charted,
+  lowerIsBetter,
+  serverSubjects,
   type CaseContext,
   type Measured,
   type Scenario,
@@ -75,11 +75,11 @@ async function runSampling(context: CaseContext): Promise<Measured> {
 export const sampling: Scenario = {
   name: "sampling",
   meaning: `What a token costs more at temperature ${sampled.temperature}, top_k ${sampled.topK}, top_p ${sampled.topP} than a greedy one.`,
-  subjects: servers,
+  subjects: serverSubjects,
   measures: [
-    drawn(lower("addedMicros", "added by sampling, per token", "µs")),
-    lower("greedyMicros", "a greedy token", "µs"),
-    lower("sampledMicros", "a sampled token", "µs"),
+    charted(lowerIsBetter("addedMicros", "added by sampling, per token", "µs")),
+    lowerIsBetter("greedyMicros", "a greedy token", "µs"),
+    lowerIsBetter("sampledMicros", "a sampled token", "µs"),
   ],
   cases: [
     tinyCase("32,000 tokens", "llama-spm", runSampling),
@@ -124,11 +124,11 @@ async function runStructured(context: CaseContext): Promise<Measured> {
 export const structured: Scenario = {
   name: "structured",
   meaning: "What a token of a reply that follows a JSON schema costs, beside one of a free reply.",
-  subjects: servers,
+  subjects: serverSubjects,
   measures: [
-    drawn(lower("ratio", "a constrained token, in free ones", "×")),
-    lower("freeMicros", "a free token", "µs"),
-    lower("constrainedMicros", "a constrained token", "µs"),
+    charted(lowerIsBetter("ratio", "a constrained token, in free ones", "×")),
+    lowerIsBetter("freeMicros", "a free token", "µs"),
+    lowerIsBetter("constrainedMicros", "a constrained token", "µs"),
   ],
   cases: [
     { name: "the model of the run", run: runStructured },

@@ -4,9 +4,9 @@ import { BenchError } from "../bench-error.ts";
 import { freshImage, type ImageSize } from "../fresh-images.ts";
 import type { Prompts } from "../prompts.ts";
 import {
-  drawn,
-  lower,
-  servers,
+  charted,
+  lowerIsBetter,
+  serverSubjects,
   type CaseContext,
   type Measured,
   type ModelChoice,
@@ -79,8 +79,8 @@ export function measureRhythm(replies: readonly StreamRecord[], others: readonly
     throw new BenchError("A stream ended before the images were computed; the figures would be too good.");
   const warmAt = Math.max(...others.map(({ arrivalsMs }) => arrivalsMs[warmPieces - 1] ?? cameAt));
   const all = others.flatMap(waits);
-  const before = all.filter(({ fromMs, toMs }) => fromMs >= warmAt && toMs < cameAt).map(lengthOf);
-  const beside = all.filter(({ fromMs, toMs }) => fromMs < readAt && toMs >= cameAt).map(lengthOf);
+  const before = all.filter(({ fromMs, toMs }) => fromMs >= warmAt && toMs < cameAt).map(waitMs);
+  const beside = all.filter(({ fromMs, toMs }) => fromMs < readAt && toMs >= cameAt).map(waitMs);
   const ttfts = replies.map(timeToFirstToken);
   const values = {
     longestGapMs: largest(beside),
@@ -103,11 +103,11 @@ function waits({ arrivalsMs }: StreamRecord): Wait[] {
   return arrivalsMs.slice(1).map((toMs, index) => ({ fromMs: arrivalsMs[index] ?? toMs, toMs }));
 }
 
-function lengthOf({ fromMs, toMs }: Wait): number {
+function waitMs({ fromMs, toMs }: Wait): number {
   return toMs - fromMs;
 }
 
-async function modelOf({ model, mmproj, signal }: ModelChoice): Promise<ModelFiles> {
+async function prepareModel({ model, mmproj, signal }: ModelChoice): Promise<ModelFiles> {
   if (mmproj !== undefined) return { model, mmproj };
   const tiny = await tinyVisionModel(shape, { signal });
   return { model: tiny.model, mmproj: tiny.projector };
@@ -115,21 +115,21 @@ async function modelOf({ model, mmproj, signal }: ModelChoice): Promise<ModelFil
 
 export const vision: Scenario = {
   name: "vision",
-  meaning: `${streams} replies are running when ${images.length} images arrive together, ${images.length - 1} of ${small.width} × ${small.height} and a long one; everyone has ${streams + images.length} places.`,
-  subjects: servers,
+  meaning: `${streams} replies are running when ${images.length} images arrive together, ${images.length - 1} of ${small.width} × ${small.height} and a long one; allSubjects has ${streams + images.length} places.`,
+  subjects: serverSubjects,
   measures: [
-    drawn(lower("longestGapMs", "longest gap of the running replies", "ms")),
-    lower("longestGapBeforeMs", "the same, undisturbed", "ms"),
-    drawn(lower("longestGapRatio", "longest gap to the undisturbed one", "×")),
-    lower("gapP99Ms", "gap of the running replies, p99", "ms"),
-    lower("gapP99BeforeMs", "the same, undisturbed", "ms"),
-    drawn(lower("ttftP50Ms", "time to first token of an image, p50", "ms")),
-    lower("ttftMaxMs", "the same, the last one", "ms"),
+    charted(lowerIsBetter("longestGapMs", "longest gap of the running replies", "ms")),
+    lowerIsBetter("longestGapBeforeMs", "the same, undisturbed", "ms"),
+    charted(lowerIsBetter("longestGapRatio", "longest gap to the undisturbed one", "×")),
+    lowerIsBetter("gapP99Ms", "gap of the running replies, p99", "ms"),
+    lowerIsBetter("gapP99BeforeMs", "the same, undisturbed", "ms"),
+    charted(lowerIsBetter("ttftP50Ms", "time to first token of an image, p50", "ms")),
+    lowerIsBetter("ttftMaxMs", "the same, the last one", "ms"),
   ],
   cases: [
     {
       name: `${streams} streams and ${images.length} images`,
-      model: modelOf,
+      model: prepareModel,
       slots: streams + images.length,
       run,
     },

@@ -9,10 +9,10 @@
 // "check" and "mask" with their count, mean and percentiles in microseconds: for each token of an instance, asking whether it may
 // come next, which is what the engine does for a token that it has drawn; and for some of them, searching the vocabulary for all
 // that may, which it does only if it may draw none of its candidates.
-#include "llama/grammar/gbnf.h"
-#include "llama/grammar/grammar.h"
-#include "llama/grammar/pieces.h"
-#include "llama/grammar/token_set.h"
+#include "grammar/gbnf.h"
+#include "grammar/grammar.h"
+#include "grammar/pieces.h"
+#include "grammar/token_set.h"
 
 #include <algorithm>
 #include <array>
@@ -67,17 +67,17 @@ int main() {
     std::ios::sync_with_stdio(false);
     std::vector<std::string> texts(static_cast<size_t>(read_number()));
     for (std::string& text : texts) text = read_text();
-    const llama_rt::Pieces pieces(texts, {});
-    llama_rt::TokenSet allowed;
+    const grammar::Pieces pieces(texts, {});
+    grammar::TokenSet allowed;
     std::vector<double> checks;
     std::vector<double> masks;
-    std::shared_ptr<const llama_rt::Rules> rules;
+    std::shared_ptr<const grammar::Rules> rules;
     for (char kind = 0; std::cin.get(kind);) {
         if (kind == 'G') {
             const std::string grammar = read_text();
             const auto start = Clock::now();
-            auto read = llama_rt::read_gbnf(grammar, [](std::string_view) { return -1; });
-            rules = read ? std::make_shared<const llama_rt::Rules>(std::move(*read)) : nullptr;
+            auto read = grammar::read_gbnf(grammar, [](std::string_view) { return -1; });
+            rules = read ? std::make_shared<const grammar::Rules>(std::move(*read)) : nullptr;
             std::printf("G %d %.1f\n", rules != nullptr ? 1 : 0, micros_since(start));
             continue;
         }
@@ -85,7 +85,7 @@ int main() {
         std::cin.read(reinterpret_cast<char*>(tokens.data()),
                       static_cast<std::streamsize>(tokens.size() * sizeof(int32_t)));
         if (rules == nullptr) continue;
-        llama_rt::GrammarState state(rules);
+        grammar::GrammarState state(rules);
         bool matches = true;
         for (const int32_t token : tokens) {
             if (checks.size() % kMaskEvery == 0) {

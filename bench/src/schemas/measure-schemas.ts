@@ -8,7 +8,7 @@ import { mkdir, readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { parseArgs } from "node:util";
-import { EngineError, load, wholeGrammar, type Tokenizer } from "@ingle/engine";
+import { EngineError, load, replyGrammar, type Tokenizer } from "@ingle/engine";
 import { readVocabulary, tinyModel } from "@ingle/fixtures";
 import { z } from "zod";
 import { BenchError } from "../bench-error.ts";
@@ -103,7 +103,7 @@ async function row(strict: boolean): Promise<string[]> {
 async function compile(): Promise<void> {
   await mkdir(peersFolder, { recursive: true });
   const source = path.join(packageFolder("@ingle/engine-native"), "src");
-  const files = grammarSources.map((name) => path.join(source, "llama", "grammar", `${name}.cpp`));
+  const files = grammarSources.map((name) => path.join(source, "grammar", `${name}.cpp`));
   const main = path.join(import.meta.dirname, "mask-times.cpp");
   const flags = ["-O3", "-march=native", "-std=c++23", `-I${source}`];
   await runProgram("c++", [...flags, main, ...files, "-o", program], {
@@ -120,12 +120,12 @@ async function readSchemas(folder: string, every: number): Promise<Tested[]> {
   for (const [index, name] of names.entries()) {
     if (index % every !== 0) continue;
     const { schema, tests } = BenchFile.parse(JSON.parse(await readFile(path.join(folder, name), "utf8")));
-    read.push({ schema, instances: await instancesOf(tests, model.tokenizer) });
+    read.push({ schema, instances: await tokenizeInstances(tests, model.tokenizer) });
   }
   return read;
 }
 
-async function instancesOf(
+async function tokenizeInstances(
   tests: z.infer<typeof BenchFile>["tests"],
   tokenizer: Tokenizer,
 ): Promise<Tested["instances"]> {
@@ -153,17 +153,17 @@ async function follow(strict: boolean): Promise<Outcome> {
   const send = async (...parts: Buffer[]): Promise<void> => {
     if (!child.stdin.write(Buffer.concat(parts))) await once(child.stdin, "drain");
   };
-  await send(numberOf(vocabulary.tokens.length));
-  for (const { bytes = Buffer.alloc(0) } of vocabulary.tokens) await send(numberOf(bytes.length), bytes);
+  await send(int32Bytes(vocabulary.tokens.length));
+  for (const { bytes = Buffer.alloc(0) } of vocabulary.tokens) await send(int32Bytes(bytes.length), bytes);
   for (const each of tested) {
-    const grammar = grammarOf(each.schema, strict, outcome);
+    const grammar = compileGrammar(each.schema, strict, outcome);
     if (grammar === undefined) continue;
     asked.push(each);
-    await send(Buffer.from("G"), numberOf(grammar.length), grammar);
+    await send(Buffer.from("G"), int32Bytes(grammar.length), grammar);
     for (const { tokens } of each.instances)
       await send(
         Buffer.from("I"),
-        numberOf(tokens.length),
+        int32Bytes(tokens.length),
         Buffer.from(new Uint8Array(tokens.buffer, tokens.byteOffset, tokens.byteLength)),
       );
   }
@@ -179,13 +179,13 @@ async function follow(strict: boolean): Promise<Outcome> {
 }
 
 /** Undefined if the schema is refused. */
-function grammarOf(schema: unknown, strict: boolean, outcome: Outcome): Buffer | undefined {
+function compileGrammar(schema: unknown, strict: boolean, outcome: Outcome): Buffer | undefined {
   const start = performance.now();
   try {
     if (typeof schema !== "object" || schema === null)
       throw new BenchError("A boolean is no schema of a reply.");
     const format = { type: "json_schema", schema: { ...schema }, strict } as const;
-    const grammar = Buffer.from(wholeGrammar(format));
+    const grammar = Buffer.from(replyGrammar(format));
     outcome.toGrammar.push((performance.now() - start) * 1000);
     return grammar;
   } catch (error) {
@@ -217,7 +217,7 @@ function count(lines: readonly string[][], asked: readonly Tested[], outcome: Ou
   }
 }
 
-function numberOf(value: number): Buffer {
+function int32Bytes(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeInt32LE(value);
   return bytes;

@@ -6,7 +6,7 @@ import { simulate, type Outcome } from "./simulation.ts";
 import type { ServiceTimes } from "./service-times.ts";
 import { Conversations } from "./workload.ts";
 
-export interface SimulateOptions {
+interface SimulateOptions {
   plan: string;
   /** Folder of the report. */
   out: string;
@@ -68,10 +68,10 @@ function play(service: ServiceTimes, row: PlanRow, say: (line: string) => void):
   const outcome = simulate({ service, rules: cluster, source, sharedTokens: workload.sharedTokens });
   const tookMs = performance.now() - startedAt;
   say(`${row.name}: ${outcome.requests.toLocaleString("en")} requests in ${seconds(tookMs)} s.`);
-  return { ...row, figures: { ...figuresOf(outcome), tookMs } };
+  return { ...row, figures: { ...toFigures(outcome), tookMs } };
 }
 
-function figuresOf(outcome: Outcome): Record<string, number> {
+function toFigures(outcome: Outcome): Record<string, number> {
   const { requests, refused, waited, first, total, replicaHours, replicasMost } = outcome;
   return {
     requests,

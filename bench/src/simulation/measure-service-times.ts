@@ -5,11 +5,11 @@ import type { BenchOptions } from "../options.ts";
 import { writeResults } from "../results.ts";
 import { besideStreams } from "../scenarios/running-streams.ts";
 import type { PeerOptions } from "../peers.ts";
-import { makePrompts, seedOf, type Prompts, measureTokensPerWord } from "../prompts.ts";
+import { makePrompts, deriveSeed, type Prompts, measureTokensPerWord } from "../prompts.ts";
 import { timeToFirstToken, userRequest } from "../stream-record.ts";
 import { contextLength, streamAll, type Subject } from "../subject.ts";
 import { withPromptsBeside, type BesideSample } from "./prompts-beside-replies.ts";
-import { serviceTimesOf, type PromptSample, type ReplySample } from "./service-times.ts";
+import { fitServiceTimes, type PromptSample, type ReplySample } from "./service-times.ts";
 
 /** Lengths of the prompts measured alone, in tokens. */
 const promptLengths = [64, 128, 256, 512];
@@ -20,7 +20,7 @@ const replyTokens = 96;
 const besideAfterTokens = 8;
 const besideReplyTokens = 1_200;
 
-export interface ServiceTimesRun extends Omit<BenchOptions, "model">, PeerOptions {
+interface ServiceTimesRun extends Omit<BenchOptions, "model">, PeerOptions {
   model: string;
 }
 
@@ -35,10 +35,10 @@ export async function measureServiceTimes(run: ServiceTimesRun): Promise<string>
   const prompts: PromptSample[] = [];
   const replies: ReplySample[] = [];
   const beside: BesideSample[] = [];
-  const warmUp = makePrompts(seedOf(seed, "warm-up"), tokensPerWord);
+  const warmUp = makePrompts(deriveSeed(seed, "warm-up"), tokensPerWord);
   await subject.stream(userRequest(warmUp.text(16), 4));
   for (let round = 0; round < rounds; round += 1) {
-    const texts = makePrompts(seedOf(seed, `round ${round}`), tokensPerWord);
+    const texts = makePrompts(deriveSeed(seed, `round ${round}`), tokensPerWord);
     prompts.push(...(await measurePrompts(subject, texts)));
     for (const crowd of crowdsUpTo(slots)) {
       replies.push(...(await measureCrowd(subject, texts, crowd)));
@@ -48,7 +48,7 @@ export async function measureServiceTimes(run: ServiceTimesRun): Promise<string>
   }
   const size = { parallel: slots, kvTokens: slots * contextLength };
   const about = { startedAt, machine, model: modelFile, threads, rounds, seed, wasForced: force };
-  const alone = { ...serviceTimesOf(size, { prompts, replies }), about };
+  const alone = { ...fitServiceTimes(size, { prompts, replies }), about };
   const times = slots === 1 ? alone : withPromptsBeside(alone, beside);
   const [file = ""] = await writeResults(run.out, { name: "service-times", startedAt }, { json: times });
   return file;

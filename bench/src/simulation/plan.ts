@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
-import { BenchError, messageOf } from "../bench-error.ts";
+import { BenchError, errorMessage } from "../bench-error.ts";
 import { readServiceTimes, type ServiceTimes } from "./service-times.ts";
 import { ClusterRules } from "./simulation.ts";
 import { Workload } from "./workload.ts";
@@ -63,7 +63,7 @@ function parseJson(text: string, file: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new BenchError(`${file} is not JSON: ${messageOf(error)}`, { cause: error });
+    throw new BenchError(`${file} is not JSON: ${errorMessage(error)}`, { cause: error });
   }
 }
 

@@ -14,7 +14,7 @@ const service: ServiceTimes = {
 };
 
 /** What a client would measure on a replica with these times. */
-function sampleOf(times: ServiceTimes, promptTokens: number): BesideSample {
+function simulateSample(times: ServiceTimes, promptTokens: number): BesideSample {
   const running = { at: 0, session: 0, promptTokens: 10, replyTokens: 200 };
   const arriving = { at: 100, session: 1, promptTokens, replyTokens: 1 };
   const firsts: number[] = [];
@@ -28,12 +28,12 @@ function sampleOf(times: ServiceTimes, promptTokens: number): BesideSample {
 }
 
 it("finds what a prompt costs beside a reply", () => {
-  const samples = [50, 120, 300].map((tokens) => sampleOf({ ...service, besideTokenMs: 1.6 }, tokens));
+  const samples = [50, 120, 300].map((tokens) => simulateSample({ ...service, besideTokenMs: 1.6 }, tokens));
   expect(withPromptsBeside(service, samples).besideTokenMs).toBeCloseTo(1.6, 6);
 });
 
 it("finds no less than alone", () => {
-  const sample = sampleOf(service, 100);
+  const sample = simulateSample(service, 100);
   const faster = { ...sample, firstMs: 0.8 * sample.firstMs };
   expect(withPromptsBeside(service, [faster]).besideTokenMs).toBe(1);
 });

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { median } from "../statistics.ts";
 import { resultsFolder, workspaceFolder } from "../workspace.ts";
 import { readPlan } from "./plan.ts";
-import { readServiceTimes, serviceTimesOf } from "./service-times.ts";
+import { readServiceTimes, fitServiceTimes } from "./service-times.ts";
 import { simulate } from "./simulation.ts";
 import { Conversations } from "./workload.ts";
 
@@ -34,20 +34,22 @@ it("the service times of the plans are those of the report that they name", asyn
   const service = await readServiceTimes(serviceFile);
   const report = path.join(resultsFolder, path.basename(String(service.about["report"])));
   const { results } = Report.parse(JSON.parse(await readFile(report, "utf8")));
-  const requestsOf = (scenario: string, name: string) =>
+  const findRequests = (scenario: string, name: string) =>
     results
       .filter((one) => one.subject === "ingle" && one.scenario === scenario && one.case === name)
       .flatMap(({ requests }) => requests);
-  const alone = [...requestsOf("single", "one client"), ...requestsOf("multi-turn", "one chat")];
+  const alone = [...findRequests("single", "one client"), ...findRequests("multi-turn", "one chat")];
   const crowds = [
-    [1, requestsOf("single", "one client")],
+    [1, findRequests("single", "one client")],
     [
       3,
-      requestsOf("mixed", "3 streams and a long prompt").filter(({ computedTokens }) => computedTokens === 0),
+      findRequests("mixed", "3 streams and a long prompt").filter(
+        ({ computedTokens }) => computedTokens === 0,
+      ),
     ],
-    [8, requestsOf("parallel", "8 clients")],
+    [8, findRequests("parallel", "8 clients")],
   ] as const;
-  const computed = serviceTimesOf(service, {
+  const computed = fitServiceTimes(service, {
     prompts: alone.map(({ computedTokens = 0, ttftMs = 0 }) => ({
       promptTokens: computedTokens,
       firstMs: ttftMs,

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createRouter, ReadyReplicas } from "./routing.ts";
-import { requestOf, SimulatedReplica } from "./simulated-replica.ts";
+import { toRequest, SimulatedReplica } from "./simulated-replica.ts";
 
 const service = {
   about: {},
@@ -55,7 +55,7 @@ describe("routing by session", () => {
     const route = createRouter("session", of);
     const busy = route(7);
     for (let count = 0; count < 3; count += 1)
-      of.replicas[busy]?.arrive(requestOf({ session: 7, promptTokens: 5, replyTokens: 5 }, 0));
+      of.replicas[busy]?.arrive(toRequest({ session: 7, promptTokens: 5, replyTokens: 5 }, 0));
     of.ready.setLoad(busy, 3);
     expect(route(7)).not.toBe(busy);
   });

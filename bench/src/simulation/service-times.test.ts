@@ -1,7 +1,7 @@
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { BenchError } from "../bench-error.ts";
-import { readServiceTimes, serviceTimesOf, stepTable, type ServiceTimes } from "./service-times.ts";
+import { readServiceTimes, fitServiceTimes, stepTable, type ServiceTimes } from "./service-times.ts";
 
 const service: ServiceTimes = {
   about: {},
@@ -26,7 +26,7 @@ describe("service times", () => {
     });
     // One of them was disturbed.
     const replies = [reply(4, 12), reply(4, 12), reply(4, 90), reply(1, 8)];
-    const times = serviceTimesOf({ parallel: 8, kvTokens: 1000 }, { prompts, replies });
+    const times = fitServiceTimes({ parallel: 8, kvTokens: 1000 }, { prompts, replies });
     expect(times.promptTokenMs).toBeCloseTo(0.5);
     expect(times.requestMs).toBeCloseTo(7);
     expect(times.decodeSteps).toEqual([
@@ -41,7 +41,7 @@ describe("service times", () => {
       { promptTokens: 400, firstMs: 8 },
     ];
     const replies = [{ replies: 1, tokens: 2, firstMs: 1, totalMs: 2 }];
-    expect(() => serviceTimesOf({ parallel: 1, kvTokens: 1 }, { prompts, replies })).toThrow(BenchError);
+    expect(() => fitServiceTimes({ parallel: 1, kvTokens: 1 }, { prompts, replies })).toThrow(BenchError);
   });
 
   it("give each number of replies a step, on lines between those that were measured", () => {

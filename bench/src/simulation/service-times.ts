@@ -1,7 +1,7 @@
 // How long a replica takes, as measured by `bench service-times`: the simulation's only knowledge of a machine.
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
-import { BenchError, messageOf } from "../bench-error.ts";
+import { BenchError, errorMessage } from "../bench-error.ts";
 import { median } from "../statistics.ts";
 
 const Positive = z.number().positive();
@@ -33,7 +33,7 @@ export async function readServiceTimes(file: string): Promise<ServiceTimes> {
   try {
     return ServiceTimes.parse(JSON.parse(await readFile(file, "utf8")));
   } catch (error) {
-    throw new BenchError(`${file} holds no service times: ${messageOf(error)}`, { cause: error });
+    throw new BenchError(`${file} holds no service times: ${errorMessage(error)}`, { cause: error });
   }
 }
 
@@ -74,7 +74,7 @@ export interface ReplySample {
  * Fits the samples: prompts by linear regression, steps by the median per number of replies. `besideTokenMs` comes from other samples
  * (prompts-beside-replies.ts).
  */
-export function serviceTimesOf(
+export function fitServiceTimes(
   size: Pick<ServiceTimes, "parallel" | "kvTokens">,
   samples: { prompts: readonly PromptSample[]; replies: readonly ReplySample[] },
 ): ServiceTimes {

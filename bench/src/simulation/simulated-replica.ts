@@ -33,7 +33,7 @@ export interface Request {
 }
 
 /** A message at the moment of its arrival. */
-export function requestOf({ session, promptTokens, replyTokens }: Message, arrivedAt: number): Request {
+export function toRequest({ session, promptTokens, replyTokens }: Message, arrivedAt: number): Request {
   // A plain loop for speed: this runs for every request of a day.
   return {
     arrivedAt,
@@ -47,7 +47,7 @@ export function requestOf({ session, promptTokens, replyTokens }: Message, arriv
   };
 }
 
-export interface ReplicaRules {
+interface ReplicaRules {
   service: ServiceTimes;
   /** Capacity of the host KV tier, in tokens. */
   hostTokens: number;

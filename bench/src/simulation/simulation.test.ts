@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { ClusterRules, fixedReplicas, simulate, type EndedRequest } from "./simulation.ts";
 import type { RoutingName } from "./routing.ts";
 import { stepTable, type ServiceTimes } from "./service-times.ts";
-import { requestOf, SimulatedReplica } from "./simulated-replica.ts";
+import { toRequest, SimulatedReplica } from "./simulated-replica.ts";
 import { Conversations, Script, Workload, type ScriptedRequest } from "./workload.ts";
 
 const service: ServiceTimes = {
@@ -151,7 +151,7 @@ describe("a replica", () => {
 
   it("holds as much of the KV cache as its requests have come to", () => {
     const replica = new SimulatedReplica(0, { service, hostTokens: 0, sharedTokens: 0 });
-    replica.arrive(requestOf({ session: 1, promptTokens: 1000, replyTokens: 301 }, 0));
+    replica.arrive(toRequest({ session: 1, promptTokens: 1000, replyTokens: 301 }, 0));
     expect(replica.kvUse).toBeCloseTo(1064 / service.kvTokens, 6);
     for (const now of [1005, 1505]) replica.happen(now, () => {});
     // 50 steps after the first token.

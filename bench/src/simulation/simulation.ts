@@ -6,7 +6,7 @@ import { Durations } from "./durations.ts";
 import { EventHeap } from "./event-heap.ts";
 import { createRouter, ReadyReplicas, routingNames, type Router } from "./routing.ts";
 import type { ServiceTimes } from "./service-times.ts";
-import { requestOf, SimulatedReplica, type Request } from "./simulated-replica.ts";
+import { toRequest, SimulatedReplica, type Request } from "./simulated-replica.ts";
 import { TimeLine } from "./time-line.ts";
 import type { Source } from "./workload.ts";
 
@@ -60,7 +60,7 @@ export interface Outcome {
   cachedTokens: number;
 }
 
-export interface SimulationOptions {
+interface SimulationOptions {
   service: ServiceTimes;
   rules: ClusterRules;
   source: Source;
@@ -155,7 +155,7 @@ class Simulation {
       source.refused(message.session);
       return;
     }
-    replica.arrive(requestOf(message, now));
+    replica.arrive(toRequest(message, now));
     this.#hasChanged(replica);
   }
 

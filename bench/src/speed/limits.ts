@@ -1,7 +1,7 @@
 // The machine's limit for a model file: the time to read its weights once, or to multiply them with as many rows as there are
 // tokens, whichever is longer. Attention and everything else are left out.
 import path from "node:path";
-import { numberOf, stringOf, tensorTypes, type GgufHeader } from "@ingle/gguf";
+import { getNumber, getString, tensorTypes, type GgufHeader } from "@ingle/gguf";
 import { BenchError } from "../bench-error.ts";
 import { runProgram } from "../child-process.ts";
 import { buildSuffix, cpu, type PeerOptions } from "../peers.ts";
@@ -14,7 +14,7 @@ const limitMs = 120_000;
 /** Types that are multiplied as floats. */
 const floatTypes = new Set(["F32", "F16", "BF16"]);
 /** A vector has four times as many bytes as floats of 32 bits. */
-const productsOfFloat = 4;
+const floatProducts = 4;
 
 export interface MachineLimits {
   /** Read from memory by all threads together. */
@@ -38,7 +38,7 @@ export async function measureLimits(threads: number, signal: AbortSignal): Promi
 }
 
 /** What a step does at least. */
-export interface StepWork {
+interface StepWork {
   bytes: number;
   /** Products of bytes. */
   products: number;
@@ -48,9 +48,9 @@ export interface StepWork {
  * The work of a step with so many tokens, of which `logits` get logits. Tokens choose experts evenly and independently, as random
  * weights nearly do.
  */
-export function workOf({ metadata, tensors }: GgufHeader, tokens: number, logits: number): StepWork {
-  const architecture = stringOf(metadata, "general.architecture") ?? "";
-  const expertsUsed = numberOf(metadata, `${architecture}.expert_used_count`, "uint32") ?? 0;
+export function countWork({ metadata, tensors }: GgufHeader, tokens: number, logits: number): StepWork {
+  const architecture = getString(metadata, "general.architecture") ?? "";
+  const expertsUsed = getNumber(metadata, `${architecture}.expert_used_count`, "uint32") ?? 0;
   const hasOutput = tensors.some(({ name }) => name === "output.weight");
   const work: StepWork = { bytes: 0, products: 0 };
   for (const { name, shape, sizeBytes, typeCode } of tensors) {
@@ -63,7 +63,7 @@ export function workOf({ metadata, tensors }: GgufHeader, tokens: number, logits
     const rows = isEmbedding || name === "output.weight" ? logits : tokens;
     const weights = shape.reduce((product, size) => product * size, 1);
     const isFloat = floatTypes.has(tensorTypes.get(typeCode)?.name ?? "");
-    work.products += weights * share * rows * (isFloat ? productsOfFloat : 1);
+    work.products += weights * share * rows * (isFloat ? floatProducts : 1);
   }
   return work;
 }

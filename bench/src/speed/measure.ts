@@ -6,7 +6,7 @@ import { assertIdle } from "../machine.ts";
 import { parseTests } from "../quality/llama-tools.ts";
 import type { Column, Row } from "../quality/table.ts";
 import { median } from "../statistics.ts";
-import { measureLimits, stepsPerSecond, workOf, type MachineLimits } from "./limits.ts";
+import { measureLimits, stepsPerSecond, countWork, type MachineLimits } from "./limits.ts";
 import type { SpeedProgram } from "./programs.ts";
 
 const promptSizes = [256, 512] as const;
@@ -26,7 +26,7 @@ export const speedColumns: readonly Column[] = [
 /** The name of the row with what the machine allows. */
 export const limitNote = "limit";
 
-export interface SpeedRun {
+interface SpeedRun {
   threads: number;
   rounds: number;
   force: boolean;
@@ -95,7 +95,7 @@ export function medians(rounds: readonly Speeds[]): Speeds {
 /** llama-bench computes logits of a prompt's last token alone. */
 export function limitSpeeds(header: GgufHeader, limits: MachineLimits): Speeds {
   const speed = (tokens: number, logits: number): number =>
-    tokens * stepsPerSecond(workOf(header, tokens, logits), limits);
+    tokens * stepsPerSecond(countWork(header, tokens, logits), limits);
   return {
     ...Object.fromEntries(promptSizes.map((size) => [`prompt${size}`, speed(size, 1)])),
     reply: speed(1, 1),

@@ -11,7 +11,7 @@ import type { RerankBody } from "@ingle/protocol";
 import { z } from "zod";
 
 /** How to reach the server. */
-export interface RerankingConfig {
+interface RerankingConfig {
   provider: string;
   url: (options: { path: string }) => string;
   headers: () => Record<string, string>;

@@ -15,7 +15,7 @@ interface Streamable {
   stream?: boolean | null | undefined;
 }
 
-export function createReplyOf<Body extends Streamable, Whole, Stream>(
+export function createReply<Body extends Streamable, Whole, Stream>(
   transport: Transport,
   path: string,
   isWhole: (body: unknown) => body is Whole,
@@ -34,7 +34,7 @@ export function createReplyOf<Body extends Streamable, Whole, Stream>(
 
 type IsExpected<Body> = (value: unknown) => value is Body;
 
-export interface ApiCalls {
+interface ApiCalls {
   get: <Body>(path: string, options: CallOptions, isExpected: IsExpected<Body>) => Promise<Body>;
   post: <Body>(
     path: string,

@@ -2,7 +2,7 @@
 import type { ChatCompletion, ChatCompletionChunk, ChoiceLogprobs } from "@ingle/protocol";
 
 import { hasList, isRecord } from "./response-body.ts";
-import { ChoiceStream, collectChoices, entryOf, inOrder, invalidReply } from "./choice-stream.ts";
+import { ChoiceStream, collectChoices, findOrAdd, inOrder, invalidReply } from "./choice-stream.ts";
 import type { CompletionSoFar, Totals } from "./choice-stream.ts";
 
 type Choice = ChatCompletion["choices"][number];
@@ -70,7 +70,7 @@ function addPart(choice: ChoiceSoFar, { delta, finish_reason, logprobs }: Choice
 }
 
 function addCallPart({ calls }: ChoiceSoFar, { index, id, function: named }: ToolCallPart): void {
-  const call = entryOf(calls, index, (): CallSoFar => ({ id: undefined, name: undefined, arguments: "" }));
+  const call = findOrAdd(calls, index, (): CallSoFar => ({ id: undefined, name: undefined, arguments: "" }));
   call.id ??= id;
   call.name ??= named?.name;
   call.arguments += named?.arguments ?? "";

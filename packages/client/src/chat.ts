@@ -3,7 +3,7 @@ import type { ChatCompletion, ChatCompletionBody } from "@ingle/protocol";
 
 import { hasList } from "./response-body.ts";
 import { ChatStream } from "./chat-stream.ts";
-import { createReplyOf } from "./calls.ts";
+import { createReply } from "./calls.ts";
 import type { CreateReply } from "./calls.ts";
 import type { ValueSchema } from "./schema.ts";
 import { jsonFormat, parseReply } from "./structured.ts";
@@ -49,7 +49,7 @@ export interface ChatCompletions {
 const isChatCompletion = (value: unknown): value is ChatCompletion => hasList(value, "choices");
 
 export function createChatCompletions(transport: Transport): ChatCompletions {
-  const create: ChatCompletions["create"] = createReplyOf(
+  const create: ChatCompletions["create"] = createReply(
     transport,
     "/v1/chat/completions",
     isChatCompletion,

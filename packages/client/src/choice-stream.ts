@@ -33,7 +33,7 @@ export interface CompletionSoFar<OneChunk, Completion> {
 }
 
 /** How the choices of one endpoint are assembled. */
-export interface ChoiceParts<Part, SoFar, Choice> {
+interface ChoiceParts<Part, SoFar, Choice> {
   start: () => SoFar;
   add: (choice: SoFar, part: Part) => void;
   finish: (index: number, choice: SoFar) => Choice;
@@ -54,7 +54,7 @@ export function collectChoices<Part extends { index: number }, SoFar extends { t
     add(chunk) {
       head ??= chunk;
       addTotals(totals, chunk);
-      for (const part of chunk.choices) add(entryOf(choices, part.index, start), part);
+      for (const part of chunk.choices) add(findOrAdd(choices, part.index, start), part);
     },
     text: () => choices.get(0)?.text ?? "",
     completion() {
@@ -78,7 +78,7 @@ function areComplete(timings: Partial<Timings> | undefined): timings is Timings 
 }
 
 /** The entry of a key, created if it is missing. */
-export function entryOf<Value>(entries: Map<number, Value>, key: number, make: () => Value): Value {
+export function findOrAdd<Value>(entries: Map<number, Value>, key: number, make: () => Value): Value {
   const found = entries.get(key);
   if (found !== undefined) return found;
   const made = make();

@@ -27,10 +27,10 @@ const failure = (code: string, type: string) => ({
 
 let delays: number[] = [];
 const { server } = await serverAndClient();
-const client = clientWith({});
+const client = makeClient({});
 
 /** A client whose waits are recorded instead of waited for, and whose chance is always one half. */
-function clientWith(options: object): Ingle {
+function makeClient(options: object): Ingle {
   const delay = async (ms: number): Promise<void> => {
     delays.push(ms);
   };
@@ -46,7 +46,7 @@ function respond(...scripts: Script[]): void {
 test("sends the right address, headers and body", async () => {
   for (const suffix of ["", "/", "/v1", "/v1/", "/v1//"]) {
     respond(json(reply));
-    const asking = clientWith({ baseUrl: `${server.url}${suffix}`, apiKey: "secret" });
+    const asking = makeClient({ baseUrl: `${server.url}${suffix}`, apiKey: "secret" });
     expect(await asking.chat.completions.create(body)).toEqual(reply);
     expect(server.seen[0]).toMatchObject({ method: "POST", url: "/v1/chat/completions" });
     expect(server.seen[0]?.headers).toMatchObject({
@@ -59,7 +59,7 @@ test("sends the right address, headers and body", async () => {
 
 test("keeps a path before /v1 and sends no authorization without a key", async () => {
   respond(json({ object: "list", data: [] }));
-  await clientWith({ baseUrl: `${server.url}/proxy/v1` }).models.list();
+  await makeClient({ baseUrl: `${server.url}/proxy/v1` }).models.list();
   expect(server.seen[0]?.url).toBe("/proxy/v1/models");
   expect(server.seen[0]?.headers.authorization).toBeUndefined();
 });
@@ -67,7 +67,7 @@ test("keeps a path before /v1 and sends no authorization without a key", async (
 test("sends headers of the caller's, and its own in place of theirs", async () => {
   respond(json(reply));
   const headers = { "x-session-id": "chat-1", Authorization: "Bearer other", Accept: "text/html" };
-  await clientWith({ apiKey: "secret", headers }).chat.completions.create(body);
+  await makeClient({ apiKey: "secret", headers }).chat.completions.create(body);
   expect(server.seen[0]?.headers).toMatchObject({
     "x-session-id": "chat-1",
     authorization: "Bearer secret",
@@ -161,7 +161,7 @@ test.each([408, 409, 429, 500, 503, 504])(
   "tries again after %i with doubling waits, then gives the last error",
   async (status) => {
     respond(json(failure("internal", "server_error"), status));
-    await expect(clientWith({ maxRetries: 6 }).chat.completions.create(body)).rejects.toMatchObject({
+    await expect(makeClient({ maxRetries: 6 }).chat.completions.create(body)).rejects.toMatchObject({
       status,
     });
     expect(server.seen).toHaveLength(7);
@@ -211,7 +211,7 @@ test("retries the start of a stream too", async () => {
 test("an unreachable server gives a ConnectionError with the cause", async () => {
   const gone = await startServer();
   await gone[Symbol.asyncDispose]();
-  const thrown: unknown = await clientWith({ baseUrl: gone.url, maxRetries: 0 })
+  const thrown: unknown = await makeClient({ baseUrl: gone.url, maxRetries: 0 })
     .models.list()
     .catch((caught: unknown) => caught);
   expect(ConnectionError.is(thrown)).toBe(true);
@@ -223,7 +223,7 @@ test("silence longer than timeoutMs is a TimeoutError, is not retried and closes
   respond((response) => {
     closed = closedByClient(response);
   });
-  await expect(clientWith({ timeoutMs: 50 }).chat.completions.create(body)).rejects.toSatisfy(
+  await expect(makeClient({ timeoutMs: 50 }).chat.completions.create(body)).rejects.toSatisfy(
     TimeoutError.is,
   );
   expect(server.seen).toHaveLength(1);
@@ -235,7 +235,7 @@ test("an infinite timeout does not fire at once", async () => {
     await pause(30);
     await json(reply)(response, request);
   });
-  expect(await clientWith({ timeoutMs: Number.POSITIVE_INFINITY }).chat.completions.create(body)).toEqual(
+  expect(await makeClient({ timeoutMs: Number.POSITIVE_INFINITY }).chat.completions.create(body)).toEqual(
     reply,
   );
 });
@@ -243,13 +243,13 @@ test("an infinite timeout does not fire at once", async () => {
 test("a call of a tool is sent once, and may be silent for longer than timeoutMs", async () => {
   const call = { server: "files", tool: "delete", arguments: {}, model: "a" };
   respond(json(failure("shutting_down", "unavailable_error"), 503));
-  await expect(clientWith({ maxRetries: 2 }).mcp.call(call)).rejects.toMatchObject({ code: "shutting_down" });
+  await expect(makeClient({ maxRetries: 2 }).mcp.call(call)).rejects.toMatchObject({ code: "shutting_down" });
   expect(server.seen).toHaveLength(1);
   respond(async (response, request) => {
     await pause(100);
     await json({ status: "done", content: [] })(response, request);
   });
-  expect(await clientWith({ timeoutMs: 20 }).mcp.call(call)).toMatchObject({ status: "done" });
+  expect(await makeClient({ timeoutMs: 20 }).mcp.call(call)).toMatchObject({ status: "done" });
 });
 
 test("a signal that is aborted beforehand sends nothing", async () => {
@@ -278,7 +278,7 @@ test("an abort while waiting for the next try rejects with the reason at once", 
   respond(json(failure("overloaded", "rate_limit_error"), 429, { "retry-after": "30" }));
   const caller = new AbortController();
   setTimeout(() => caller.abort("changed my mind"), 50);
-  const waiting = clientWith({ clock: systemClock }).chat.completions.create(body, { signal: caller.signal });
+  const waiting = makeClient({ clock: systemClock }).chat.completions.create(body, { signal: caller.signal });
   await expect(waiting).rejects.toBe("changed my mind");
   expect(server.seen).toHaveLength(1);
 }, 5_000);

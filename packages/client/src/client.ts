@@ -21,7 +21,7 @@ import {
   type Sessions,
 } from "./server.ts";
 import { createDetokenize, createTokenize, type Detokenize, type Tokenize } from "./tokens.ts";
-import { createTransport, serverUrlOf, type Transport } from "./transport.ts";
+import { createTransport, toServerUrl, type Transport } from "./transport.ts";
 
 /** The default address of a desktop server. */
 const defaultBaseUrl = "http://127.0.0.1:1337";
@@ -61,7 +61,7 @@ export interface IngleOptions {
  */
 export function connect(options: IngleOptions = {}): Transport {
   return createTransport({
-    serverUrl: serverUrlOf(options.baseUrl ?? defaultBaseUrl),
+    serverUrl: toServerUrl(options.baseUrl ?? defaultBaseUrl),
     apiKey: options.apiKey,
     headers: options.headers ?? {},
     // A browser refuses to call fetch as a method of another object.

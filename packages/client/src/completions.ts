@@ -3,7 +3,7 @@ import type { Completion, CompletionBody } from "@ingle/protocol";
 
 import { hasList } from "./response-body.ts";
 import { CompletionStream } from "./completion-stream.ts";
-import { createReplyOf } from "./calls.ts";
+import { createReply } from "./calls.ts";
 import type { CreateReply } from "./calls.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
@@ -20,7 +20,7 @@ export interface Completions {
 const isCompletion = (value: unknown): value is Completion => hasList(value, "choices");
 
 export function createCompletions(transport: Transport): Completions {
-  const create: Completions["create"] = createReplyOf(
+  const create: Completions["create"] = createReply(
     transport,
     "/v1/completions",
     isCompletion,

@@ -15,14 +15,14 @@ function respond(...vectors: unknown[]): void {
 }
 
 /** As a server encodes it: little-endian, on any machine. */
-function base64Of(numbers: readonly number[]): string {
+function toBase64(numbers: readonly number[]): string {
   const bytes = Buffer.alloc(numbers.length * 4);
   for (const [index, value] of numbers.entries()) bytes.writeFloatLE(value, index * 4);
   return bytes.toString("base64");
 }
 
 test("requests base64 and returns 32-bit floats, with the rest of the response unchanged", async () => {
-  respond(base64Of([0.5, -2, 1e-20]), base64Of([1, 0, 3]));
+  respond(toBase64([0.5, -2, 1e-20]), toBase64([1, 0, 3]));
   const list = await client.embeddings.create(body);
   expectTypeOf(list.data[0]!.embedding).toEqualTypeOf<Float32Array>();
   expect(list.data.map(({ embedding }) => embedding)).toEqual([
@@ -44,7 +44,7 @@ test("returns numbers if the request says float", async () => {
 test("returns the requested form, whichever form the server sends", async () => {
   respond([0.5, 2]);
   expect((await client.embeddings.create(body)).data[0]?.embedding).toEqual(Float32Array.of(0.5, 2));
-  respond(base64Of([0.5, 2]));
+  respond(toBase64([0.5, 2]));
   const numbers = await client.embeddings.create({ ...body, encoding_format: "float" });
   expect(numbers.data[0]?.embedding).toEqual([0.5, 2]);
 });
@@ -60,7 +60,7 @@ test("every float arrives unchanged", async () => {
   const floats = fc.array(fc.float({ noNaN: true }), { maxLength: 20 });
   await fc.assert(
     fc.asyncProperty(floats, async (numbers) => {
-      respond(base64Of(numbers));
+      respond(toBase64(numbers));
       const { data } = await client.embeddings.create(body);
       expect(data[0]?.embedding).toEqual(Float32Array.from(numbers));
     }),

@@ -3,7 +3,7 @@ import type { ChatCompletionBody, WireErrorCode } from "@ingle/protocol";
 
 const marker = Symbol.for("ingle.client.error");
 
-function kindOf(value: unknown): unknown {
+function errorKind(value: unknown): unknown {
   return typeof value === "object" && value !== null && marker in value ? value[marker] : undefined;
 }
 
@@ -18,11 +18,11 @@ export class IngleError extends Error {
 
   /** Whether `value` is any error of this client. */
   static is(value: unknown): value is IngleError {
-    return kindOf(value) !== undefined;
+    return errorKind(value) !== undefined;
   }
 }
 
-export interface ApiErrorDetails {
+interface ApiErrorDetails {
   status: number;
   code: string | null;
   type: string | null;
@@ -66,7 +66,7 @@ export class ApiError extends IngleError {
   }
 
   static override is(value: unknown): value is ApiError {
-    return kindOf(value) === "ApiError";
+    return errorKind(value) === "ApiError";
   }
 }
 
@@ -75,7 +75,7 @@ export class ConnectionError extends IngleError {
   override readonly name = "ConnectionError";
 
   static override is(value: unknown): value is ConnectionError {
-    return kindOf(value) === "ConnectionError";
+    return errorKind(value) === "ConnectionError";
   }
 }
 
@@ -91,7 +91,7 @@ export class TimeoutError extends IngleError {
   }
 
   static override is(value: unknown): value is TimeoutError {
-    return kindOf(value) === "TimeoutError";
+    return errorKind(value) === "TimeoutError";
   }
 }
 
@@ -113,7 +113,7 @@ export class StreamError extends IngleError {
   }
 
   static override is(value: unknown): value is StreamError {
-    return kindOf(value) === "StreamError";
+    return errorKind(value) === "StreamError";
   }
 }
 
@@ -146,7 +146,7 @@ export class ParseError extends IngleError {
   }
 
   static override is(value: unknown): value is ParseError {
-    return kindOf(value) === "ParseError";
+    return errorKind(value) === "ParseError";
   }
 }
 
@@ -165,6 +165,6 @@ export class ToolRoundsError extends IngleError {
   }
 
   static override is(value: unknown): value is ToolRoundsError {
-    return kindOf(value) === "ToolRoundsError";
+    return errorKind(value) === "ToolRoundsError";
   }
 }

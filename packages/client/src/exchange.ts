@@ -7,7 +7,7 @@ const drainMs = 1_000;
 /** The longest delay that timers support; longer ones would fire at once. */
 const timerMaxMs = 2_147_483_647;
 
-export interface ExchangeOptions {
+interface ExchangeOptions {
   /** How long the server may be silent, in milliseconds. */
   timeoutMs: number;
   /** Ends the exchange; pending calls reject with the signal's reason. */

@@ -21,7 +21,7 @@ const typeDefault = "image/webp";
  * `{ type: "input_image", image_url: await imageUrl(file) }` in a response. In Node, pass the result of `readFile`.
  */
 export async function imageUrl(image: ImageSource): Promise<string> {
-  const bytes = await bytesOf(image);
+  const bytes = await readImage(image);
   const type = signatures.find(([, signature]) => signature.every((byte, at) => bytes[at] === byte))?.[0];
   let binary = "";
   for (let at = 0; at < bytes.length; at += pieceBytes)
@@ -29,7 +29,7 @@ export async function imageUrl(image: ImageSource): Promise<string> {
   return `data:${type ?? typeDefault};base64,${btoa(binary)}`;
 }
 
-async function bytesOf(image: ImageSource): Promise<Uint8Array> {
+async function readImage(image: ImageSource): Promise<Uint8Array> {
   if (image instanceof Uint8Array) return image;
   return new Uint8Array(image instanceof ArrayBuffer ? image : await image.arrayBuffer());
 }

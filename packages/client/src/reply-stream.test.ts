@@ -16,33 +16,33 @@ const hello = [chunkEvent(null), chunkEvent("Hel"), chunkEvent("lo"), done];
 
 const { server, client } = await serverAndClient();
 
-async function streamOf(script: Script): Promise<ChatStream> {
+async function openStream(script: Script): Promise<ChatStream> {
   server.respond(script);
   return await client.chat.completions.stream(body);
 }
 
-async function textOf(bytes: ReadableStream<Uint8Array>): Promise<string> {
+async function readText(bytes: ReadableStream<Uint8Array>): Promise<string> {
   return await new Response(bytes).text();
 }
 
 test("is forwarded as the same bytes that the server sent", async () => {
-  expect(await textOf((await streamOf(events(...hello))).toReadableStream())).toBe(hello.join(""));
+  expect(await readText((await openStream(events(...hello))).toReadableStream())).toBe(hello.join(""));
 });
 
 test("is read back from its bytes, over a web backend too", async () => {
-  const stream = await streamOf(events(...hello));
+  const stream = await openStream(events(...hello));
   const headers = { "content-type": "text/event-stream" };
   const backend: typeof fetch = async () => new Response(stream.toReadableStream(), { headers });
   const behind = new Ingle({ fetch: backend });
   expect(await (await behind.chat.completions.stream(body)).finalText()).toBe("Hello");
 
-  const again = (await streamOf(events(...hello))).toReadableStream();
+  const again = (await openStream(events(...hello))).toReadableStream();
   expect(await ChatStream.fromReadableStream(again).finalText()).toBe("Hello");
 });
 
 test("the forwarding side can wait for the complete reply", async () => {
-  const stream = await streamOf(events(...hello));
-  const passedOn = textOf(stream.toReadableStream());
+  const stream = await openStream(events(...hello));
+  const passedOn = readText(stream.toReadableStream());
   expect(await stream.finalText()).toBe("Hello");
   expect(await passedOn).toBe(hello.join(""));
 });
@@ -50,18 +50,18 @@ test("the forwarding side can wait for the complete reply", async () => {
 test("a server error is forwarded as an error, and a cut reply never looks complete", async () => {
   const error = { message: "the engine stopped", type: "server_error", param: null, code: "engine_failed" };
   const failing = `data: ${JSON.stringify({ error })}\n\n`;
-  const passed = (await streamOf(events(chunkEvent("Hel"), failing))).toReadableStream();
-  expect(await textOf(passed)).toBe(chunkEvent("Hel") + failing);
+  const passed = (await openStream(events(chunkEvent("Hel"), failing))).toReadableStream();
+  expect(await readText(passed)).toBe(chunkEvent("Hel") + failing);
 
-  const cut = (await streamOf(events(chunkEvent("Hel")))).toReadableStream();
+  const cut = (await openStream(events(chunkEvent("Hel")))).toReadableStream();
   await expect(ChatStream.fromReadableStream(cut).finalText()).rejects.toMatchObject({
     code: "stream_incomplete",
   });
 
-  const left = await streamOf(events(...hello));
+  const left = await openStream(events(...hello));
   const bytes = left.toReadableStream();
   left.abort();
-  expect(await textOf(bytes)).toBe("");
+  expect(await readText(bytes)).toBe("");
 });
 
 test("a broken connection breaks the forwarded stream", async () => {
@@ -71,8 +71,8 @@ test("a broken connection breaks the forwarded stream", async () => {
     await pause(20);
     response.socket?.destroy();
   };
-  await expect(textOf((await streamOf(broken)).toReadableStream())).rejects.toSatisfy(ConnectionError.is);
-  const behind = ChatStream.fromReadableStream((await streamOf(broken)).toReadableStream());
+  await expect(readText((await openStream(broken)).toReadableStream())).rejects.toSatisfy(ConnectionError.is);
+  const behind = ChatStream.fromReadableStream((await openStream(broken)).toReadableStream());
   await expect(behind.finalText()).rejects.toSatisfy(ConnectionError.is);
 });
 
@@ -83,10 +83,10 @@ test("cancelling the bytes closes the connection, and so does leaving a stream t
     beginEvents(response);
     response.write(chunkEvent("first"));
   };
-  await (await streamOf(endless)).toReadableStream().cancel();
+  await (await openStream(endless)).toReadableStream().cancel();
   await closed;
 
-  const leave = ChatStream.fromReadableStream((await streamOf(endless)).toReadableStream());
+  const leave = ChatStream.fromReadableStream((await openStream(endless)).toReadableStream());
   for await (const text of leave.texts()) {
     expect(text).toBe("first");
     break;
@@ -94,7 +94,7 @@ test("cancelling the bytes closes the connection, and so does leaving a stream t
   await closed;
 
   const caller = new AbortController();
-  const bytes = (await streamOf(endless)).toReadableStream();
+  const bytes = (await openStream(endless)).toReadableStream();
   const aborted = ChatStream.fromReadableStream(bytes, { signal: caller.signal });
   setTimeout(() => caller.abort("enough"), 20);
   await expect(aborted.finalText()).rejects.toBe("enough");
@@ -107,7 +107,7 @@ test("a reader that stops slows the server down instead of filling memory", asyn
   let written = 0;
   let stalled: () => void = () => {};
   const isStalled = new Promise<void>((resolve) => (stalled = resolve));
-  const stream = await streamOf(async (response) => {
+  const stream = await openStream(async (response) => {
     beginEvents(response);
     for (; written < limit; written += 1) {
       if (response.write(large)) continue;
@@ -122,7 +122,7 @@ test("a reader that stops slows the server down instead of filling memory", asyn
   await reader.cancel();
 });
 
-async function eventsOf(pieces: Uint8Array[]): Promise<string[]> {
+async function collectEvents(pieces: Uint8Array[]): Promise<string[]> {
   const queue = [...pieces];
   const found: string[] = [];
   for await (const data of readEvents(async () => queue.shift())) found.push(data);
@@ -144,12 +144,12 @@ test("yields the same events however the bytes are cut, with either line ending 
         bytes.length,
       ];
       const pieces = places.slice(1).map((place, index) => bytes.slice(places[index], place));
-      expect(await eventsOf(pieces)).toEqual(texts);
+      expect(await collectEvents(pieces)).toEqual(texts);
     }),
   );
 });
 
 test("does not yield an event that is cut off by the end", async () => {
-  expect(await eventsOf([new TextEncoder().encode("data: whole\n\ndata: ha")])).toEqual(["whole"]);
-  expect(await eventsOf([new TextEncoder().encode("data: no empty line\n")])).toEqual([]);
+  expect(await collectEvents([new TextEncoder().encode("data: whole\n\ndata: ha")])).toEqual(["whole"]);
+  expect(await collectEvents([new TextEncoder().encode("data: no empty line\n")])).toEqual([]);
 });

@@ -27,7 +27,7 @@ const whole = [created, delta("Hel"), delta("lo"), completed];
 
 const { server, client } = await serverAndClient();
 
-async function streamOf(...parts: string[]): Promise<ResponseStream> {
+async function openStream(...parts: string[]): Promise<ResponseStream> {
   server.respond(events(...parts));
   return await client.responses.stream(body);
 }
@@ -45,7 +45,7 @@ test("returns a complete response or a stream, by the body's stream field", asyn
 
 test("the events of a stream have their types, and the last one has the response", async () => {
   const types: string[] = [];
-  for await (const each of await streamOf(...whole)) {
+  for await (const each of await openStream(...whole)) {
     types.push(each.type);
     if (each.type === "response.output_text.delta") expectTypeOf(each.delta).toEqualTypeOf<string>();
   }
@@ -55,51 +55,51 @@ test("the events of a stream have their types, and the last one has the response
     "response.output_text.delta",
     "response.completed",
   ]);
-  expect(await (await streamOf(...whole)).finalResponse()).toEqual(sent);
-  expect(await (await streamOf(...whole)).finalText()).toBe("Hello");
+  expect(await (await openStream(...whole)).finalResponse()).toEqual(sent);
+  expect(await (await openStream(...whole)).finalText()).toBe("Hello");
 });
 
 test("texts() yields only the pieces of the text", async () => {
   const texts: string[] = [];
-  for await (const piece of (await streamOf(...whole)).texts()) texts.push(piece);
+  for await (const piece of (await openStream(...whole)).texts()) texts.push(piece);
   expect(texts).toEqual(["Hel", "lo"]);
 });
 
 test("a response that was cut by its limit is returned", async () => {
   const cut = { ...sent, status: "incomplete", incomplete_details: { reason: "max_output_tokens" } };
-  const stream = await streamOf(created, event("response.incomplete", { response: cut }));
+  const stream = await openStream(created, event("response.incomplete", { response: cut }));
   expect(await stream.finalResponse()).toEqual(cut);
 });
 
 test("leaving the loop at the last event keeps the complete response", async () => {
-  const stream = await streamOf(...whole);
+  const stream = await openStream(...whole);
   for await (const each of stream) if (each.type === "response.completed") break;
   expect(await stream.finalResponse()).toEqual(sent);
 });
 
 test("an end without the last event is an error, and so is a [DONE] without a response", async () => {
-  const cut = await streamOf(created, delta("Hel"));
+  const cut = await openStream(created, delta("Hel"));
   await expect(cut.finalText()).rejects.toMatchObject({ code: "stream_incomplete" });
-  const empty = await streamOf(delta("Hel"), "data: [DONE]\n\n");
+  const empty = await openStream(delta("Hel"), "data: [DONE]\n\n");
   await expect(empty.finalResponse()).rejects.toMatchObject({ code: "stream_invalid" });
 });
 
 test("an error within the stream is the server's error", async () => {
   const error = { message: "the engine stopped", type: "server_error", param: null, code: "engine_failed" };
   const failed = event("response.failed", { response: { ...sent, status: "failed" } });
-  const stream = await streamOf(created, failed, event("error", { ...error, error }));
+  const stream = await openStream(created, failed, event("error", { ...error, error }));
   await expect(stream.finalText()).rejects.toMatchObject({ name: "StreamError", code: "engine_failed" });
 });
 
 test("data that are not an event are an error", async () => {
   for (const data of ["7", "{}", '{"type":"response.created","response":7}']) {
-    const stream = await streamOf(`data: ${data}\n\n`, completed);
+    const stream = await openStream(`data: ${data}\n\n`, completed);
     await expect(stream.finalText()).rejects.toMatchObject({ code: "stream_invalid" });
   }
 });
 
 test("is forwarded as the same bytes that the server sent, and read back from them", async () => {
-  expect(await new Response((await streamOf(...whole)).toReadableStream()).text()).toBe(whole.join(""));
-  const again = ResponseStream.fromReadableStream((await streamOf(...whole)).toReadableStream());
+  expect(await new Response((await openStream(...whole)).toReadableStream()).text()).toBe(whole.join(""));
+  const again = ResponseStream.fromReadableStream((await openStream(...whole)).toReadableStream());
   expect(await again.finalResponse()).toEqual(sent);
 });

@@ -2,7 +2,7 @@
 import type { ResponseObject, ResponsesBody, ResponsesEvent } from "@ingle/protocol";
 
 import { hasList, hasText, isRecord } from "./response-body.ts";
-import { createReplyOf } from "./calls.ts";
+import { createReply } from "./calls.ts";
 import type { CreateReply } from "./calls.ts";
 import { StreamError } from "./errors.ts";
 import { ReplyStream } from "./reply-stream.ts";
@@ -77,7 +77,7 @@ export interface Responses {
 const isResponse = (value: unknown): value is ResponseObject => hasList(value, "output");
 
 export function createResponses(transport: Transport): Responses {
-  const create: Responses["create"] = createReplyOf(
+  const create: Responses["create"] = createReply(
     transport,
     "/v1/responses",
     isResponse,

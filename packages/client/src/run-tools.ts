@@ -6,7 +6,7 @@ import { parseJson } from "./response-body.ts";
 import type { ReplyMessage, StreamedCompletion } from "./chat-stream.ts";
 import type { ChatCompletions, ChatMessage } from "./chat.ts";
 import { IngleError, ToolRoundsError } from "./errors.ts";
-import { check, jsonSchemaOf } from "./schema.ts";
+import { check, toJsonSchema } from "./schema.ts";
 import type { ValueSchema } from "./schema.ts";
 import type { CallOptions } from "./transport.ts";
 
@@ -50,7 +50,7 @@ export function tool<Arguments>({
   run,
 }: ToolOptions<Arguments>): RunnableTool {
   return {
-    definition: { type: "function", function: { name, description, parameters: jsonSchemaOf(parameters) } },
+    definition: { type: "function", function: { name, description, parameters: toJsonSchema(parameters) } },
     run: async (argumentsText, context) => {
       const checked = await check(parameters, parseJson(argumentsText));
       if (!("value" in checked)) throw new IngleError(`the arguments are wrong: ${checked.sentence}`);
@@ -102,13 +102,13 @@ export async function runTools(
     // A call that is cut off by the token limit is not run.
     if (calls.length === 0 || finish_reason === "length")
       return { completion, text: message.content ?? "", messages };
-    const results = calls.map(async (call) => resultOf(call, tools, { signal, callId: call.id }));
+    const results = calls.map(async (call) => runCall(call, tools, { signal, callId: call.id }));
     messages.push(...(await Promise.all(results)));
   }
   throw new ToolRoundsError(roundsMax, messages);
 }
 
-async function resultOf(
+async function runCall(
   call: ToolCall,
   tools: readonly RunnableTool[],
   context: ToolContext,

@@ -37,7 +37,7 @@ export function withJsonSchema<Value>(
  * The JSON schema of the schema's input, which the model generates; transformations run afterwards, in the client.
  * @throws IngleError if the schema cannot be converted.
  */
-export function jsonSchemaOf(schema: ValueSchema<unknown>): JsonSchema {
+export function toJsonSchema(schema: ValueSchema<unknown>): JsonSchema {
   // Callers in JavaScript, or with a cast, may pass a schema without it.
   const { jsonSchema }: { jsonSchema?: ValueSchema<unknown>["~standard"]["jsonSchema"] } =
     schema["~standard"];

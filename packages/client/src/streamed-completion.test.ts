@@ -27,7 +27,7 @@ function part(delta: Choice["delta"], rest: Partial<Choice> = {}): Choice {
   return { index: 0, delta, finish_reason: null, ...rest };
 }
 
-function replyOf(...chunks: ChatCompletionChunk[]) {
+function makeReply(...chunks: ChatCompletionChunk[]) {
   const reply = createReplySoFar();
   for (const each of chunks) reply.add(each);
   return reply;
@@ -41,7 +41,7 @@ test("collects text, reasoning, usage, timings and the head", () => {
     prompt_tokens_details: { cached_tokens: 0 },
     completion_tokens_details: { reasoning_tokens: 2 },
   };
-  const reply = replyOf(
+  const reply = makeReply(
     chunk([part({ role: "assistant", content: null })]),
     chunk([part({ reasoning_content: "Is it " })]),
     chunk([part({ reasoning_content: "Paris?" })]),
@@ -80,7 +80,7 @@ test("fragments of several calls in any order become complete calls, sorted by i
         ],
       }),
     ]);
-  const reply = replyOf(
+  const reply = makeReply(
     call(1, "call_b", "later", ""),
     call(0, "call_a", "sooner", '{"a":'),
     call(1, undefined, undefined, '{"b":2}'),
@@ -99,12 +99,12 @@ test("fragments of several calls in any order become complete calls, sorted by i
 });
 
 test("an empty reply is an empty text, not null", () => {
-  const { choices } = replyOf(chunk([part({}, { finish_reason: "stop" })])).completion();
+  const { choices } = makeReply(chunk([part({}, { finish_reason: "stop" })])).completion();
   expect(choices[0].message).toEqual({ role: "assistant", content: "" });
 });
 
 test("choices are sorted by index whatever order they ended in, with the timings of the slowest", () => {
-  const reply = replyOf(
+  const reply = makeReply(
     chunk([part({ content: "b" }, { index: 1 })]),
     chunk([part({ content: "a" })]),
     chunk([part({}, { index: 1, finish_reason: "length" })], { timings }),
@@ -121,7 +121,7 @@ test("choices are sorted by index whatever order they ended in, with the timings
 test("log probabilities are those of all chunks, in order", () => {
   const token = (text: string) => ({ token: text, logprob: -1, bytes: null, top_logprobs: [] });
   const told = (...texts: string[]) => ({ logprobs: { content: texts.map(token), refusal: null } });
-  const { choices } = replyOf(
+  const { choices } = makeReply(
     chunk([part({ content: "ab" }, told("a", "b"))]),
     chunk([part({ content: "c" }, told("c"))]),
     chunk([part({}, { finish_reason: "stop" })]),
@@ -132,7 +132,7 @@ test("log probabilities are those of all chunks, in order", () => {
 test("a reply that lacks a required part is an error", () => {
   const unnamed = part({ tool_calls: [{ index: 0, id: "call_a" }] }, { finish_reason: "tool_calls" });
   for (const chunks of [[], [chunk([])], [chunk([part({ content: "Hi" })])], [chunk([unnamed])]]) {
-    expect(() => replyOf(...chunks).completion()).toThrow(StreamError);
+    expect(() => makeReply(...chunks).completion()).toThrow(StreamError);
   }
 });
 
@@ -141,13 +141,13 @@ test("a text is the same however it was cut into chunks and interleaved with ano
     fc.property(fc.array(fc.tuple(fc.nat(1), fc.string())), (pieces) => {
       const chunks = pieces.map(([index, content]) => chunk([part({ content }, { index })]));
       const ends = [0, 1].map((index) => chunk([part({}, { index, finish_reason: "stop" })]));
-      const { choices } = replyOf(...chunks, ...ends).completion();
-      const textOf = (index: number) =>
+      const { choices } = makeReply(...chunks, ...ends).completion();
+      const choiceText = (index: number) =>
         pieces
           .filter(([of]) => of === index)
           .map(([, text]) => text)
           .join("");
-      expect(choices.map(({ message }) => message.content)).toEqual([textOf(0), textOf(1)]);
+      expect(choices.map(({ message }) => message.content)).toEqual([choiceText(0), choiceText(1)]);
     }),
   );
 });

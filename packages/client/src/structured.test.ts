@@ -24,7 +24,7 @@ function respond(content: string | null, finish_reason = "stop"): void {
   );
 }
 
-async function failureOf<Value>(schema: ValueSchema<Value>): Promise<unknown> {
+async function catchFailure<Value>(schema: ValueSchema<Value>): Promise<unknown> {
   return await client.chat.completions.parse(body, schema).catch((error: unknown) => error);
 }
 
@@ -52,13 +52,13 @@ test("sends the JSON schema of the schema's input, with the given name and stric
 test("a reply that was cut by its token limit is an error with that code and the text", async () => {
   for (const text of ['{"name":"Ad', ""]) {
     respond(text, "length");
-    const failure = await failureOf(Person);
+    const failure = await catchFailure(Person);
     expect(ParseError.is(failure)).toBe(true);
     expect(failure).toMatchObject({ code: "reply_cut", text, issues: [] });
   }
   // A truncated 1815 is a number too.
   respond("181", "length");
-  expect(await failureOf(z.number())).toMatchObject({ code: "reply_cut", text: "181" });
+  expect(await catchFailure(z.number())).toMatchObject({ code: "reply_cut", text: "181" });
 });
 
 test("a value that was complete before the limit is returned", async () => {
@@ -69,7 +69,7 @@ test("a value that was complete before the limit is returned", async () => {
 test("a reply that does not match is an error with the issues and the text", async () => {
   const text = '{"name":5,"born":"1815","address":{}}';
   respond(text);
-  const failure = await failureOf(Person);
+  const failure = await catchFailure(Person);
   expect(failure).toMatchObject({ code: "reply_mismatch", text });
   expect(failure).toMatchObject({ message: expect.stringMatching(/name: .*; address\.city: /) });
   expect(ParseError.is(failure) ? failure.issues.map(({ path }) => path) : []).toEqual([
@@ -81,7 +81,7 @@ test("a reply that does not match is an error with the issues and the text", asy
 test("a reply that is not JSON is an error with the text", async () => {
   for (const text of ["Sure! {}", "", null]) {
     respond(text);
-    expect(await failureOf(Person)).toMatchObject({ code: "reply_not_json", text: text ?? "" });
+    expect(await catchFailure(Person)).toMatchObject({ code: "reply_not_json", text: text ?? "" });
   }
 });
 

@@ -4,7 +4,7 @@ import type { ChatCompletion, ChatCompletionBody } from "@ingle/protocol";
 import { parseJson } from "./response-body.ts";
 import type { StreamedCompletion } from "./chat-stream.ts";
 import { ParseError } from "./errors.ts";
-import { check, jsonSchemaOf } from "./schema.ts";
+import { check, toJsonSchema } from "./schema.ts";
 import type { StandardSchema, ValueSchema } from "./schema.ts";
 
 export interface FormatOptions {
@@ -19,7 +19,7 @@ export function jsonFormat(
   schema: ValueSchema<unknown>,
   { name = "reply", strict }: FormatOptions = {},
 ): NonNullable<ChatCompletionBody["response_format"]> {
-  return { type: "json_schema", json_schema: { name, schema: jsonSchemaOf(schema), strict } };
+  return { type: "json_schema", json_schema: { name, schema: toJsonSchema(schema), strict } };
 }
 
 /**

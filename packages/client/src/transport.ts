@@ -6,7 +6,7 @@ import { isWorthRetrying, retryDelayMs } from "./retry.ts";
 import type { Clock } from "./retry.ts";
 
 /** `IngleOptions` with all defaults filled in. */
-export interface TransportOptions {
+interface TransportOptions {
   /** The server's address, without a slash at the end. */
   serverUrl: string;
   apiKey: string | undefined;
@@ -23,7 +23,7 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
 }
 
-export interface ApiRequest extends CallOptions {
+interface ApiRequest extends CallOptions {
   method: "GET" | "POST";
   /** The path after the server's address, such as `/v1/models`. */
   path: string;
@@ -61,7 +61,7 @@ export interface Transport {
  * The address of the server, without a slash at the end. `baseUrl` may end in `/v1` or a slash.
  * @throws IngleError if it is not an http or https address.
  */
-export function serverUrlOf(baseUrl: string): string {
+export function toServerUrl(baseUrl: string): string {
   if (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol)) {
     throw new IngleError(`baseUrl must be an address such as http://127.0.0.1:1337, not "${baseUrl}"`);
   }

@@ -16,6 +16,7 @@ add_executable(
     test/engine_images_reference_test.cpp
     test/engine_images_test.cpp
     test/engine_host_tier_test.cpp
+    test/engine_likeliest_test.cpp
     test/engine_slots_test.cpp
     test/engine_prompt_logprobs_test.cpp
     test/engine_speculation_test.cpp
@@ -32,6 +33,9 @@ add_executable(
     test/state_file_test.cpp
     $<FILTER:$<FILTER:$<FILTER:$<TARGET_OBJECTS:ingle_llama>,EXCLUDE,context\\.cpp>,EXCLUDE,/embedder\\.cpp>,EXCLUDE,/available_memory\\.cpp>
     $<TARGET_OBJECTS:ingle_engine>
+    $<TARGET_OBJECTS:ingle_sampling>
+    $<TARGET_OBJECTS:ingle_grammar>
+    $<TARGET_OBJECTS:ingle_process>
     $<TARGET_OBJECTS:ingle_sched>
 )
 target_compile_features(ingle_engine_tests PRIVATE cxx_std_23)

@@ -7,14 +7,14 @@ endif()
 add_executable(
     ingle_grammar_walks
     test/grammar_walks.cpp
-    src/llama/grammar/automaton.cpp
-    src/llama/grammar/gbnf.cpp
-    src/llama/grammar/gbnf_rules.cpp
-    src/llama/grammar/grammar.cpp
-    src/llama/grammar/mask_walk.cpp
-    src/llama/grammar/pieces.cpp
-    src/llama/grammar/stack_set.cpp
-    src/llama/grammar/token_trie.cpp
+    src/grammar/automaton.cpp
+    src/grammar/gbnf.cpp
+    src/grammar/gbnf_rules.cpp
+    src/grammar/grammar.cpp
+    src/grammar/mask_walk.cpp
+    src/grammar/pieces.cpp
+    src/grammar/stack_set.cpp
+    src/grammar/token_trie.cpp
 )
 target_compile_features(ingle_grammar_walks PRIVATE cxx_std_23)
 target_compile_options(ingle_grammar_walks PRIVATE ${INGLE_WARNINGS})

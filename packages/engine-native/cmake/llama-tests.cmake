@@ -1,4 +1,4 @@
-# The C++ tests of src/llama, a program that vitest runs (test/cpp.test.ts). It sees llama.cpp's headers and compares with
+# The C++ tests of process, grammar, sampling and llama, a program that vitest runs (test/cpp.test.ts). It sees llama.cpp's headers and compares with
 # llama.cpp's own code.
 if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/test)
     return() # a published package has no tests
@@ -19,6 +19,8 @@ add_executable(
     test/ordered_attention_test.cpp
     test/q3_kv_test.cpp
     test/sampler_bench_test.cpp
+    test/filler_rows_test.cpp
+    test/sampler_likeliest_test.cpp
     test/sampler_order_test.cpp
     test/sampler_softmax_test.cpp
     test/sampler_test.cpp
@@ -30,6 +32,9 @@ add_executable(
     test/weight_panels_test.cpp
     test/weight_products_test.cpp
     $<TARGET_OBJECTS:ingle_llama>
+    $<TARGET_OBJECTS:ingle_sampling>
+    $<TARGET_OBJECTS:ingle_grammar>
+    $<TARGET_OBJECTS:ingle_process>
 )
 if(UNIX)
     target_sources(ingle_llama_tests PRIVATE test/lost_device_test.cpp) # it forks

@@ -9,7 +9,7 @@
 
 #include "ggml-backend.h"
 
-using llama_rt::not_computable;
+using llama::not_computable;
 
 namespace {
 

@@ -10,14 +10,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 const addon = new URL("../index.js", import.meta.url).href;
 
 /** Its threads for file system calls run before it is confined: they are confined, too. */
-const beginning = (stateFile: string, slotFolder = ""): string => `
+const beginning = (stateFile: string, slotDir = ""): string => `
 import { spawnSync } from "node:child_process";
 import fs, { promises } from "node:fs";
 import net from "node:net";
 import { Worker } from "node:worker_threads";
 import { confineProcess } from ${JSON.stringify(addon)};
 
-const codeOf = (attempt) => {
+const errorCode = (attempt) => {
   try {
     attempt();
     return "allowed";
@@ -32,7 +32,7 @@ const onThreads = async (attempt) => {
 };
 
 await onThreads(() => promises.readFile("/etc/passwd"));
-const restricted = confineProcess(${JSON.stringify(stateFile)}, ${JSON.stringify(slotFolder)});
+const restricted = confineProcess(${JSON.stringify(stateFile)}, ${JSON.stringify(slotDir)});
 `;
 
 async function run(program: string): Promise<unknown> {
@@ -57,8 +57,8 @@ console.log(JSON.stringify({
   connection: await failure(net.connect(9, "127.0.0.1")),
   local: await failure(net.connect("/nowhere.sock")),
   listening: await failure(net.createServer().listen(0)),
-  otherProcess: codeOf(() => process.kill(process.ppid, 0)),
-  itself: codeOf(() => process.kill(process.pid, 0)),
+  otherProcess: errorCode(() => process.kill(process.ppid, 0)),
+  itself: errorCode(() => process.kill(process.pid, 0)),
   privileges: fs.readFileSync("/proc/self/status", "utf8").match(/NoNewPrivs:\\s*(\\d)/)[1],
   thread: await message,
 }));`);
@@ -82,21 +82,21 @@ console.log(JSON.stringify({
 const file = ${JSON.stringify(file)};
 console.log(JSON.stringify({
   isRestricted: restricted.includes("files"),
-  read: codeOf(() => fs.readFileSync(file)),
-  list: codeOf(() => fs.readdirSync("/")),
-  write: codeOf(() => fs.writeFileSync(file, "")),
-  create: codeOf(() => fs.writeFileSync(file + ".new", "")),
-  truncate: codeOf(() => fs.truncateSync(file)),
-  remove: codeOf(() => fs.rmSync(file)),
-  rename: codeOf(() => fs.renameSync(file, file + ".moved")),
-  link: codeOf(() => fs.symlinkSync(file, file + ".link")),
-  folder: codeOf(() => fs.mkdirSync(file + ".folder")),
-  mode: codeOf(() => fs.chmodSync(file, 0o777)),
-  owner: codeOf(() => fs.chownSync(file, 1, 1)),
-  otherProcess: codeOf(() => fs.openSync("/proc/" + process.ppid + "/mem")),
+  read: errorCode(() => fs.readFileSync(file)),
+  list: errorCode(() => fs.readdirSync("/")),
+  write: errorCode(() => fs.writeFileSync(file, "")),
+  create: errorCode(() => fs.writeFileSync(file + ".new", "")),
+  truncate: errorCode(() => fs.truncateSync(file)),
+  remove: errorCode(() => fs.rmSync(file)),
+  rename: errorCode(() => fs.renameSync(file, file + ".moved")),
+  link: errorCode(() => fs.symlinkSync(file, file + ".link")),
+  folder: errorCode(() => fs.mkdirSync(file + ".folder")),
+  mode: errorCode(() => fs.chmodSync(file, 0o777)),
+  owner: errorCode(() => fs.chownSync(file, 1, 1)),
+  otherProcess: errorCode(() => fs.openSync("/proc/" + process.ppid + "/mem")),
   readOnThreads: await onThreads(() => promises.readFile(file)),
   writeOnThreads: await onThreads(() => promises.writeFile(file, "")),
-  freeMemory: codeOf(() => fs.readFileSync("/proc/meminfo")),
+  freeMemory: errorCode(() => fs.readFileSync("/proc/meminfo")),
 }));`);
       expect(found).toEqual({
         isRestricted: true,
@@ -130,11 +130,11 @@ ${beginning(path.join(state, "file"), slots)}
 const results = [];
 for (const folder of ${JSON.stringify([state, slots])})
   results.push([
-    codeOf(() => fs.writeFileSync(folder + "/file.part", "state")),
-    codeOf(() => fs.renameSync(folder + "/file.part", folder + "/file")),
-    codeOf(() => fs.readFileSync(folder + "/file")),
-    codeOf(() => fs.renameSync(folder + "/file", folder + "/../outside")),
-    codeOf(() => fs.writeFileSync(folder + "/../outside", "")),
+    errorCode(() => fs.writeFileSync(folder + "/file.part", "state")),
+    errorCode(() => fs.renameSync(folder + "/file.part", folder + "/file")),
+    errorCode(() => fs.readFileSync(folder + "/file")),
+    errorCode(() => fs.renameSync(folder + "/file", folder + "/../outside")),
+    errorCode(() => fs.writeFileSync(folder + "/../outside", "")),
   ]);
 console.log(JSON.stringify(results));`);
       const expected = ["allowed", "allowed", "allowed", "EACCES", "EACCES"];

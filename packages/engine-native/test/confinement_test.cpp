@@ -1,5 +1,5 @@
 // What the sockets of a confined process can do; confine.test.ts has everything that JavaScript can try. Linux only.
-#include "llama/backend/confinement.h"
+#include "process/confinement.h"
 
 #include "check.h"
 
@@ -56,7 +56,7 @@ template <class Claim>
 bool holds_confined(Claim claim) {
     const pid_t child = fork();
     if (child == 0) {
-        llama_rt::confine_process("", "");
+        process::confine_process("", "", false);
         _exit(claim() ? 0 : 1);
     }
     int status = 0;

@@ -1,11 +1,11 @@
 // Sampling under a grammar: the distribution is the one without it, restricted to what is allowed; where nothing is
 // allowed the sampler says so; and grammars that begin later leave the text before alone.
-#include "llama/grammar/constraint.h"
+#include "grammar/constraint.h"
 
 #include "check.h"
 #include "grammars_under_test.h"
-#include "llama/sampling/sampler.h"
 #include "sampler_chain.h"
+#include "sampling/sampler.h"
 
 #include <cmath>
 #include <limits>
@@ -14,10 +14,10 @@
 #include <vector>
 
 using base::Token;
-using llama_rt::Candidates;
-using llama_rt::Continuation;
-using llama_rt::Sampler;
-using llama_rt::Sampling;
+using sampling::Candidates;
+using sampling::Continuation;
+using sampling::Sampler;
+using sampling::Sampling;
 
 namespace {
 
@@ -38,8 +38,8 @@ std::vector<float> some_logits() {
 }
 
 /// How often each token comes first, over many seeds.
-std::map<Token, double>
-frequencies(const Sampling& plain, const std::shared_ptr<const llama_rt::Constraint>& constraint, int draws) {
+std::map<Token, double> frequencies(const Sampling& plain,
+                                    const std::shared_ptr<const grammar::Constraint>& constraint, int draws) {
     std::map<Token, double> counts;
     Candidates candidates;
     for (int i = 0; i < draws; ++i) {
@@ -57,7 +57,7 @@ void check_restricted(const Sampling& sampling, std::string_view grammar) {
     const auto free = frequencies(sampling, nullptr, kDraws);
     const auto constraint = test::constraint_of(grammar, kTexts);
     const auto held = frequencies(sampling, constraint, kDraws);
-    llama_rt::ConstraintState state(constraint);
+    grammar::ConstraintState state(constraint);
     double allowed = 0;
     for (const auto& [token, share] : free) allowed += state.allows(token) ? share : 0;
     REQUIRE(allowed > 0.05);
@@ -88,7 +88,7 @@ TEST_CASE("where none of the candidates is allowed, the others are drawn from by
     Sampling sampling = test::plain();
     sampling.top_k = 1;
     std::vector<float> logits = some_logits();
-    const Token best = llama_rt::likeliest(logits);
+    const Token best = sampling::likeliest(logits);
     std::string others = "root ::= [";
     for (const std::string& text : kTexts) others += token_of(text) == best ? "" : text;
     const auto counts = frequencies(sampling, test::constraint_of(others + "]", kTexts), 200);
@@ -131,7 +131,7 @@ TEST_CASE("greedy takes the likeliest token that is allowed") {
 }
 
 TEST_CASE("a token that ends the reply is allowed where the grammar may end, and nowhere else") {
-    llama_rt::ConstraintState state(test::constraint_of("root ::= \"a\" \"b\"?", kTexts));
+    grammar::ConstraintState state(test::constraint_of("root ::= \"a\" \"b\"?", kTexts));
     CHECK_FALSE(state.allows(0));
     state.accept(token_of("a"));
     CHECK(state.allows(0));
@@ -166,11 +166,11 @@ TEST_CASE("a token that is banned stays banned, even when the grammar allows no 
 
 TEST_CASE("tokens without a text are no part of a grammar, and control tokens only where they are spelled") {
     auto constraint = test::constraint_of("root ::= \"<call>\" \"a\"", {"a", ""});
-    CHECK_FALSE(llama_rt::ConstraintState(constraint).allows(3));
+    CHECK_FALSE(grammar::ConstraintState(constraint).allows(3));
     constraint->spelled = {{.token = 3, .text = "<call>"}};
-    llama_rt::ConstraintState state(constraint);
+    grammar::ConstraintState state(constraint);
     CHECK(state.allows(3));
-    llama_rt::TokenSet allowed;
+    grammar::TokenSet allowed;
     state.find_allowed(allowed);
     std::vector<Token> found;
     allowed.for_each([&](Token token) { found.push_back(token); });
@@ -181,8 +181,8 @@ TEST_CASE("tokens without a text are no part of a grammar, and control tokens on
 
 TEST_CASE("a lazy grammar leaves the text before its word alone, and holds from the word on") {
     auto constraint = test::constraint_of("root ::= \"ab\" [1-2]+", kTexts);
-    constraint->triggers = llama_rt::Triggers{.words = {"ab"}, .patterns = {}, .tokens = {}};
-    llama_rt::ConstraintState state(constraint);
+    constraint->triggers = grammar::Triggers{.words = {"ab"}, .patterns = {}, .tokens = {}};
+    grammar::ConstraintState state(constraint);
     for (const char* text : {"c", "1", "a", "a"}) {
         CHECK(state.allows(token_of(text)));
         state.accept(token_of(text));
@@ -196,14 +196,14 @@ TEST_CASE("a lazy grammar leaves the text before its word alone, and holds from 
 
 TEST_CASE("a lazy grammar begins at the group that a pattern matched, or at a token") {
     auto constraint = test::constraint_of("root ::= \"f\"? \"1\" \"2\"", kTexts);
-    constraint->triggers = llama_rt::Triggers{.words = {},
-                                              .patterns = {{.regex = std::regex("d(1)"), .is_whole = false}},
-                                              .tokens = {token_of("f")}};
-    llama_rt::ConstraintState by_pattern(constraint);
+    constraint->triggers = grammar::Triggers{.words = {},
+                                             .patterns = {{.regex = std::regex("d(1)"), .is_whole = false}},
+                                             .tokens = {token_of("f")}};
+    grammar::ConstraintState by_pattern(constraint);
     for (const char* text : {"e", "d", "1"}) by_pattern.accept(token_of(text));
     CHECK(by_pattern.allows(token_of("2")));
     CHECK_FALSE(by_pattern.allows(token_of("1")));
-    llama_rt::ConstraintState by_token(constraint);
+    grammar::ConstraintState by_token(constraint);
     by_token.accept(token_of("f"));
     CHECK(by_token.allows(token_of("1")));
     CHECK_FALSE(by_token.allows(token_of("2")));
@@ -212,7 +212,7 @@ TEST_CASE("a lazy grammar begins at the group that a pattern matched, or at a to
 TEST_CASE("what the prompt has begun is known to the grammar") {
     auto constraint = test::constraint_of("root ::= \"abc\" [1-4]", kTexts);
     constraint->begun = "ab";
-    llama_rt::ConstraintState state(constraint);
+    grammar::ConstraintState state(constraint);
     CHECK(state.allows(token_of("c")));
     CHECK_FALSE(state.allows(token_of("a")));
 }

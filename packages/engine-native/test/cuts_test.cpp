@@ -1,6 +1,6 @@
 // Each sampler that leaves tokens out, and the dynamic temperature, against llama.cpp's sampler of that name: the probabilities that are
 // left are the same, whether it cuts a whole vocabulary or what another one has left.
-#include "llama/sampling/cuts.h"
+#include "sampling/cuts.h"
 
 #include "check.h"
 #include "random.h"
@@ -16,9 +16,9 @@
 
 #include "llama-cpp.h"
 
-using llama_rt::Candidate;
-using llama_rt::Candidates;
-using llama_rt::Pool;
+using sampling::Candidate;
+using sampling::Candidates;
+using sampling::Pool;
 using test::Random;
 using test::Shape;
 
@@ -36,33 +36,33 @@ using Choices = std::vector<float>;
 Pair random_pair(Random& random, const std::string& name) {
     if (name == "top-k") {
         const int32_t k = random.one_of(std::vector<int32_t>{1, 2, 20, 128, 1000});
-        return {name, [=](Pool& pool) { llama_rt::keep_top_k(pool, k); },
+        return {name, [=](Pool& pool) { sampling::keep_top_k(pool, k); },
                 [=] { return llama_sampler_init_top_k(k); }};
     }
     if (name == "top-p") {
         const float p = random.one_of(Choices{0.0F, 0.1F, 0.5F, 0.9F, 0.99F});
-        return {name, [=](Pool& pool) { llama_rt::keep_top_p(pool, p, 0.0F); },
+        return {name, [=](Pool& pool) { sampling::keep_top_p(pool, p, 0.0F); },
                 [=] { return llama_sampler_init_top_p(p, 0); }};
     }
     if (name == "min-p") {
         const float p = random.one_of(Choices{0.001F, 0.05F, 0.3F, 1.0F});
-        return {name, [=](Pool& pool) { llama_rt::keep_min_p(pool, p); },
+        return {name, [=](Pool& pool) { sampling::keep_min_p(pool, p); },
                 [=] { return llama_sampler_init_min_p(p, 0); }};
     }
     if (name == "typical") {
         // With less, of many tokens, rounding would decide which one is nearest to the entropy.
         const float p = random.one_of(Choices{0.1F, 0.5F, 0.9F, 0.99F});
-        return {name, [=](Pool& pool) { llama_rt::keep_typical(pool, p); },
+        return {name, [=](Pool& pool) { sampling::keep_typical(pool, p); },
                 [=] { return llama_sampler_init_typical(p, 0); }};
     }
     if (name == "top-n-sigma") {
         const float n = random.one_of(Choices{0.1F, 1.0F, 1.5F, 3.0F, 10.0F});
-        return {name, [=](Pool& pool) { llama_rt::keep_top_n_sigma(pool, n); },
+        return {name, [=](Pool& pool) { sampling::keep_top_n_sigma(pool, n); },
                 [=] { return llama_sampler_init_top_n_sigma(n); }};
     }
     if (name == "xtc") {
         const float threshold = random.one_of(Choices{0.0F, 0.001F, 0.03F, 0.1F, 0.3F, 0.5F});
-        return {name, [=](Pool& pool) { llama_rt::exclude_top_choices(pool, threshold); },
+        return {name, [=](Pool& pool) { sampling::exclude_top_choices(pool, threshold); },
                 [=] { return llama_sampler_init_xtc(1.0F, threshold, 0, 1); }};
     }
     const float temperature = random.one_of(Choices{0.0F, 0.3F, 1.0F, 2.0F});
@@ -70,7 +70,7 @@ Pair random_pair(Random& random, const std::string& name) {
     const float exponent = random.one_of(Choices{0.5F, 1.0F, 3.0F});
     return {
         name,
-        [=](Pool& pool) { pool.divide(llama_rt::dynamic_temperature(pool, temperature, range, exponent)); },
+        [=](Pool& pool) { pool.divide(sampling::dynamic_temperature(pool, temperature, range, exponent)); },
         [=] { return llama_sampler_init_temp_ext(temperature, range, exponent); }};
 }
 
@@ -211,7 +211,7 @@ TEST_CASE("cuts: tokens that cannot be drawn stay out, and there is always one l
             test::fill_logits(random, Shape::sparse, 2, logits);
             Candidates scratch;
             Pool pool(logits, scratch);
-            if (random.chance(50)) llama_rt::keep_top_k(pool, 40);
+            if (random.chance(50)) sampling::keep_top_k(pool, 40);
             random_pair(random, name).cut(pool);
             const Probabilities left = left_in(pool, logits.size());
             double sum = 0;
@@ -228,6 +228,6 @@ TEST_CASE("cuts: XTC leaves all tokens if none has the threshold's probability")
     std::vector<float> logits(100, 1.0F);
     Candidates scratch;
     Pool pool(logits, scratch);
-    llama_rt::exclude_top_choices(pool, 0.3F);
+    sampling::exclude_top_choices(pool, 0.3F);
     for (const double probability : left_in(pool, logits.size())) CHECK(std::abs(probability - 0.01) < 1e-6);
 }

@@ -1,5 +1,5 @@
-// llama_rt::Dry against llama.cpp's sampler, with texts that repeat themselves, options and breakers at random.
-#include "llama/sampling/dry.h"
+// sampling::Dry against llama.cpp's sampler, with texts that repeat themselves, options and breakers at random.
+#include "sampling/dry.h"
 
 #include "check.h"
 #include "random.h"
@@ -15,10 +15,10 @@
 #include "llama-cpp.h"
 
 using base::Token;
-using llama_rt::Candidates;
-using llama_rt::Dry;
-using llama_rt::DryOptions;
-using llama_rt::Pool;
+using sampling::Candidates;
+using sampling::Dry;
+using sampling::DryOptions;
+using sampling::Pool;
 using test::Random;
 
 namespace {

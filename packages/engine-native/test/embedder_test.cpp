@@ -13,8 +13,8 @@
 #include <vector>
 
 using base::Token;
-using llama_rt::Embedder;
-using llama_rt::Pooling;
+using llama::Embedder;
+using llama::Pooling;
 using test::ModelPtr;
 using Vector = std::vector<float>;
 
@@ -32,7 +32,7 @@ std::unique_ptr<Embedder> embedder_for(const ModelPtr& model, int32_t length = 5
                                   .threads = 1,
                                   .threads_batch = 1,
                                   .flash_attention = "off"},
-                                 llama_rt::make_threadpool(1), is_aborted);
+                                 llama::make_threadpool(1), is_aborted);
     if (!made) throw std::runtime_error(made.error().message);
     return std::move(*made);
 }
@@ -86,8 +86,8 @@ TEST_CASE("embedder: a text has the vector that llama.cpp's own pooling gives it
             CAPTURE(length);
             const std::vector<Token> text = test::words(length, length);
             Vector vector = empty_vector(model);
-            const llama_rt::TextPart part{.text = text, .first = 0, .count = length, .vector = vector};
-            REQUIRE(embedder->compute(std::span(&part, 1)) == llama_rt::Decoded::ok);
+            const llama::TextPart part{.text = text, .first = 0, .count = length, .vector = vector};
+            REQUIRE(embedder->compute(std::span(&part, 1)) == llama::Decoded::ok);
             const Vector expected = reference(model, text);
             CHECK(distance(vector, expected) < kTolerance);
             CHECK(distance(expected, Vector(expected.size())) > 10 * kTolerance);
@@ -101,7 +101,7 @@ TEST_CASE("embedder: texts of one batch have the vectors that each has alone") {
         const auto embedder = embedder_for(model);
         std::vector<std::vector<Token>> texts;
         std::vector<Vector> vectors;
-        std::vector<llama_rt::TextPart> parts;
+        std::vector<llama::TextPart> parts;
         for (int32_t i = 0; i < embedder->batch_texts(); ++i) {
             texts.push_back(test::words(i, 2 + i % 6));
             vectors.push_back(empty_vector(model));
@@ -111,7 +111,7 @@ TEST_CASE("embedder: texts of one batch have the vectors that each has alone") {
                              .first = 0,
                              .count = static_cast<int32_t>(texts[i].size()),
                              .vector = vectors[i]});
-        REQUIRE(embedder->compute(parts) == llama_rt::Decoded::ok);
+        REQUIRE(embedder->compute(parts) == llama::Decoded::ok);
         for (size_t i = 0; i < texts.size(); ++i) {
             CAPTURE(i);
             CHECK(distance(vectors[i], reference(model, texts[i])) < kTolerance);
@@ -128,8 +128,8 @@ TEST_CASE("embedder: a text that a causal model is given in parts has the vector
         Vector vector = empty_vector(model);
         for (int32_t first = 0; first < 100;) {
             const int32_t count = std::min(100 - first, 24);
-            const llama_rt::TextPart part{.text = text, .first = first, .count = count, .vector = vector};
-            REQUIRE(embedder->compute(std::span(&part, 1)) == llama_rt::Decoded::ok);
+            const llama::TextPart part{.text = text, .first = first, .count = count, .vector = vector};
+            REQUIRE(embedder->compute(std::span(&part, 1)) == llama::Decoded::ok);
             first += count;
         }
         CHECK(distance(vector, reference(model, text)) < kTolerance);
@@ -144,11 +144,11 @@ TEST_CASE("embedder: what was computed before changes no vector") {
         std::vector<Vector> vectors;
         for (const int32_t length : {30, 5, 30}) {
             vectors.push_back(empty_vector(model));
-            const llama_rt::TextPart part{.text = std::span(text).first(static_cast<size_t>(length)),
-                                          .first = 0,
-                                          .count = length,
-                                          .vector = vectors.back()};
-            REQUIRE(embedder->compute(std::span(&part, 1)) == llama_rt::Decoded::ok);
+            const llama::TextPart part{.text = std::span(text).first(static_cast<size_t>(length)),
+                                       .first = 0,
+                                       .count = length,
+                                       .vector = vectors.back()};
+            REQUIRE(embedder->compute(std::span(&part, 1)) == llama::Decoded::ok);
         }
         CHECK(distance(vectors[0], vectors[2]) < kTolerance / 1000);
         CHECK(distance(vectors[0], vectors[1]) > kTolerance);
@@ -156,12 +156,12 @@ TEST_CASE("embedder: what was computed before changes no vector") {
 }
 
 TEST_CASE("embedder: its memory is measured without allocating it, on a loaded model as on an outline") {
-    const llama_rt::EmbedderOptions options{
+    const llama::EmbedderOptions options{
         .length = 512, .batch_tokens = 128, .threads = 1, .threads_batch = 1, .flash_attention = "off"};
     for (const ModelPtr& model : {test::tiny_bert(), test::tiny_llama(), test::tiny_lfm2()}) {
         CAPTURE(model->info().architecture);
         const auto outline =
-            llama_rt::Model::outline({.path = model->path(), .gpu_layers = 0, .mmap = true, .mlock = false});
+            llama::Model::outline({.path = model->path(), .gpu_layers = 0, .mmap = true, .mlock = false});
         REQUIRE(outline);
         const auto planned = Embedder::measure(**outline, options);
         const auto measured = Embedder::measure(*model, options);
@@ -176,8 +176,8 @@ TEST_CASE("embedder: its memory is measured without allocating it, on a loaded m
         const auto embedder = embedder_for(model);
         const std::vector<Token> text = test::words(1, 9);
         Vector vector = empty_vector(model);
-        const llama_rt::TextPart part{.text = text, .first = 0, .count = 9, .vector = vector};
-        CHECK(embedder->compute(std::span(&part, 1)) == llama_rt::Decoded::ok);
+        const llama::TextPart part{.text = text, .first = 0, .count = 9, .vector = vector};
+        CHECK(embedder->compute(std::span(&part, 1)) == llama::Decoded::ok);
     }
 }
 

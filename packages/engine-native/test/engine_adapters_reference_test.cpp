@@ -27,25 +27,25 @@ namespace {
 constexpr int32_t kReplyTokens = 16;
 const std::array<std::string, 2> kFiles = {"INGLE_TINY_ADAPTER", "INGLE_TINY_ADAPTER_RANK_8"};
 
-ModelPtr load(const std::string& model, std::vector<llama_rt::AdapterFile> adapters) {
-    const llama_rt::ModelOptions options{.path = test::tiny_file(model),
-                                         .gpu_layers = 0,
-                                         .mmap = true,
-                                         .mlock = false,
-                                         .adapters = std::move(adapters)};
+ModelPtr load(const std::string& model, std::vector<llama::AdapterFile> adapters) {
+    const llama::ModelOptions options{.path = test::tiny_file(model),
+                                      .gpu_layers = 0,
+                                      .mmap = true,
+                                      .mlock = false,
+                                      .adapters = std::move(adapters)};
     const std::atomic<bool> is_aborted = false;
-    auto loaded = llama_rt::Model::load(options, [](float) {}, is_aborted);
+    auto loaded = llama::Model::load(options, [](float) {}, is_aborted);
     if (!loaded) throw std::runtime_error(loaded.error().message);
     return std::move(*loaded);
 }
 
-llama_rt::AdapterFile lora(const std::string& file) {
+llama::AdapterFile lora(const std::string& file) {
     return {.path = test::tiny_file(file), .identity = file};
 }
 
 /// A vector with a direction for each layer from the second on; another number gives another one.
-llama_rt::AdapterFile control_vector(const ModelPtr& model, uint32_t number) {
-    llama_rt::AdapterFile vector{.path = "vector", .identity = std::to_string(number)};
+llama::AdapterFile control_vector(const ModelPtr& model, uint32_t number) {
+    llama::AdapterFile vector{.path = "vector", .identity = std::to_string(number)};
     const int32_t values = (llama_model_n_layer(model->raw()) - 1) * llama_model_n_embd(model->raw());
     std::minstd_rand random(number);
     std::normal_distribution<float> normal(0, 0.3F);
@@ -88,7 +88,7 @@ private:
     std::vector<llama_adapter_lora_ptr> adapters_;
 };
 
-std::string reply_with_vectors(const ModelPtr& model, const std::vector<llama_rt::AdapterFile>& vectors,
+std::string reply_with_vectors(const ModelPtr& model, const std::vector<llama::AdapterFile>& vectors,
                                const TextRequest& request) {
     const llama_context_ptr context(llama_init_from_model(model->raw(), test::exact_context(128)));
     std::vector<float> sum(vectors[0].directions.size());
@@ -141,8 +141,7 @@ TEST_CASE("adapters: texts with control vectors are those of llama.cpp with thei
     for (const std::string file : {"INGLE_TINY_LLAMA", "INGLE_TINY_LFM2"}) {
         CAPTURE(file);
         const ModelPtr sizes = load(file, {});
-        const std::vector<llama_rt::AdapterFile> vectors = {control_vector(sizes, 1),
-                                                            control_vector(sizes, 2)};
+        const std::vector<llama::AdapterFile> vectors = {control_vector(sizes, 1), control_vector(sizes, 2)};
         const ModelPtr model = load(file, vectors);
         const std::vector<TextRequest> asked = requests_with({{}, {1, 0}, {0, 1}, {-1, 0}, {1, 0.5F}});
         std::vector<std::string> expected;

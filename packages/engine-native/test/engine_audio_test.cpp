@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-using llama_rt::AudioFile;
-using llama_rt::Media;
-using llama_rt::RgbImage;
+using llama::AudioFile;
+using llama::Media;
+using llama::RgbImage;
 using test::EngineHarness;
 using test::ModelPtr;
 
@@ -226,11 +226,11 @@ TEST_CASE("audio: samples are finite and bounded, and a header that claims more 
     samples[2] = std::numeric_limits<float>::infinity();
     samples[3] = -1e30F;
     AudioFile file = wav(samples);
-    const auto decoded = llama_rt::decode_audio(file.data, kRate, 10 * kRate);
+    const auto decoded = llama::decode_audio(file.data, kRate, 10 * kRate);
     REQUIRE(decoded.has_value());
     CHECK(std::ranges::all_of(*decoded, [](float sample) { return std::abs(sample) <= 16; }));
     const uint32_t huge = 0xFFFF'FFF0;
     std::memcpy(&file.data[40], &huge, sizeof huge);
-    const auto claimed = llama_rt::decode_audio(file.data, kRate, 10 * kRate);
+    const auto claimed = llama::decode_audio(file.data, kRate, 10 * kRate);
     CHECK((!claimed.has_value() || claimed->size() <= samples.size()));
 }

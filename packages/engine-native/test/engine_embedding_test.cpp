@@ -217,7 +217,7 @@ TEST_CASE("embeddings: a text that is too long for the memory fails before any i
 }
 
 TEST_CASE("embeddings: their memory is planned if a model is loaded for them") {
-    const llama_rt::ContextOptions options = test::few_places().context;
+    const llama::ContextOptions options = test::few_places().context;
     const auto is_planned = [&](const ModelPtr& model) {
         const auto planned = engine::planned_embedding_memory(*model, options);
         REQUIRE(planned);

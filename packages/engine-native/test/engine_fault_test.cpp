@@ -359,7 +359,7 @@ TEST_CASE("engine: when the n-th large allocation fails, no text changes and at 
                                             {.prompt = test::words(2, 20), .tokens = 3, .temperature = 1}};
     const std::vector<std::string> texts = test::texts_alone(model, requests);
     engine::EngineOptions options = test::few_places();
-    options.speculates = true;
+    options.speculation = engine::SpeculationMode::ngram;
     int failures = 0;
     for (int64_t n = 1, asked = n; asked >= n; n += kStride) {
         CAPTURE(n);
@@ -384,6 +384,34 @@ TEST_CASE("engine: when the n-th large allocation fails, no text changes and at 
     CHECK(failures > 0);
 }
 
+TEST_CASE("engine: when the n-th large allocation of a step fails that is larger than all before, it is made "
+          "smaller, and later ones go on") {
+    // More than the scheduler needs, and less than the memory of a step's work.
+    constexpr size_t kLarge = 16 * 1024;
+    const test::ModelPtr model = test::tiny_lfm2();
+    const TextRequest small{.prompt = test::words(1, 2), .tokens = 2};
+    const TextRequest large{.prompt = test::words(2, 200), .tokens = 2};
+    engine::EngineOptions options = test::few_places();
+    options.context.batch_tokens = 64;
+    options.context.context_length = options.context.cells = 512;
+    const std::string text = EngineHarness(model, options).generate(small).text;
+    const std::string large_text = EngineHarness(model, options).generate(large).text;
+    int64_t n = 1;
+    for (bool was_short = true; was_short; ++n) {
+        CAPTURE(n);
+        EngineHarness harness(model, options);
+        CHECK_EQ(harness.generate(small).text, text);
+        {
+            const test::ShortMemory is_short(kLarge, n);
+            CHECK_EQ(harness.generate(large).text, large_text);
+            was_short = test::ShortMemory::asked() >= n;
+        }
+        check_is_alive(harness, large, large_text);
+        check_is_alive(harness, small, text);
+    }
+    CHECK(n > 2);
+}
+
 namespace {
 
 /// A ctype facet that throws once it is armed: then a pattern without case cannot be matched any more.
@@ -404,8 +432,8 @@ TEST_CASE("engine: a trigger's pattern that cannot be matched fails its request,
     const test::ModelPtr model = test::tiny_llama();
     const std::vector<TextRequest> requests = test::requests(model);
     const std::vector<std::string> texts = test::texts_alone(model, requests);
-    auto constraint = std::make_shared<llama_rt::Constraint>(
-        **llama_rt::Constraint::from_grammar(model->grammars(), "root ::= \"a\""));
+    auto constraint = std::make_shared<grammar::Constraint>(
+        **grammar::Constraint::from_grammar(model->grammars(), "root ::= \"a\""));
     std::regex pattern;
     pattern.imbue(std::locale(std::locale::classic(), new ThrowingLetters));
     pattern.assign("never said", std::regex::ECMAScript | std::regex::icase);

@@ -2,7 +2,7 @@
 #include "check.h"
 #include "engine_harness.h"
 #include "engine_requests.h"
-#include "llama/grammar/grammars.h"
+#include "grammar/grammars.h"
 #include "llama_faults.h"
 
 #include <memory>
@@ -33,9 +33,9 @@ constexpr size_t steps_of(int depth) {
     return (size_t{1} << depth) * (1 + (64 + 200) / 8);
 }
 
-std::shared_ptr<const llama_rt::Constraint> constraint_of(const test::ModelPtr& model,
-                                                          const std::string& grammar) {
-    auto constraint = llama_rt::Constraint::from_grammar(model->grammars(), grammar);
+std::shared_ptr<const grammar::Constraint> constraint_of(const test::ModelPtr& model,
+                                                         const std::string& grammar) {
+    auto constraint = grammar::Constraint::from_grammar(model->grammars(), grammar);
     if (!constraint) throw std::runtime_error(constraint.error().message);
     return *constraint;
 }

@@ -24,7 +24,7 @@ namespace test {
 
 using base::RequestId;
 using base::Token;
-using ModelPtr = std::shared_ptr<const llama_rt::Model>;
+using ModelPtr = std::shared_ptr<const llama::Model>;
 
 /// The file that an environment variable such as INGLE_TINY_LLAMA names; cpp.test.ts makes it.
 inline std::string tiny_file(const std::string& variable) {
@@ -39,11 +39,11 @@ inline ModelPtr tiny_model(const std::string& variable, bool sees = false) {
     ModelPtr& model = models[variable];
     if (model != nullptr) return model;
     const std::atomic<bool> is_aborted = false;
-    llama_rt::ModelOptions options{
+    llama::ModelOptions options{
         .path = tiny_file(variable), .gpu_layers = 0, .mmap = true, .mlock = false, .loads_mtp = true};
     if (sees)
-        options.vision = llama_rt::VisionOptions{.path = tiny_file(variable + "_MMPROJ"), .uses_gpu = false};
-    auto loaded = llama_rt::Model::load(options, [](float) {}, is_aborted);
+        options.vision = llama::VisionOptions{.path = tiny_file(variable + "_MMPROJ"), .uses_gpu = false};
+    auto loaded = llama::Model::load(options, [](float) {}, is_aborted);
     if (!loaded) throw std::runtime_error(loaded.error().message);
     return model = std::move(*loaded);
 }
@@ -81,7 +81,7 @@ inline engine::EngineOptions few_places() {
             .batch_tokens_busy = 8,
             .waiting_max = 1000,
             .drops_turns = true,
-            .speculates = false,
+            .speculation = engine::SpeculationMode::off,
             .cache_ram_bytes = 0};
 }
 
@@ -89,9 +89,9 @@ struct TextRequest {
     std::vector<Token> prompt;
     int32_t tokens;
     bool uses_cache = true;
-    llama_rt::ImageParts images = {};
+    llama::ImageParts images = {};
     float temperature = 0;
-    std::shared_ptr<const llama_rt::Constraint> constraint = nullptr;
+    std::shared_ptr<const grammar::Constraint> constraint = nullptr;
     std::vector<float> adapter_scales = {};
     /// As in Submission; needs uses_cache false.
     int32_t prompt_logprobs = -1;
@@ -129,7 +129,7 @@ public:
     }
 
     RequestId submit(const TextRequest& request) {
-        const llama_rt::Sampling sampling{.temperature = request.temperature,
+        const sampling::Sampling sampling{.temperature = request.temperature,
                                           .top_k = 40,
                                           .top_p = 1,
                                           .min_p = 0,

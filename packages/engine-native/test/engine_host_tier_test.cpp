@@ -173,7 +173,7 @@ TEST_CASE("engine: stopped at any moment, it leaves a state file that is right f
 
 TEST_CASE("host tier: a segment with a checkpoint that there is no memory for is not kept at all") {
     const test::ModelPtr model = test::tiny_lfm2();
-    auto context = llama_rt::Context::create(model, test::few_places().context, 4);
+    auto context = llama::Context::create(model, test::few_places().context, 4);
     REQUIRE(context.has_value());
     engine::HostTierStore store(1 << 24);
     const engine::Checkpoints checkpoints{{7, std::vector<uint8_t>(100)}, {8, std::vector<uint8_t>(1 << 20)}};

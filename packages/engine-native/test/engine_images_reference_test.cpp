@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
-using llama_rt::Media;
-using llama_rt::RgbImage;
+using llama::Media;
+using llama::RgbImage;
 using test::ModelPtr;
 
 namespace {

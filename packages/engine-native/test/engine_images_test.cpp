@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
-using llama_rt::RgbImage;
-using llama_rt::Vision;
+using llama::RgbImage;
+using llama::Vision;
 using test::EngineHarness;
 using test::Fault;
 using test::ModelPtr;
@@ -46,7 +46,7 @@ RgbImage picture(int32_t number, int32_t width = 96, int32_t height = 64) {
 
 /// A prompt in which each "@" is an image.
 TextRequest generate(const ModelPtr& model, const std::string& text,
-                     const std::vector<llama_rt::Media>& pictures, int32_t tokens = 6) {
+                     const std::vector<llama::Media>& pictures, int32_t tokens = 6) {
     auto prompt = model->vision()->tokenize({.text = text}, "@", pictures);
     if (!prompt) throw std::runtime_error(prompt.error().message);
     return {.prompt = std::move(prompt->tokens), .tokens = tokens, .images = std::move(prompt->images)};
@@ -220,11 +220,15 @@ TEST_CASE("images: a request whose images fail together ends once, and others go
         CAPTURE(model->info().architecture);
         const TextRequest text{.prompt = generate(model, "only words", {}).prompt, .tokens = 60};
         const std::string alone = texts_alone(model, {text})[0];
-        const TextRequest seeing = generate(model, "@@", {picture(1, 600, 400), picture(2, 600, 400)});
+        const auto seeing = [&](int32_t first) {
+            return generate(model, "@@", {picture(first, 600, 400), picture(first + 1, 600, 400)});
+        };
         engine::EngineOptions options = roomy();
         options.context.context_length = options.context.cells = 2048;
         EngineHarness harness(model, options);
-        CHECK_EQ(harness.generate(text).text, alone);
+        const std::vector<Reply> before = harness.generate_all({text, seeing(3)});
+        CHECK_EQ(before[0].text, alone);
+        CHECK(before[1].is_whole());
         std::atomic<bool> is_armed = false;
         // The engine is busy until both images have failed, and receives both failures at once.
         const test::WithFaults with({.decode = [&](const llama_batch&) {
@@ -239,7 +243,7 @@ TEST_CASE("images: a request whose images fail together ends once, and others go
         base::RequestId failing = 0;
         {
             const test::ShortMemory memory(kLarge);
-            failing = harness.submit(seeing);
+            failing = harness.submit(seeing(1));
             is_armed = true;
             CHECK(harness.wait(failing).error.has_value());
         }
@@ -281,7 +285,7 @@ TEST_CASE("images: odd shapes are read or refused") {
         for (const auto& [width, height] :
              {Size{1, 1}, Size{1, 700}, Size{700, 1}, Size{3, 2}, Size{2000, 20}, Size{511, 513}}) {
             const auto prompt = model->vision()->tokenize(
-                {.text = "a @"}, "@", std::vector<llama_rt::Media>{picture(1, width, height)});
+                {.text = "a @"}, "@", std::vector<llama::Media>{picture(1, width, height)});
             if (!prompt) continue;
             TextRequest request{.prompt = prompt->tokens, .tokens = 2, .images = prompt->images};
             CHECK(harness.generate(request).is_whole());
@@ -290,22 +294,21 @@ TEST_CASE("images: odd shapes are read or refused") {
         const RgbImage short_of{.width = 2, .height = 2, .data = {1, 2, 3}};
         const RgbImage huge{.width = RgbImage::kSideMax + 1, .height = 1, .data = {}};
         for (const RgbImage& wrong : {empty, short_of, huge})
-            CHECK(!model->vision()
-                       ->tokenize({.text = "@"}, "@", std::vector<llama_rt::Media>{wrong})
-                       .has_value());
+            CHECK(
+                !model->vision()->tokenize({.text = "@"}, "@", std::vector<llama::Media>{wrong}).has_value());
         CHECK(!model->vision()
-                   ->tokenize({.text = "no place for it"}, "@", std::vector<llama_rt::Media>{picture(1)})
+                   ->tokenize({.text = "no place for it"}, "@", std::vector<llama::Media>{picture(1)})
                    .has_value());
     }
 }
 
 TEST_CASE("images: the projector of another model is refused") {
     const std::atomic<bool> is_aborted = false;
-    llama_rt::ModelOptions options{
+    llama::ModelOptions options{
         .path = test::tiny_file("INGLE_TINY_LFM2VL"), .gpu_layers = 0, .mmap = true, .mlock = false};
     options.vision =
-        llama_rt::VisionOptions{.path = test::tiny_file("INGLE_TINY_WIDE_MMPROJ"), .uses_gpu = false};
-    const auto loaded = llama_rt::Model::load(options, [](float) {}, is_aborted);
+        llama::VisionOptions{.path = test::tiny_file("INGLE_TINY_WIDE_MMPROJ"), .uses_gpu = false};
+    const auto loaded = llama::Model::load(options, [](float) {}, is_aborted);
     REQUIRE(!loaded.has_value());
     CHECK(loaded.error().code == base::Code::projector_mismatch);
 }
@@ -313,7 +316,7 @@ TEST_CASE("images: the projector of another model is refused") {
 TEST_CASE("images: switching attention for an image throws no graph away") {
     const ModelPtr model = test::tiny_model("INGLE_TINY_GEMMA3VL", true);
     std::atomic<int> reserved = 0;
-    llama_rt::set_log_sink([&](int, const char* line) {
+    llama::set_log_sink([&](int, const char* line) {
         if (std::string(line).find("reserving ...") != std::string::npos) reserved += 1;
     });
     {
@@ -324,7 +327,7 @@ TEST_CASE("images: switching attention for an image throws no graph away") {
             {generate(model, "What is @ this?", {picture(1)}), generate(model, "And @ this?", {picture(2)})});
         for (const Reply& reply : replies) CHECK(reply.is_whole());
     }
-    llama_rt::set_log_sink({});
+    llama::set_log_sink({});
     CHECK_EQ(reserved.load(), 0);
 }
 

@@ -79,9 +79,9 @@ std::vector<TextRequest> mixed_requests() {
     return asked;
 }
 
-int32_t room_for_outputs(const llama_rt::Model& model) {
-    const llama_rt::ContextOptions options = engine::options_for(model, test::few_places().context);
-    const auto params = llama_rt::context_params(model, options, engine::slots_of(model, options));
+int32_t room_for_outputs(const llama::Model& model) {
+    const llama::ContextOptions options = engine::options_for(model, test::few_places().context);
+    const auto params = llama::context_params(model, options, engine::slots_of(model, options));
     REQUIRE(params);
     return static_cast<int32_t>(params->n_outputs_max);
 }

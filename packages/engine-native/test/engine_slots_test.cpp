@@ -23,12 +23,12 @@ class SlotFolder {
 public:
     SlotFolder() {
         options_.cache_ram_bytes = 1 << 24;
-        options_.slot_folder = (std::filesystem::temp_directory_path() /
-                                ("ingle-slots-" + std::to_string(std::random_device()())))
-                                   .string();
-        std::filesystem::create_directory(options_.slot_folder);
+        options_.slot_dir = (std::filesystem::temp_directory_path() /
+                             ("ingle-slots-" + std::to_string(std::random_device()())))
+                                .string();
+        std::filesystem::create_directory(options_.slot_dir);
     }
-    ~SlotFolder() { std::filesystem::remove_all(options_.slot_folder); }
+    ~SlotFolder() { std::filesystem::remove_all(options_.slot_dir); }
     SlotFolder(const SlotFolder&) = delete;
     SlotFolder& operator=(const SlotFolder&) = delete;
 
@@ -123,7 +123,7 @@ TEST_CASE(
                     const auto saved = change(harness, SlotAction::save);
                     has_saved = saved.has_value();
                     CHECK(has_saved || calls >= n);
-                    CHECK_EQ(std::filesystem::is_empty(folder.options().slot_folder), !has_saved);
+                    CHECK_EQ(std::filesystem::is_empty(folder.options().slot_dir), !has_saved);
                 }
                 CHECK_EQ(harness.generate(chat(model)).text, text);
                 EngineHarness other(model, folder.options());

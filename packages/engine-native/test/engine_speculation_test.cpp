@@ -19,7 +19,7 @@ namespace {
 
 engine::EngineOptions with_draft_model() {
     engine::EngineOptions options = test::few_places();
-    options.speculates = true;
+    options.speculation = engine::SpeculationMode::draft_model;
     options.draft_model = test::tiny_llama();
     options.draft_tokens = 4;
     return options;

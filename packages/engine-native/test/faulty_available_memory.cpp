@@ -2,10 +2,10 @@
 #include "llama/backend/backend.h"
 #include "llama_faults.h"
 
-namespace llama_rt {
+namespace llama {
 
 uint64_t available_memory(const std::string&) {
     return test::faults().memory_left;
 }
 
-} // namespace llama_rt
+} // namespace llama

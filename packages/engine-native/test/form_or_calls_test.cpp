@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
-using llama_rt::GrammarState;
-using llama_rt::Reply;
-using llama_rt::ToolCall;
+using grammar::GrammarState;
+using llama::Reply;
+using llama::ToolCall;
 using test::Random;
 
 namespace {
@@ -28,7 +28,7 @@ const char* const kContentRules =
 )";
 
 /// In our own vocabulary there are no tokens, and so none that belong to a syntax.
-llama_rt::Grammars no_tokens() {
+grammar::Grammars no_tokens() {
     return {[](std::string_view) { return -1; }, [] { return nullptr; }};
 }
 
@@ -82,7 +82,7 @@ std::vector<std::string> characters() {
 }
 
 /// A random text of the grammar behind what was begun; empty when it does not come to an end.
-std::string random_text(const llama_rt::ReplySyntax& syntax, Random& random) {
+std::string random_text(const llama::ReplySyntax& syntax, Random& random) {
     constexpr int kStepsMax = 3'000;
     static const std::vector<std::string> all = characters();
     GrammarState state(syntax.rules);
@@ -144,7 +144,7 @@ bool is_beginning(const Reply& part, const Reply& whole) {
     return true;
 }
 
-void check_text(const llama_rt::ReplyParser& parser, const std::string& text, std::set<std::string>& kinds) {
+void check_text(const llama::ReplyParser& parser, const std::string& text, std::set<std::string>& kinds) {
     CAPTURE(text);
     const base::Result<Reply> whole = parser.parse(text, false);
     CHECK(whole.has_value());
@@ -163,11 +163,11 @@ void check_text(const llama_rt::ReplyParser& parser, const std::string& text, st
 /// Texts of one template's grammar, until both kinds have come up.
 void check_template(const common_chat_templates& templates, const common_chat_templates_inputs& inputs) {
     constexpr size_t kTextsMin = 12;
-    llama_rt::Grammars grammars = no_tokens();
-    const auto syntax = llama_rt::form_or_calls(templates, grammars, inputs, {.form = kContentRules});
+    grammar::Grammars grammars = no_tokens();
+    const auto syntax = llama::form_or_calls(templates, grammars, inputs, {.form = kContentRules});
     CHECK(syntax.has_value());
     if (!syntax) return;
-    const auto parser = llama_rt::ReplyParser::create(syntax->params, &*syntax->form, false);
+    const auto parser = llama::ReplyParser::create(syntax->params, &*syntax->form, false);
     REQUIRE(parser.has_value());
     const std::set<std::string> both = {"calls", "form"};
     std::set<std::string> kinds;
@@ -190,7 +190,7 @@ TEST_CASE("a form beside tools: texts that the grammar has are calls or of the f
         const std::string name = file.stem().string();
         CAPTURE(name);
         const common_chat_templates_ptr templates = read_template(file);
-        const llama_rt::TemplateSkills skills = llama_rt::skills_of(*templates);
+        const llama::TemplateSkills skills = llama::skills_of(*templates);
         if (skills.writes_tools && !skills.holds_form_or_calls) without.push_back(name);
         if (!skills.holds_form_or_calls) continue;
         for (const bool enable_thinking : {false, true}) {
@@ -228,13 +228,13 @@ TEST_CASE("in the syntax of most templates, rules of ours stand for the argument
     std::vector<std::string> without;
     for (const std::filesystem::path& file : template_files()) {
         const std::string name = file.stem().string();
-        const llama_rt::TemplateSkills skills = llama_rt::skills_of(*read_template(file));
+        const llama::TemplateSkills skills = llama::skills_of(*read_template(file));
         if (!skills.writes_tools || skills.is_lfm2) continue;
         const auto& [syntax, end, reads_json] = skills.arguments;
-        if (syntax == llama_rt::ArgumentSyntax::other) without.push_back(name);
-        if (syntax == llama_rt::ArgumentSyntax::text)
+        if (syntax == llama::ArgumentSyntax::other) without.push_back(name);
+        if (syntax == llama::ArgumentSyntax::text)
             as_text.push_back(name + (reads_json ? " reads JSON" : ""));
-        CHECK_EQ(end.empty(), syntax != llama_rt::ArgumentSyntax::text);
+        CHECK_EQ(end.empty(), syntax != llama::ArgumentSyntax::text);
     }
     std::ranges::sort(as_text);
     std::ranges::sort(without);

@@ -2,7 +2,7 @@
 // every repetition, a word in the middle of any text.
 #pragma once
 
-#include "llama/grammar/gbnf.h"
+#include "grammar/gbnf.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -26,7 +26,7 @@ inline std::string utf8_of(uint32_t character) {
 
 class Derivation {
 public:
-    explicit Derivation(const llama_rt::Rules& rules)
+    explicit Derivation(const grammar::Rules& rules)
         : rules_(rules), shortest_(rules.alternatives.size(), kNone) {
         while (shorten()) {
         }
@@ -45,7 +45,7 @@ public:
             const uint32_t at = todo.back().first;
             if (--todo.back().second == 0) todo.pop_back();
             const bool is_long = text.size() >= long_bytes;
-            const llama_rt::Element& element = rules_.elements[at];
+            const grammar::Element& element = rules_.elements[at];
             if (element.kind == Kind::end) continue;
             todo.emplace_back(at + 1, 1);
             if (element.kind == Kind::chars) text += utf8_of(character(element, random));
@@ -60,14 +60,14 @@ public:
     }
 
 private:
-    using Kind = llama_rt::Element::Kind;
+    using Kind = grammar::Element::Kind;
     static constexpr uint64_t kNone = std::numeric_limits<uint32_t>::max();
 
     /// The length of the shortest text from an element to the end of its alternative.
     uint64_t length_from(uint32_t at) const {
         uint64_t length = 0;
         for (; rules_.elements[at].kind != Kind::end && length < kNone; ++at) {
-            const llama_rt::Element& element = rules_.elements[at];
+            const grammar::Element& element = rules_.elements[at];
             if (element.kind == Kind::chars) length += element.count == 0 ? kNone : 1;
             else if (element.kind == Kind::rule) length += shortest_[element.index];
             else if (element.kind == Kind::repeat && element.min > 0)
@@ -98,7 +98,7 @@ private:
         return open[std::uniform_int_distribution<size_t>(0, open.size() - 1)(random)];
     }
 
-    uint32_t times_of(const llama_rt::Element& element, uint32_t often, std::mt19937& random) const {
+    uint32_t times_of(const grammar::Element& element, uint32_t often, std::mt19937& random) const {
         if (shortest_[element.index] == kNone) return 0;
         const uint32_t most = std::min(element.max, element.min + often);
         // Both ends, if the upper one is near, and what is between them.
@@ -109,7 +109,7 @@ private:
         }
     }
 
-    uint32_t character(const llama_rt::Element& element, std::mt19937& random) const {
+    uint32_t character(const grammar::Element& element, std::mt19937& random) const {
         const uint32_t range = std::uniform_int_distribution<uint32_t>(0, element.count - 1)(random);
         const auto [first, last] = rules_.ranges[element.index + range];
         switch (std::uniform_int_distribution<int>(0, 3)(random)) {
@@ -121,7 +121,7 @@ private:
 
     static constexpr uint32_t kNear = 100;
 
-    const llama_rt::Rules& rules_;
+    const grammar::Rules& rules_;
     std::vector<uint64_t> shortest_;
 };
 

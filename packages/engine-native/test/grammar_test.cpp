@@ -1,6 +1,6 @@
 // Grammars: what they let through, what is refused before anything is matched, and that neither takes long, whoever
 // wrote them.
-#include "llama/grammar/grammar.h"
+#include "grammar/grammar.h"
 
 #include "check.h"
 #include "grammars_under_test.h"
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-using llama_rt::GrammarState;
+using grammar::GrammarState;
 using test::matches;
 using test::problem_of;
 using test::rules_of;
@@ -79,9 +79,9 @@ TEST_CASE("repetitions count exactly, also beyond what could be written out") {
 TEST_CASE("either of two grammars has the texts of both, and no mixture of them") {
     const auto one = rules_of("root ::= \"pre\" gap word\ngap ::= [ ]{0,3}\nword ::= \"{\" [a-z]* \"}\"");
     const auto other = rules_of("root ::= \"pre\" call+\ncall ::= \"<\" [0-9] \">\" more?\nmore ::= \"!\"");
-    const auto either = std::make_shared<const llama_rt::Rules>(llama_rt::either_of(*one, *other));
+    const auto either = std::make_shared<const grammar::Rules>(grammar::either_of(*one, *other));
     const auto has = [&](std::string_view text) {
-        llama_rt::GrammarState state(either);
+        grammar::GrammarState state(either);
         return state.accept_text(text) && state.may_end();
     };
     for (const char* text : {"pre{abc}", "pre   {}", "pre<1>", "pre<1>!<2>"}) CHECK(has(text));
@@ -89,7 +89,7 @@ TEST_CASE("either of two grammars has the texts of both, and no mixture of them"
 }
 
 TEST_CASE("a grammar has no texts when each of them would need one that never ends") {
-    const auto has = [](std::string_view text) { return llama_rt::has_texts(*rules_of(text)); };
+    const auto has = [](std::string_view text) { return grammar::has_texts(*rules_of(text)); };
     CHECK(has("root ::= \"a\" more*\nmore ::= \"x\" more"));
     CHECK(has("root ::= more | \"\"\nmore ::= \"x\" more"));
     CHECK(has("root ::= item{2,3}\nitem ::= [a-z] | more\nmore ::= \"x\" more"));
@@ -99,7 +99,7 @@ TEST_CASE("a grammar has no texts when each of them would need one that never en
 
 TEST_CASE("any text has a literal") {
     for (const char* text : {"", "a\"b\\c", "two\n lines\r\n\tand a tab", "größe"})
-        CHECK(matches(std::string("root ::= \"<\" ").append(llama_rt::gbnf_literal(text)).append(" \">\""),
+        CHECK(matches(std::string("root ::= \"<\" ").append(grammar::gbnf_literal(text)).append(" \">\""),
                       std::string("<").append(text).append(">")));
 }
 

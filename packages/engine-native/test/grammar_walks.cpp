@@ -11,11 +11,11 @@
 //
 // Stdout has a text for each G (what is wrong with the grammar, or nothing), one for each text of a W (kNoText if the grammar has
 // none, kNotAdmitted before a derived text that the engine does not admit), and one for each I: "1" or "0".
+#include "grammar/gbnf.h"
+#include "grammar/grammar.h"
+#include "grammar/pieces.h"
+#include "grammar/token_set.h"
 #include "grammar_derivation.h"
-#include "llama/grammar/gbnf.h"
-#include "llama/grammar/grammar.h"
-#include "llama/grammar/pieces.h"
-#include "llama/grammar/token_set.h"
 
 #include <algorithm>
 #include <array>
@@ -71,7 +71,7 @@ void write_text(std::string_view text) {
 }
 
 /// The ends of all ranges of the grammar, and some characters between them: whatever the grammar waits for has one of them.
-std::vector<std::string> vocabulary_of(const llama_rt::Rules& rules) {
+std::vector<std::string> vocabulary_of(const grammar::Rules& rules) {
     std::vector<uint32_t> characters;
     for (const auto& [first, last] : rules.ranges) {
         characters.push_back(first);
@@ -113,7 +113,7 @@ private:
 
 class Walks {
 public:
-    explicit Walks(std::shared_ptr<const llama_rt::Rules> rules)
+    explicit Walks(std::shared_ptr<const grammar::Rules> rules)
         : rules_(std::move(rules)),
           derivation_(*rules_),
           texts_(vocabulary_of(*rules_)),
@@ -130,7 +130,7 @@ public:
     }
 
     bool admits(std::string_view text) const {
-        llama_rt::GrammarState state(rules_);
+        grammar::GrammarState state(rules_);
         return state.accept_text(text) && state.may_end();
     }
 
@@ -138,7 +138,7 @@ private:
     /// Absent if it finds no end.
     std::optional<std::string> walk(std::mt19937& random) {
         set_taste(random);
-        llama_rt::GrammarState state(rules_);
+        grammar::GrammarState state(rules_);
         std::string text;
         JsonPlace json;
         while (text.size() < kLongestBytes) {
@@ -172,7 +172,7 @@ private:
     }
 
     /// -1 if there is no token, which no grammar of a schema should come to.
-    base::Token draw(llama_rt::GrammarState& state, Hurry hurry, std::mt19937& random) {
+    base::Token draw(grammar::GrammarState& state, Hurry hurry, std::mt19937& random) {
         allowed_.reset(pieces_.size());
         state.add_allowed(pieces_, allowed_);
         weights_.assign(texts_.size(), 0);
@@ -204,11 +204,11 @@ private:
         return c == '{' || c == '[' || c == ',' || c == ' ' || c == '\n' || c == '\t' ? 1e-6 : 1;
     }
 
-    std::shared_ptr<const llama_rt::Rules> rules_;
+    std::shared_ptr<const grammar::Rules> rules_;
     test::Derivation derivation_;
     std::vector<std::string> texts_;
-    llama_rt::Pieces pieces_;
-    llama_rt::TokenSet allowed_;
+    grammar::Pieces pieces_;
+    grammar::TokenSet allowed_;
     std::vector<double> likes_;
     std::vector<double> weights_;
     double end_ = 0;
@@ -216,10 +216,10 @@ private:
 };
 
 std::unique_ptr<Walks> open_grammar(const std::string& grammar) {
-    base::Result<llama_rt::Rules> rules = llama_rt::read_gbnf(grammar, [](std::string_view) { return -1; });
+    base::Result<grammar::Rules> rules = grammar::read_gbnf(grammar, [](std::string_view) { return -1; });
     write_text(rules ? std::string() : rules.error().message);
     if (!rules) return nullptr;
-    return std::make_unique<Walks>(std::make_shared<const llama_rt::Rules>(std::move(*rules)));
+    return std::make_unique<Walks>(std::make_shared<const grammar::Rules>(std::move(*rules)));
 }
 
 void draw_texts(Walks* walks, int32_t count, int32_t seed) {

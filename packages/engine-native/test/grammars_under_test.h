@@ -1,10 +1,10 @@
 // Grammars and vocabularies for the tests of constrained sampling.
 #pragma once
 
-#include "llama/grammar/constraint.h"
-#include "llama/grammar/gbnf.h"
-#include "llama/grammar/grammar.h"
-#include "llama/grammar/pieces.h"
+#include "grammar/constraint.h"
+#include "grammar/gbnf.h"
+#include "grammar/grammar.h"
+#include "grammar/pieces.h"
 
 #include <memory>
 #include <string>
@@ -20,19 +20,19 @@ inline base::Token find_token(std::string_view text) {
     return text == "<think>" ? 1 : -1;
 }
 
-inline base::Result<std::shared_ptr<const llama_rt::Rules>> read(std::string_view text) {
-    base::Result<llama_rt::Rules> rules = llama_rt::read_gbnf(text, find_token);
+inline base::Result<std::shared_ptr<const grammar::Rules>> read(std::string_view text) {
+    base::Result<grammar::Rules> rules = grammar::read_gbnf(text, find_token);
     if (!rules) return std::unexpected(rules.error());
-    return std::make_shared<const llama_rt::Rules>(std::move(*rules));
+    return std::make_shared<const grammar::Rules>(std::move(*rules));
 }
 
-inline std::shared_ptr<const llama_rt::Rules> rules_of(std::string_view text) {
+inline std::shared_ptr<const grammar::Rules> rules_of(std::string_view text) {
     return read(text).value();
 }
 
 /// Whether the grammar's language has the text.
 inline bool matches(std::string_view grammar, std::string_view text) {
-    llama_rt::GrammarState state(rules_of(grammar));
+    grammar::GrammarState state(rules_of(grammar));
     return state.accept_text(text) && state.may_end();
 }
 
@@ -42,15 +42,15 @@ inline std::string problem_of(std::string_view grammar) {
     return rules ? std::string() : rules.error().message;
 }
 
-inline std::shared_ptr<const llama_rt::Pieces> pieces_of(std::vector<std::string> texts) {
+inline std::shared_ptr<const grammar::Pieces> pieces_of(std::vector<std::string> texts) {
     texts.insert(texts.begin(), {"<end>", "<think>"});
-    return std::make_shared<const llama_rt::Pieces>(texts, std::vector<base::Token>{0});
+    return std::make_shared<const grammar::Pieces>(texts, std::vector<base::Token>{0});
 }
 
-inline std::shared_ptr<llama_rt::Constraint> constraint_of(std::string_view grammar,
-                                                           std::vector<std::string> texts) {
-    return std::make_shared<llama_rt::Constraint>(
-        llama_rt::Constraint{.rules = rules_of(grammar), .pieces = pieces_of(std::move(texts))});
+inline std::shared_ptr<grammar::Constraint> constraint_of(std::string_view grammar,
+                                                          std::vector<std::string> texts) {
+    return std::make_shared<grammar::Constraint>(
+        grammar::Constraint{.rules = rules_of(grammar), .pieces = pieces_of(std::move(texts))});
 }
 
 } // namespace test

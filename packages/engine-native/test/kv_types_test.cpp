@@ -12,10 +12,10 @@
 
 using base::Code;
 using base::Token;
-using llama_rt::BatchPart;
-using llama_rt::Context;
-using llama_rt::ContextOptions;
-using llama_rt::Decoded;
+using llama::BatchPart;
+using llama::Context;
+using llama::ContextOptions;
+using llama::Decoded;
 
 namespace {
 
@@ -50,23 +50,22 @@ const std::vector<Token> kText = {7, 12, 3, 41, 29, 8, 17, 5, 33, 21, 4};
 } // namespace
 
 TEST_CASE("kv types: 3 bits are among the names, and no other name is taken") {
-    const std::vector<std::string> names = llama_rt::kv_type_names();
+    const std::vector<std::string> names = llama::kv_type_names();
     for (const char* name : {"f16", "q8_0", "q4_0", "q3_kv"}) CHECK(std::ranges::count(names, name) == 1);
     for (const char* name : {"q3_K", "q2_0", "", "DEPRECATED", "i32"})
-        CHECK(llama_rt::kv_type_from_name(name) < 0);
-    const auto refused = llama_rt::kv_types(*test::tiny_llama(), "f16", "q3", "auto");
+        CHECK(llama::kv_type_from_name(name) < 0);
+    const auto refused = llama::kv_types(*test::tiny_llama(), "f16", "q3", "auto");
     REQUIRE(!refused.has_value());
     CHECK(refused.error().code == Code::invalid_argument);
 }
 
 TEST_CASE("kv types: heads that blocks of 64 do not fit are refused, with what to do") {
     const auto refused =
-        llama_rt::kv_types(*test::tiny_model("INGLE_TINY_LLAMA_NARROW"), "q3_kv", "q3_kv", "auto");
+        llama::kv_types(*test::tiny_model("INGLE_TINY_LLAMA_NARROW"), "q3_kv", "q3_kv", "auto");
     REQUIRE(!refused.has_value());
     CHECK(refused.error().code == Code::invalid_argument);
     CHECK(refused.error().message.find("32") != std::string::npos);
-    CHECK(
-        llama_rt::kv_types(*test::tiny_model("INGLE_TINY_LLAMA_NARROW"), "q4_0", "q4_0", "auto").has_value());
+    CHECK(llama::kv_types(*test::tiny_model("INGLE_TINY_LLAMA_NARROW"), "q4_0", "q4_0", "auto").has_value());
 }
 
 TEST_CASE("kv types: a cache of 3 bits has less than a quarter of the bytes, and computes nearly the same") {
@@ -90,7 +89,7 @@ TEST_CASE("kv types: a state of 3 bits that is copied out and in goes on with th
     const std::vector<Token> begun(kText.begin(), kText.end() - 1);
     const int32_t length = static_cast<int32_t>(begun.size());
     logits_after(*context, 0, begun);
-    const llama_rt::State state = context->copy_out(0, 0, length, 1 << 20);
+    const llama::State state = context->copy_out(0, 0, length, 1 << 20);
     REQUIRE(state.bytes != nullptr);
     const std::vector<float> expected = logits_after(*context, 0, kText, length);
     REQUIRE(context->remove(0, 0));

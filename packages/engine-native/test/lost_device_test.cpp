@@ -15,18 +15,18 @@ const std::runtime_error kLost("vk::Queue::submit: ErrorDeviceLost");
 
 TEST_CASE("lost device: ends a process that is started again") {
     CHECK(aborts([] {
-        llama_rt::end_when_device_is_lost();
-        llama_rt::check_device(kLost);
+        llama::end_when_device_is_lost();
+        llama::check_device(kLost);
     }));
 }
 
 TEST_CASE("lost device: other processes go on") {
-    CHECK(!aborts([] { llama_rt::check_device(kLost); }));
+    CHECK(!aborts([] { llama::check_device(kLost); }));
 }
 
 TEST_CASE("lost device: other errors end no process") {
     CHECK(!aborts([] {
-        llama_rt::end_when_device_is_lost();
-        llama_rt::check_device(std::runtime_error("vk::Device::allocateMemory: ErrorOutOfDeviceMemory"));
+        llama::end_when_device_is_lost();
+        llama::check_device(std::runtime_error("vk::Device::allocateMemory: ErrorOutOfDeviceMemory"));
     }));
 }

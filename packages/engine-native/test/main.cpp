@@ -11,6 +11,9 @@
 #include <sstream>
 #include <thread>
 #include <vector>
+#ifndef _WIN32
+#include <unistd.h>
+#endif
 
 namespace test {
 
@@ -47,9 +50,14 @@ void print_failure(const std::string& what) {
     std::fputs(text.str().c_str(), stderr);
 }
 
-/// An assertion in the code under test aborts; whoever reads the output wants to know where the tests were.
+/// An assertion in the code under test aborts; whoever reads the output wants to know where the tests were. A heap that is broken may
+/// hold a lock that printing waits for, so it ends by the clock.
 void print_crash(int signal) {
     std::signal(signal, SIG_DFL);
+#ifndef _WIN32
+    constexpr unsigned kSecondsMax = 5;
+    alarm(kSecondsMax);
+#endif
     print_failure("crashed with signal " + std::to_string(signal) + '\n');
     std::raise(signal);
 }

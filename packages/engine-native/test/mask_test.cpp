@@ -1,17 +1,17 @@
 // Masks: the search of a whole vocabulary finds exactly the tokens that are allowed one by one, for any grammar and vocabulary,
 // within bounded memory, and can be abandoned at any moment.
 #include "check.h"
+#include "grammar/grammar.h"
 #include "grammars_under_test.h"
-#include "llama/grammar/grammar.h"
 #include "random.h"
 
 #include <string>
 #include <vector>
 
 using base::Token;
-using llama_rt::GrammarState;
-using llama_rt::Pieces;
-using llama_rt::TokenSet;
+using grammar::GrammarState;
+using grammar::Pieces;
+using grammar::TokenSet;
 using test::Random;
 
 namespace {
@@ -82,12 +82,12 @@ std::vector<Token> tokens_of(const TokenSet& set) {
 }
 
 /// Work that is refused after some steps.
-class ShortShare final : public llama_rt::WorkShare {
+class ShortShare final : public grammar::WorkShare {
 public:
     explicit ShortShare(size_t steps) { left = steps; }
 
 protected:
-    void used_up() override { throw llama_rt::ShareUsedUp(); }
+    void used_up() override { throw grammar::ShareUsedUp(); }
 };
 
 } // namespace
@@ -167,7 +167,7 @@ TEST_CASE("masks: a mask that was abandoned halfway is the same afterwards") {
                 state.add_allowed(*pieces, mask);
                 is_done = true;
                 CHECK(mask == expected);
-            } catch (const llama_rt::ShareUsedUp&) {
+            } catch (const grammar::ShareUsedUp&) {
                 continue;
             }
         }

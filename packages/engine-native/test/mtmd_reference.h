@@ -81,7 +81,7 @@ private:
 
 /// The engine's greedy reply to the same.
 inline std::string text_of_engine(const ModelPtr& model, const std::string& prompt,
-                                  const std::vector<llama_rt::Media>& media) {
+                                  const std::vector<llama::Media>& media) {
     auto tokenized = model->vision()->tokenize({.text = prompt}, "@", media);
     if (!tokenized) throw std::runtime_error(tokenized.error().message);
     engine::EngineOptions options = few_places();

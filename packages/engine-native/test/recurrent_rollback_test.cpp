@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-using llama_rt::BatchPart;
-using llama_rt::Context;
-using llama_rt::Decoded;
+using llama::BatchPart;
+using llama::Context;
+using llama::Decoded;
 using test::Random;
 using test::Token;
 
@@ -29,7 +29,7 @@ constexpr size_t kLengthMax = 40;
 using Tokens = std::vector<Token>;
 
 std::unique_ptr<Context> context_of(const test::ModelPtr& model, int32_t rollback) {
-    llama_rt::ContextOptions options = test::few_places().context;
+    llama::ContextOptions options = test::few_places().context;
     options.sequences = kSlots;
     options.cells = 2 * (kSlots + 1) * options.context_length;
     options.rollback = rollback;
@@ -202,7 +202,7 @@ private:
     Reference reference_;
     std::vector<Tokens> texts_;
     std::vector<Saved<std::vector<uint8_t>>> checkpoints_;
-    std::vector<Saved<llama_rt::State>> copies_;
+    std::vector<Saved<llama::State>> copies_;
     int32_t taken_back_ = 0;
     int32_t refused_ = 0;
 };
@@ -230,7 +230,7 @@ TEST_CASE(
 TEST_CASE("recurrent state: the memory for taking drafts back limits their number, and too little of it is "
           "an error") {
     const test::ModelPtr model = test::tiny_lfm2();
-    llama_rt::ContextOptions options = test::few_places().context;
+    llama::ContextOptions options = test::few_places().context;
     CHECK_EQ(engine::options_for(*model, options).rollback, 16);
     options.batch_tokens = 6;
     CHECK_EQ(engine::options_for(*model, options).rollback, 4);
@@ -240,7 +240,7 @@ TEST_CASE("recurrent state: the memory for taking drafts back limits their numbe
     CHECK(rollback > 0);
     CHECK(rollback < 16);
     options.sequences = 1'000'000;
-    const llama_rt::ContextOptions large = engine::options_for(*model, options);
+    const llama::ContextOptions large = engine::options_for(*model, options);
     CHECK_EQ(large.rollback, 0);
     CHECK(!engine::check_rollback(*model, large, "speculation"));
     CHECK(engine::check_rollback(*test::tiny_llama(), large, "speculation").has_value());
@@ -249,7 +249,7 @@ TEST_CASE("recurrent state: the memory for taking drafts back limits their numbe
 TEST_CASE("limits: drafts of layers for multi-token prediction may take more memory to take back if they are "
           "requested by name") {
     const test::ModelPtr model = test::tiny_qwen35();
-    llama_rt::ContextOptions options = test::few_places().context;
+    llama::ContextOptions options = test::few_places().context;
     options.mtp = "auto";
     CHECK(engine::options_for(*model, options).has_mtp);
     options.sequences = 1'000'000;

@@ -1,8 +1,8 @@
 // How long a token takes to choose, beside llama.cpp's own chain. Runs with INGLE_BENCH=1, for people.
 #include "check.h"
-#include "llama/sampling/sampler.h"
 #include "random.h"
 #include "sampler_chain.h"
+#include "sampling/sampler.h"
 
 #include <algorithm>
 #include <chrono>
@@ -14,9 +14,9 @@
 #include <vector>
 
 using base::Token;
-using llama_rt::Candidates;
-using llama_rt::Sampler;
-using llama_rt::Sampling;
+using sampling::Candidates;
+using sampling::Sampler;
+using sampling::Sampling;
 using test::Chain;
 using test::Random;
 using Clock = std::chrono::steady_clock;

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/types.h"
-#include "llama/sampling/sampling.h"
 #include "random.h"
+#include "sampling/sampling.h"
 
 #include <cmath>
 #include <cstdint>
@@ -17,7 +17,7 @@
 namespace test {
 
 /// Everything off: a draw from the whole vocabulary.
-inline llama_rt::Sampling plain() {
+inline sampling::Sampling plain() {
     return {.temperature = 1.0F,
             .top_k = 0,
             .top_p = 1.0F,
@@ -32,12 +32,15 @@ inline llama_rt::Sampling plain() {
 
 class Chain {
 public:
-    Chain(int32_t vocabulary_size, const llama_rt::Sampling& sampling, std::span<const base::Token> prompt)
+    Chain(int32_t vocabulary_size, const sampling::Sampling& sampling, std::span<const base::Token> prompt)
         : chain_(llama_sampler_chain_init({.no_perf = true})) {
-        const std::vector<llama_logit_bias>& bias = sampling.logit_bias;
+        std::vector<llama_logit_bias> biases;
+        for (const auto& [token, bias] : sampling.logit_bias)
+            biases.push_back({.token = token, .bias = bias});
         const auto& [version, tau, eta] = sampling.mirostat;
         const uint32_t seed = sampling.seed;
-        add(llama_sampler_init_logit_bias(vocabulary_size, static_cast<int32_t>(bias.size()), bias.data()));
+        add(llama_sampler_init_logit_bias(vocabulary_size, static_cast<int32_t>(biases.size()),
+                                          biases.data()));
         // llama.cpp leaves the penalties out with mirostat.
         for (const char letter : version > 0 ? std::string("edt") : sampling.order)
             if (letter != 'a' && (!is_greedy(sampling) || letter == 'e' || letter == 'd'))
@@ -69,13 +72,13 @@ public:
 private:
     /// Of equal logits, llama.cpp's temperature 0 takes any, depending on what the samplers before have sorted; its greedy sampler takes
     /// the first.
-    static bool is_greedy(const llama_rt::Sampling& sampling) {
+    static bool is_greedy(const sampling::Sampling& sampling) {
         return sampling.temperature <= 0 && sampling.dynatemp_range <= 0 && sampling.typical_p >= 1 &&
                sampling.xtc_probability <= 0;
     }
 
     static llama_sampler* sampler_of(char letter, int32_t vocabulary_size,
-                                     const llama_rt::Sampling& sampling) {
+                                     const sampling::Sampling& sampling) {
         const auto& [multiplier, base, allowed_length, last_n, breakers] = sampling.dry;
         const bool has_mirostat = sampling.mirostat.version > 0;
         switch (letter) {

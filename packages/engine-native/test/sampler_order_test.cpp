@@ -1,10 +1,10 @@
-// llama_rt::Sampler with every sampler that it has, in any order, against llama.cpp's chain; with those that remember what was chosen;
+// sampling::Sampler with every sampler that it has, in any order, against llama.cpp's chain; with those that remember what was chosen;
 // and with what only a whole sampler can do: grammars, replies of a least length.
 #include "check.h"
 #include "grammars_under_test.h"
-#include "llama/sampling/sampler.h"
 #include "random.h"
 #include "sampler_chain.h"
+#include "sampling/sampler.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,9 +16,9 @@
 #include <vector>
 
 using base::Token;
-using llama_rt::Candidates;
-using llama_rt::Sampler;
-using llama_rt::Sampling;
+using sampling::Candidates;
+using sampling::Sampler;
+using sampling::Sampling;
 using test::Chain;
 using test::Random;
 using test::Shape;

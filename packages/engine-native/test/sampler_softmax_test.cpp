@@ -1,8 +1,8 @@
-// llama_rt's softmax over a whole vocabulary: how exact its sums are, and the ends of its draws.
+// llama's softmax over a whole vocabulary: how exact its sums are, and the ends of its draws.
 #include "check.h"
-#include "llama/sampling/softmax.h"
 #include "random.h"
 #include "sampler_chain.h"
+#include "sampling/softmax.h"
 
 #include <algorithm>
 #include <cmath>
@@ -27,7 +27,7 @@ TEST_CASE("softmax: adds up a vocabulary to within rounding") {
             for (const float logit : logits)
                 expected += std::exp(static_cast<double>(logit / temperature - highest / temperature));
             std::vector<double> sums;
-            const double sum = llama_rt::exp_sum(logits, highest, temperature, sums);
+            const double sum = sampling::exp_sum(logits, highest, temperature, sums);
             CHECK(std::abs(sum / expected - 1) < 2e-7);
         }
     }
@@ -38,7 +38,7 @@ TEST_CASE("softmax: knows the share of each single token to within rounding") {
         CAPTURE(distance);
         const std::vector<float> logits = {-static_cast<float>(distance) / 64};
         std::vector<double> sums;
-        const double share = llama_rt::exp_sum(logits, 0.0F, 1.0F, sums);
+        const double share = sampling::exp_sum(logits, 0.0F, 1.0F, sums);
         const double expected = std::exp(static_cast<double>(logits[0]));
         // Next to the end of what a float can hold it is 0.
         if (logits[0] <= -87) CHECK_EQ(share, 0.0);
@@ -56,7 +56,7 @@ TEST_CASE("softmax: a draw at either end of the shares takes a token that has on
         logits[first] = 1.0F;
         logits[last] = 0.5F;
         std::vector<double> sums;
-        CHECK_EQ(llama_rt::draw_from_all(logits, 1.0F, 1.0F, 0.0, sums), static_cast<Token>(first));
-        CHECK_EQ(llama_rt::draw_from_all(logits, 1.0F, 1.0F, 1.0, sums), static_cast<Token>(last));
+        CHECK_EQ(sampling::draw_from_all(logits, 1.0F, 1.0F, 0.0, sums), static_cast<Token>(first));
+        CHECK_EQ(sampling::draw_from_all(logits, 1.0F, 1.0F, 1.0, sums), static_cast<Token>(last));
     }
 }

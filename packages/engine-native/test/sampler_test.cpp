@@ -1,6 +1,6 @@
-// llama_rt::Sampler against llama.cpp's own chain, with logits, options and penalties at random: the same token at the
+// sampling::Sampler against llama.cpp's own chain, with logits, options and penalties at random: the same token at the
 // same seed where the order of the arithmetic is the same, and the same probabilities where it is not.
-#include "llama/sampling/sampler.h"
+#include "sampling/sampler.h"
 
 #include "check.h"
 #include "random.h"
@@ -16,9 +16,9 @@
 #include <vector>
 
 using base::Token;
-using llama_rt::Candidates;
-using llama_rt::Sampler;
-using llama_rt::Sampling;
+using sampling::Candidates;
+using sampling::Sampler;
+using sampling::Sampling;
 using test::Chain;
 using test::Random;
 using test::Shape;

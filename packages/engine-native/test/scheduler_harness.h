@@ -72,7 +72,8 @@ public:
 
     /// One step, in words. Every entry advances, except the given ones and those that reach generate_max.
     std::string step(const std::map<RequestId, Outcome::Kind>& outcomes = {}) {
-        const sched::StepPlan& plan = scheduler.schedule({.prefill_busy = prefill_busy_, .images = &encoder});
+        const sched::StepPlan& plan = scheduler.schedule(
+            {.prefill_busy = prefill_busy_, .copies_evicted = copies_evicted, .images = &encoder});
         const std::string words = in_words(plan);
         sched::StepResult result;
         freed.clear();
@@ -124,6 +125,8 @@ public:
     Encoder encoder;
     /// Nothing can be swapped in.
     bool are_swap_ins_failing = false;
+    /// As in StepBudget.
+    bool copies_evicted = true;
     /// Of the last step.
     std::vector<base::Slot> freed;
     std::map<RequestId, base::Slot> slots;

@@ -51,6 +51,8 @@ struct World {
     int32_t slow_percent;
     /// The reports of blocks are followed, now and then with a delay.
     bool is_followed;
+    /// As in StepBudget.
+    bool copies_evicted;
 };
 
 World random_world(Random& random) {
@@ -88,6 +90,7 @@ World random_world(Random& random) {
         .images_late_max = 0,
         .slow_percent = 0,
         .is_followed = false,
+        .copies_evicted = random.chance(80),
     };
     if (random.chance(70)) world.outputs = sequences + random.between(0, 16);
     world.limits.has_equal_drafts = checkpoints > 0;
@@ -279,6 +282,7 @@ private:
     sched::StepBudget budget() {
         return {.prefill_busy = world_.prefill_busy,
                 .outputs = world_.outputs,
+                .copies_evicted = world_.copies_evicted,
                 .drafts = world_.outputs > 0 ? &drafter_ : nullptr,
                 .images = &images_};
     }

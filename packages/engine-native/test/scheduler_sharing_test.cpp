@@ -374,6 +374,18 @@ TEST_CASE("host tier: a long state is copied in several steps, while others go o
     CHECK_EQ(harness.step(), "2: 26+1*, 4: 4999+1*");
 }
 
+TEST_CASE("host tier: where copying does not pay, evicted state is lost, and nobody waits for copies") {
+    SchedulerHarness harness(kWithHostTier);
+    harness.copies_evicted = false;
+    harness.submit("a", prompt(0, 5000, 1), 1);
+    finish(harness);
+    harness.submit("b", prompt(0, 20, 3), 90);
+    CHECK_EQ(harness.step(), "2: 0+20*");
+    harness.submit("a", prompt(0, 2000, 2), 1);
+    CHECK_EQ(harness.step(), "2: 20+1*, 3: 0+4");
+    CHECK_EQ(harness.scheduler.counters().segments, 0);
+}
+
 TEST_CASE("host tier: a state between two segments that are swapped in together is not saved") {
     SchedulerHarness harness(with(kWithHostTier, [](Limits& limits) {
         limits.checkpoints = 4;

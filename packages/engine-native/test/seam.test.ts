@@ -1,4 +1,4 @@
-// Compares the seam's .d.ts files with the rows of fields_of() in src: an object's properties must be the same on both sides. And
+// Compares the .d.ts files of seam with the rows of fields_of() in src: an object's properties must be the same on both sides. And
 // compares the functions of the addon with those that index.js exports and the .d.ts files declare.
 import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -9,6 +9,9 @@ import * as exported from "../index.js";
 import { findAddon } from "../find-addon.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
+const seam = readdirSync(path.join(root, "seam")).map((name) =>
+  readFileSync(path.join(root, "seam", name), "utf8"),
+);
 
 /** Interfaces, and types of properties, with the struct that has their rows. */
 const structs: Readonly<Record<string, string>> = {
@@ -95,6 +98,7 @@ const parts = [
   "RopeOptions",
   "ThreadPlacement",
   "StateFile",
+  "StepTimes",
   "PreparedChat",
   "Prompt",
   "Error",
@@ -114,8 +118,8 @@ interface Declared {
 /** The properties of each interface and of each object type in one, named by the interface and the property. */
 function readInterfaces(): Map<string, Declared> {
   const found = new Map<string, Declared>();
-  for (const file of ["index.d.ts", "engine.d.ts", "chat.d.ts", "quantize.d.ts"]) {
-    const text = readFileSync(path.join(root, file), "utf8").replaceAll(/\/\*\*[\s\S]*?\*\/|\/\/.*/g, "");
+  for (const declarations of seam) {
+    const text = declarations.replaceAll(/\/\*\*[\s\S]*?\*\/|\/\/.*/g, "");
     for (const [, name = "", inherited, body = ""] of text.matchAll(
       /^export interface (\w+)(?: extends (\w+))? (\{[\s\S]*?^\})/gm,
     )) {
@@ -165,21 +169,21 @@ function readTables(): Map<string, Table> {
 const interfaces = readInterfaces();
 const tables = readTables();
 
-function propertiesOf(name: string): string[] {
+function interfaceProperties(name: string): string[] {
   const { inherited, properties } = interfaces.get(name) ?? { inherited: undefined, properties: [] };
-  return [...(inherited === undefined ? [] : propertiesOf(inherited)), ...properties];
+  return [...(inherited === undefined ? [] : interfaceProperties(inherited)), ...properties];
 }
 
-function rowsOf(struct: string): string[] {
+function tableRows(struct: string): string[] {
   const { names, inlined } = tables.get(struct) ?? { names: [], inlined: [] };
-  return [...names, ...inlined.flatMap(rowsOf)];
+  return [...names, ...inlined.flatMap(tableRows)];
 }
 
 test.each(Object.entries(structs))("%s has the properties that the rows of %s name", (name, struct) => {
   const added = name.endsWith("Event") ? addedToEvents : [];
-  const declared = propertiesOf(name).filter((property) => !added.includes(property));
+  const declared = interfaceProperties(name).filter((property) => !added.includes(property));
   expect(declared).not.toEqual([]);
-  expect(rowsOf(struct).toSorted()).toEqual(declared.toSorted());
+  expect(tableRows(struct).toSorted()).toEqual(declared.toSorted());
 });
 
 test("every interface and every table is compared", () => {
@@ -191,9 +195,8 @@ test("every function of the addon is exported and declared, and no other", () =>
   const addon: unknown = createRequire(import.meta.url)(findAddon(root));
   const names = Object.keys(addon as object).toSorted();
   expect(names).toContain("loadModel");
-  const types = readFileSync(path.join(root, "index.d.ts"), "utf8");
-  const declared = [...types.matchAll(/^export (?:function (\w+)|\{([^}]*)\})/gm)].flatMap(
-    ([, name, list = ""]) => [...(name ?? list).matchAll(/\w+/g)].map(String),
+  const declared = seam.flatMap((text) =>
+    [...text.matchAll(/^export function (\w+)/gm)].map(([, name]) => name ?? ""),
   );
   expect(declared.toSorted()).toEqual(names);
   expect(Object.keys(exported).toSorted()).toEqual(names);

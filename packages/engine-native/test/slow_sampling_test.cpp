@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 using engine::SlowSampling;
-using llama_rt::WorkShare;
+using grammar::WorkShare;
 
 TEST_CASE("slow sampling: goes on where it stopped, and never does more than its share") {
     int done = 0;

@@ -16,9 +16,9 @@
 #include <vector>
 
 using engine::Draft;
-using llama_rt::Context;
-using llama_rt::DraftContext;
-using llama_rt::Speculator;
+using llama::Context;
+using llama::DraftContext;
+using llama::Speculator;
 using test::ModelPtr;
 using test::Random;
 using test::Token;
@@ -147,16 +147,16 @@ private:
     llama_context_ptr layers_;
 };
 
-llama_rt::ContextOptions options_for(const ModelPtr& speculator, bool is_recurrent) {
-    llama_rt::ContextOptions options = test::few_places().context;
+llama::ContextOptions options_for(const ModelPtr& speculator, bool is_recurrent) {
+    llama::ContextOptions options = test::few_places().context;
     options.cells = 4 * options.context_length;
     options.rollback = is_recurrent ? kDrafts : 0;
     options.tapped_layers = info_of(speculator).layers;
     return options;
 }
 
-std::unique_ptr<engine::Drafter> drafter_of(const ModelPtr& speculator,
-                                            const llama_rt::ContextOptions& options, Context& target) {
+std::unique_ptr<engine::Drafter> drafter_of(const ModelPtr& speculator, const llama::ContextOptions& options,
+                                            Context& target) {
     const int32_t vocabulary = speculator->info().vocabulary_size;
     const bool has_blocks = info_of(speculator).block_drafts > 0;
     const auto size = has_blocks ? engine::BlockDrafter::size(kTexts, kDrafts)
@@ -183,7 +183,7 @@ public:
 
     /// Computes some more tokens of some texts in one batch; never the last one of a text.
     void compute_some(Random& random) {
-        std::vector<llama_rt::BatchPart> parts;
+        std::vector<llama::BatchPart> parts;
         for (int32_t slot = 0; slot < kTexts; ++slot) {
             const auto at = static_cast<size_t>(slot);
             const size_t left = texts[at].size() - 1 - computed[at];
@@ -221,7 +221,7 @@ public:
     }
 
 private:
-    llama_rt::BatchPart part(int32_t slot, size_t count, const Tokens& drafts) const {
+    llama::BatchPart part(int32_t slot, size_t count, const Tokens& drafts) const {
         const auto at = static_cast<size_t>(slot);
         return {.slot = slot,
                 .first = static_cast<int32_t>(computed[at]),
@@ -230,8 +230,8 @@ private:
                 .drafts = drafts};
     }
 
-    void compute(const std::vector<llama_rt::BatchPart>& parts, size_t accepted = 0) {
-        REQUIRE(context_->decode(parts) == llama_rt::Decoded::ok);
+    void compute(const std::vector<llama::BatchPart>& parts, size_t accepted = 0) {
+        REQUIRE(context_->decode(parts) == llama::Decoded::ok);
         for (size_t i = 0; i < parts.size(); ++i) {
             const auto& part = parts[i];
             Tokens tokens(part.tokens.begin(), part.tokens.end());
@@ -244,7 +244,7 @@ private:
         }
     }
 
-    llama_rt::ContextOptions options_;
+    llama::ContextOptions options_;
     std::unique_ptr<Context> context_;
     std::unique_ptr<engine::Drafter> drafter_;
 };

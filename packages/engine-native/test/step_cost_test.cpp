@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+using engine::CopyCost;
 using engine::StepCost;
 
 TEST_CASE("step cost: knows nothing before the first step") {
@@ -65,4 +66,16 @@ TEST_CASE("step cost: large steps and clocks that stand still change nothing") {
     CHECK(!cost.is_known(1));
     cost.observe(1, 40);
     CHECK(std::isinf(cost.ms(StepCost::kTokensMax + 1)));
+}
+
+TEST_CASE("copy cost: copying pays until it is known to take longer, there and back, than computing") {
+    CopyCost cost;
+    CHECK(cost.pays(0));
+    CHECK(cost.pays(5));
+    for (int i = 0; i < 20; ++i) cost.observe(270, 30);
+    CHECK(cost.pays(0)); // what computing takes is not known yet
+    CHECK(cost.pays(5));
+    CHECK(!cost.pays(0.2));
+    for (int i = 0; i < 60; ++i) cost.observe(2000, 30);
+    CHECK(cost.pays(0.2));
 }

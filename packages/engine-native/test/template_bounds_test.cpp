@@ -21,7 +21,7 @@
 
 namespace {
 
-using llama_rt::template_allowance;
+using llama::template_allowance;
 
 using test::kIsSanitized;
 
@@ -46,8 +46,8 @@ int64_t peak_bytes() {
     return peak;
 }
 
-llama_rt::Chat conversation(int messages, int tools) {
-    llama_rt::Chat chat;
+llama::Chat conversation(int messages, int tools) {
+    llama::Chat chat;
     for (int i = 0; i < messages; ++i) {
         const bool is_user = i % 2 == 0;
         chat.messages.push_back({.role = is_user ? "user" : "assistant",
@@ -67,7 +67,7 @@ llama_rt::Chat conversation(int messages, int tools) {
     return chat;
 }
 
-common_chat_templates_inputs inputs_of(const llama_rt::Chat& chat) {
+common_chat_templates_inputs inputs_of(const llama::Chat& chat) {
     common_chat_templates_inputs inputs;
     inputs.reasoning_format = COMMON_REASONING_FORMAT_DEEPSEEK;
     for (const auto& message : chat.messages) {
@@ -77,7 +77,7 @@ common_chat_templates_inputs inputs_of(const llama_rt::Chat& chat) {
         out.reasoning_content = message.reasoning;
         inputs.messages.push_back(std::move(out));
     }
-    for (const llama_rt::Tool& tool : chat.tools)
+    for (const llama::Tool& tool : chat.tools)
         inputs.tools.push_back(
             {.name = tool.name, .description = tool.description, .parameters = tool.parameters});
     return inputs;
@@ -92,9 +92,9 @@ struct Run {
     double share_of_memory = 0;
 };
 
-Run run(const std::string& source, const llama_rt::Chat& chat, const std::atomic<bool>& is_aborted) {
+Run run(const std::string& source, const llama::Chat& chat, const std::atomic<bool>& is_aborted) {
     common_log_pause(common_log_main()); // what fails is logged there
-    const llama_rt::AssertionsThrow assertions_throw;
+    const llama::AssertionsThrow assertions_throw;
     Run run;
     common_chat_templates_ptr templates;
     try {

@@ -1,9 +1,9 @@
 // engine::verify with real samplers on a small language: drafts change nothing about a text, whatever they are.
 #include "check.h"
 #include "engine/drafter.h"
-#include "llama/sampling/sampler.h"
 #include "random.h"
 #include "sampler_chain.h"
+#include "sampling/sampler.h"
 
 #include <cmath>
 #include <cstdint>
@@ -11,9 +11,9 @@
 #include <vector>
 
 using base::Token;
-using llama_rt::Candidates;
-using llama_rt::Sampler;
-using llama_rt::Sampling;
+using sampling::Candidates;
+using sampling::Sampler;
+using sampling::Sampling;
 using test::Random;
 
 namespace {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ChatSession } from "./chat-session.ts";
 import type { SessionTool } from "./session-tools.ts";
-import { scriptedModel } from "./testing/scripted-model.ts";
+import { scriptedModel } from "../test/harness/scripted-model.ts";
 
 async function say(session: ChatSession, content: string, signal?: AbortSignal): Promise<string> {
   let text = "";

@@ -1,10 +1,11 @@
 // A conversation with memory: each reply takes all earlier messages into account.
-import { EngineError } from "./errors.ts";
-import type { Generation, GenerationResult } from "./generation.ts";
-import type { GenerationRequest } from "./generation-request.ts";
-import type { Message } from "./messages.ts";
+import { EngineError } from "./base/errors.ts";
+import type { Generation } from "./generate/generation.ts";
+import type { GenerationRequest } from "./generate/generation-request.ts";
+import type { Message } from "./prompt/messages.ts";
 import type { Model } from "./model.ts";
 import { resultMessage, type SessionTool } from "./session-tools.ts";
+import type { GenerationResult } from "./generate/generation-result.ts";
 
 /** Rounds of tool calls that reply to one message. Enough for usual tasks; it ends the calls of a model that repeats itself. */
 const usualToolRoundsMax = 25;
@@ -104,7 +105,7 @@ export class ChatSession {
       const request = { ...this.#options, messages, tools, toolChoice: this.#toolChoice(round) };
       const { signal } = options;
       const generation = this.#model.generate(request, { signal });
-      const result = yield* partsOf(generation, messages);
+      const result = yield* streamText(generation, messages);
       const { text, reasoning, toolCalls, finishReason } = result;
       // Nor is a call run that the token limit cut off.
       if (finishReason !== "tool_calls" || round >= this.#toolRoundsMax) {
@@ -126,7 +127,7 @@ export class ChatSession {
 }
 
 /** Streams the text of a generation. If that fails, the text so far becomes the last message. */
-async function* partsOf(
+async function* streamText(
   generation: Generation,
   messages: Message[],
 ): AsyncGenerator<string, GenerationResult> {

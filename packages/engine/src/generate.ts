@@ -1,13 +1,13 @@
 // generate() and streamGenerate(): the simplest interface, for programs that only want the text.
-import { EngineError, invalidRequest } from "./errors.ts";
-import type { Generation } from "./generation.ts";
-import type { GenerationRequest } from "./generation-request.ts";
-import { imageNotSupported } from "./image-prompt.ts";
-import type { ImageSource } from "./images/image-bytes.ts";
-import { readImages } from "./images/read-images.ts";
+import { EngineError, invalidRequest } from "./base/errors.ts";
+import type { Generation } from "./generate/generation.ts";
+import type { GenerationRequest } from "./generate/generation-request.ts";
+import { imageNotSupported } from "./prompt/image-prompt.ts";
+import type { ImageSource } from "./media/images/image-bytes.ts";
+import { readImages } from "./media/images/read-images.ts";
 import type { Model } from "./model.ts";
-import type { Processor } from "./processor.ts";
-import type { Tokenizer } from "./tokenizer.ts";
+import type { Processor } from "./prompt/processor.ts";
+import type { Tokenizer } from "./prompt/tokenizer.ts";
 
 export type GenerateParameters = Omit<
   Extract<GenerationRequest, { prompt: unknown }>,

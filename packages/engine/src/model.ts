@@ -3,7 +3,6 @@ import {
   fromNative,
   toEngineError,
   type NativeBlocksEvent,
-  type NativeConstraint,
   type NativeEngine,
   type NativeEngineOptions,
   type NativeEvent,
@@ -11,10 +10,11 @@ import {
   type NativeModel,
   type NativeModelInfo,
   type NativeStats,
-} from "./native.ts";
-import { EngineError, invalidRequest, isCrash } from "./errors.ts";
-import { prepareForTemplate, type TemplateOfModel } from "./chat-preparation.ts";
-import { scalesOf } from "./adapters/adapter-options.ts";
+} from "./native/addon.ts";
+import { EngineError, invalidRequest, isCrash } from "./base/errors.ts";
+import { prepareForTemplate } from "./prompt/chat-preparation.ts";
+import { predictionTokens, preparePrompt, type PromptParts } from "./generate/prepare-prompt.ts";
+import { listScales } from "./generate/adapter-options.ts";
 import {
   checkEmbeddingRequest,
   embed,
@@ -22,40 +22,29 @@ import {
   type EmbeddingResult,
   type EmbeddingSource,
   type EmbedOptions,
-} from "./embeddings.ts";
-import { Generation, type StartedGeneration } from "./generation.ts";
-import {
-  checkGenerationRequest,
-  type CheckedGenerationRequest,
-  type GenerationRequest,
-} from "./generation-request.ts";
-import { checkAudios } from "./audio/audio-header.ts";
-import { audioNotSupported } from "./audio/audio-limits.ts";
-import { imagePrompt, imageNotSupported } from "./image-prompt.ts";
-import { prepareNatively } from "./native-preparation.ts";
+} from "./generate/embeddings.ts";
+import { Generation, type StartedGeneration } from "./generate/generation.ts";
+import { checkGenerationRequest, type GenerationRequest } from "./generate/generation-request.ts";
 import type { TemplateTraits } from "./library/model-traits.ts";
-import { KvBlockReports, type KvBlockFollower, type KvBlockReport } from "./kv-blocks.ts";
-import { memoryBytesOf, nativeLimits, type MemoryBytes } from "./memory.ts";
-import { deliver, errorOf, type EventReceivers } from "./event-receivers.ts";
-import { audiosOf, countImages } from "./messages.ts";
-import { biasedTokens } from "./logit-bias.ts";
-import { Processor } from "./processor.ts";
-import {
-  toNativeRequest,
-  type PreparedPrompt,
-  type PromptToSubmit,
-  type RequestToSubmit,
-} from "./native-request.ts";
+import { KvBlockReports, type KvBlockFollower, type KvBlockReport } from "./native/kv-blocks.ts";
+import { nativeLimits } from "./machine/memory.ts";
+import { deliver, toRequestError, type EventReceivers } from "./native/event-receivers.ts";
+import { biasedTokens } from "./generate/logit-bias.ts";
+import { Processor } from "./prompt/processor.ts";
+import { toNativeRequest, type PromptToSubmit, type RequestToSubmit } from "./generate/native-request.ts";
 import type { RecommendedSampling } from "./library/recommended-sampling.ts";
-import { ofParam } from "./prompt-errors.ts";
-import { predictionTokens } from "./prediction.ts";
-import { readContent, type ReadReply } from "./reply-reader.ts";
-import { wholeGrammar } from "./response-format.ts";
-import { checkRerank, refuseReranker, rerank, type RerankOptions, type RerankResult } from "./rerank.ts";
-import { Slots } from "./slots.ts";
-import { Tokenizer } from "./tokenizer.ts";
-import type { ModelProcess, Supervisor } from "./engine-process/supervisor.ts";
-import type { WorkersLease } from "./workers/worker-pool.ts";
+import {
+  checkRerank,
+  rejectReranker,
+  rerank,
+  type RerankOptions,
+  type RerankResult,
+} from "./generate/rerank.ts";
+import { Slots } from "./generate/slots.ts";
+import { Tokenizer } from "./prompt/tokenizer.ts";
+import type { ModelProcess, Supervisor } from "./native/engine-process/supervisor.ts";
+import type { WorkersLease } from "./native/workers/worker-pool.ts";
+import { toMemoryBytes, type MemoryBytes } from "./base/memory-bytes.ts";
 
 export interface ModelInfo extends NativeModelInfo {
   /** Maximum number of tokens per request, prompt and reply. */
@@ -111,7 +100,7 @@ export class Model implements AsyncDisposable {
   readonly #receivers: EventReceivers;
   readonly #workers: WorkersLease | undefined;
   readonly #supervisor: Supervisor | undefined;
-  readonly #template: TemplateOfModel;
+  readonly #promptParts: PromptParts;
   #disposal: Promise<void> | undefined;
 
   private constructor(
@@ -134,9 +123,10 @@ export class Model implements AsyncDisposable {
     this.#receivers = receivers;
     this.#workers = workers;
     this.#supervisor = supervisor;
-    this.#template = { ...native.info.chatTemplate, thinks, specialTokensInContent };
     this.tokenizer = new Tokenizer(native);
-    this.slots = new Slots(engine, options.parallel, options.slotFolder);
+    const chatTemplate = { ...native.info.chatTemplate, thinks, specialTokensInContent };
+    this.#promptParts = { native, tokenizer: this.tokenizer, template: chatTemplate };
+    this.slots = new Slots(engine, options.parallel, options.slotDir);
     const { readsImages, imageMarker } = native.info;
     this.processor = readsImages ? new Processor(this.tokenizer, imageMarker) : null;
     this.info = {
@@ -169,12 +159,12 @@ export class Model implements AsyncDisposable {
   generate(request: GenerationRequest, options: GenerateOptions = {}): Generation {
     const checked = checkGenerationRequest(request);
     const client = options.client ?? "";
-    const adapterScales = scalesOf(checked.adapters, this.info.adapters);
+    const adapterScales = listScales(checked.adapters, this.info.adapters);
     this.#assertUsable();
     return new Generation(
       {
         start: async (onEvent, signal) => {
-          const prompt = await this.#prepare(checked, signal);
+          const prompt = await preparePrompt(checked, this.#promptParts, signal);
           const prediction = await predictionTokens(this.info.rollsBack ? checked.prediction : "", this);
           const bias = await biasedTokens(checked.logitBias, this.tokenizer);
           signal.throwIfAborted();
@@ -192,7 +182,7 @@ export class Model implements AsyncDisposable {
         hasPromptLogprobs: checked.promptLogprobs !== undefined,
         reportsPrompt: checked.reportsPrompt,
         isPromptOnly: checked.maxTokens === 0,
-        toError: errorOf,
+        toError: toRequestError,
       },
     );
   }
@@ -205,7 +195,7 @@ export class Model implements AsyncDisposable {
     const checked = checkGenerationRequest(request);
     signal?.throwIfAborted();
     this.#assertUsable();
-    const { tokens } = await againAfterCrash(() => this.#prepare(checked, signal));
+    const { tokens } = await againAfterCrash(() => preparePrompt(checked, this.#promptParts, signal));
     signal?.throwIfAborted();
     return tokens;
   }
@@ -215,7 +205,7 @@ export class Model implements AsyncDisposable {
     const checked = checkGenerationRequest(request);
     this.#assertUsable();
     if (checked.messages === undefined) throw invalidRequest("messages", "they are missing.");
-    const prepared = prepareForTemplate(checked, this.#template);
+    const prepared = prepareForTemplate(checked, this.#promptParts.template);
     const chat = prepared.promptChat ?? prepared.chat;
     const asked = { ...chat, addGenerationPrompt: chat.addGenerationPrompt && addGenerationPrompt };
     return (await fromNative(this.#native.applyChatTemplate(asked))).prompt;
@@ -234,12 +224,12 @@ export class Model implements AsyncDisposable {
     const checked = checkEmbeddingRequest(inputs, options, embeddingSize);
     const source = {
       size: embeddingSize,
-      tokensOf: async (input: EmbeddingInput) =>
+      tokenizeInput: async (input: EmbeddingInput) =>
         typeof input === "string" ? this.tokenizer.encode(input) : Int32Array.from(input),
       ...this.#textQueue(nativeLimits(options.budget)),
     };
     this.#assertUsable();
-    refuseReranker(this.info);
+    rejectReranker(this.info);
     return againAfterCrash(() => embed(checked, source, options.signal));
   }
 
@@ -273,7 +263,7 @@ export class Model implements AsyncDisposable {
    * The memory of the context for embeddings that `fitModel()` did not plan: none before the first request. Throws `disposed`.
    */
   get embeddingMemory(): MemoryBytes {
-    return memoryBytesOf(this.stats().embeddingMemory);
+    return toMemoryBytes(this.stats().embeddingMemory);
   }
 
   /**
@@ -331,28 +321,6 @@ export class Model implements AsyncDisposable {
     }
   }
 
-  async #prepare(request: CheckedGenerationRequest, signal?: AbortSignal): Promise<PreparedPrompt> {
-    if (request.messages === undefined) {
-      const { tokens, images } = await imagePrompt(request, this.tokenizer, this.#native);
-      return { tokens, images, audioTokens: 0, stops: [], constraint: await this.#constraintOf(request) };
-    }
-    const audios = audiosOf(request.messages);
-    if (audios.length > 0 && !this.info.readsAudio) throw audioNotSupported("messages");
-    checkAudios(audios);
-    if (countImages(request.messages) > 0 && !this.info.readsImages) throw imageNotSupported("messages");
-    const prepared = prepareForTemplate(request, this.#template);
-    const { chat, read } = prepared;
-    const { parser, ...prompt } = await prepareNatively(this.#native, prepared, { request, signal });
-    if (parser === null || (read !== undefined && !chat.contentHasCalls)) return { ...prompt, read };
-    const parse: ReadReply = (text, isPartial) => this.#native.parseReply(parser, text, isPartial);
-    return { ...prompt, read: read === undefined ? parse : readContent(parse, read) };
-  }
-
-  async #constraintOf(request: CheckedGenerationRequest): Promise<NativeConstraint | null> {
-    const grammar = wholeGrammar(request.responseFormat);
-    return grammar === "" ? null : ofParam(request, this.#native.prepareGrammar(grammar));
-  }
-
   #submit(
     request: RequestToSubmit,
     prompt: PromptToSubmit,
@@ -368,7 +336,7 @@ export class Model implements AsyncDisposable {
   #textQueue(limits: NativeMemoryLimits): Pick<EmbeddingSource, "start" | "toError"> {
     const start: EmbeddingSource["start"] = (texts, onEvent) =>
       this.#enqueue((engine) => engine.embed(texts, limits), onEvent);
-    return { start, toError: errorOf };
+    return { start, toError: toRequestError };
   }
 
   /** Adds a request to the engine's waiting queue and subscribes to its events. */

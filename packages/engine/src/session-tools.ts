@@ -1,8 +1,8 @@
 // Tools that a chat session runs when the model calls them.
 import type { z } from "zod";
-import type { Message, ToolCall } from "./messages.ts";
-import { isObject } from "./structured/schema-keywords.ts";
-import type { Tool } from "./tools.ts";
+import type { Message, ToolCall } from "./prompt/messages.ts";
+import { isObject } from "./prompt/structured/schema-keywords.ts";
+import type { Tool } from "./prompt/tools.ts";
 
 /** What a tool's function gets beside its arguments. */
 export interface SessionToolContext {
@@ -27,11 +27,11 @@ export async function resultMessage(
   tools: readonly SessionTool[],
   signal: AbortSignal | undefined,
 ): Promise<Message> {
-  const content = await resultOf(call, tools, signal);
+  const content = await runTool(call, tools, signal);
   return { role: "tool", toolCallId: call.id, name: call.name, content };
 }
 
-async function resultOf(
+async function runTool(
   { id: callId, name, arguments: written }: ToolCall,
   tools: readonly SessionTool[],
   signal: AbortSignal | undefined,
@@ -39,14 +39,14 @@ async function resultOf(
   const tool = tools.find((each) => each.name === name);
   if (tool === undefined) return `Error: There is no tool ${JSON.stringify(name)}.`;
   try {
-    return await tool.run(argumentsOf(written), { callId, signal });
+    return await tool.run(parseArguments(written), { callId, signal });
   } catch (error) {
     signal?.throwIfAborted();
     return `Error: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
 
-function argumentsOf(written: string): Record<string, unknown> {
+function parseArguments(written: string): Record<string, unknown> {
   let args: unknown;
   try {
     args = JSON.parse(written);

@@ -34,7 +34,7 @@ async function ask(modelFile: string, adapter?: string): Promise<GenerationResul
   return await loaded.model.generate({ ...request, adapters: adapters.map(({ name }) => ({ id: name })) });
 }
 
-async function folderOf(folderOptions: AdapterFolderOptions): Promise<string> {
+async function makeFolder(folderOptions: AdapterFolderOptions): Promise<string> {
   const folder = path.join(home, "law");
   await makeAdapterFolder(folder, folderOptions);
   return folder;
@@ -54,7 +54,7 @@ describe.each(kinds)("an adapter of a tiny model, %o", (model) => {
     ["PEFT with rsLoRA", { kind: "peft", isRankStabilized: true }],
     ["mlx-lm", { kind: "mlx" }],
   ] as const)("in the format of %s gives the text of the model with merged weights", async (_, format) => {
-    const adapted = await ask(await tinyModel(model), await folderOf({ model, rank: 6, ...format }));
+    const adapted = await ask(await tinyModel(model), await makeFolder({ model, rank: 6, ...format }));
     const merged = await ask(await mergedTinyModel({ model, rank: 6 }));
     expect(adapted.text).toBe(merged.text);
     const logprobs = (result: GenerationResult): number[] =>
@@ -71,7 +71,7 @@ describe("a folder", () => {
 
   it("is converted once, and again when it changed", async () => {
     const model = await tinyModel();
-    const folder = await folderOf({ model: {}, kind: "peft" });
+    const folder = await makeFolder({ model: {}, kind: "peft" });
     const { text } = await ask(model, folder);
     const [first] = await convertedFiles();
     expect(first).toMatch(/^law-[\da-f]{12}\.gguf$/);
@@ -97,7 +97,7 @@ describe("a folder", () => {
       /llama models/,
     ],
   ])("%s is refused, and leaves no file", async (_, more, code, message) => {
-    const folder = await folderOf({ model: {}, kind: "peft", ...more });
+    const folder = await makeFolder({ model: {}, kind: "peft", ...more });
     const refused = expect(ask(await tinyModel(), folder)).rejects;
     await refused.toMatchObject({ code, message: expect.stringMatching(message) });
     expect(await convertedFiles()).toEqual([]);

@@ -11,7 +11,7 @@ import {
   removeModel,
   type InstalledAdapter,
 } from "@ingle/engine";
-import { FakeHub } from "@ingle/engine/testing/fake-hub";
+import { FakeHub } from "@ingle/fixtures/fake-hub";
 import {
   makeAdapterFolder,
   tinyAdapter,

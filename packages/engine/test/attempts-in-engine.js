@@ -13,7 +13,7 @@ import {
 
 const model = process.env.ATTEMPTS_MODEL;
 
-function codeOf(attempt) {
+function thrownCode(attempt) {
   try {
     attempt();
     return "allowed";
@@ -29,15 +29,15 @@ async function onThreads(attempt) {
 
 async function report() {
   const found = {
-    read: codeOf(() => readFileSync(model)),
-    home: codeOf(() => readFileSync("/etc/passwd")),
-    server: codeOf(() => openSync(`/proc/${process.ppid}/mem`)),
-    write: codeOf(() => writeFileSync(model, "")),
-    create: codeOf(() => writeFileSync(`${model}.new`, "")),
-    remove: codeOf(() => rmSync(model)),
-    rename: codeOf(() => renameSync(model, `${model}.moved`)),
-    folder: codeOf(() => mkdirSync(`${model}.folder`)),
-    mode: codeOf(() => chmodSync(model, 0o777)),
+    read: thrownCode(() => readFileSync(model)),
+    home: thrownCode(() => readFileSync("/etc/passwd")),
+    server: thrownCode(() => openSync(`/proc/${process.ppid}/mem`)),
+    write: thrownCode(() => writeFileSync(model, "")),
+    create: thrownCode(() => writeFileSync(`${model}.new`, "")),
+    remove: thrownCode(() => rmSync(model)),
+    rename: thrownCode(() => renameSync(model, `${model}.moved`)),
+    folder: thrownCode(() => mkdirSync(`${model}.folder`)),
+    mode: thrownCode(() => chmodSync(model, 0o777)),
     readOnThreads: await onThreads(() => promises.readFile(model)),
     writeOnThreads: await onThreads(() => promises.writeFile(model, "")),
   };

@@ -9,14 +9,14 @@ import { expect, it, onTestFinished } from "vitest";
 const bare = "{% for m in messages %}[{{ m.role }}] {{ m.content }}\n{% endfor %}";
 const messages = [{ role: "user", content: "Hi" }];
 
-async function promptWith(options: LoadOptions, chatTemplate?: string | null): Promise<string> {
+async function renderPrompt(options: LoadOptions, chatTemplate?: string | null): Promise<string> {
   const file = await tinyModel(chatTemplate === undefined ? {} : { chatTemplate });
   await using loaded = await load(file, { threads: 1, contextLength: 256, ...options });
   expect(loaded.model.info.hasChatTemplate).toBe(true);
   return await loaded.model.promptText({ messages });
 }
 
-async function fileOf(text: string): Promise<string> {
+async function templateFile(text: string): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), "ingle-template-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   const file = path.join(folder, "own.jinja");
@@ -27,19 +27,19 @@ async function fileOf(text: string): Promise<string> {
 it.each(["in-process", "process"] as const)(
   "formats the prompts of a model whose engine is %s",
   async (engine) => {
-    expect(await promptWith({ chatTemplate: bare, engine })).toBe("[user] Hi\n");
-    expect(await promptWith({ engine })).toContain("<|im_start|>");
+    expect(await renderPrompt({ chatTemplate: bare, engine })).toBe("[user] Hi\n");
+    expect(await renderPrompt({ engine })).toContain("<|im_start|>");
   },
 );
 
 it("comes from a file, unless it is given as text too, and serves a model without one", async () => {
-  const chatTemplateFile = await fileOf("{% for m in messages %}<{{ m.content }}>{% endfor %}");
-  expect(await promptWith({ chatTemplateFile })).toBe("<Hi>");
-  expect(await promptWith({ chatTemplateFile, chatTemplate: bare }, null)).toBe("[user] Hi\n");
+  const chatTemplateFile = await templateFile("{% for m in messages %}<{{ m.content }}>{% endfor %}");
+  expect(await renderPrompt({ chatTemplateFile })).toBe("<Hi>");
+  expect(await renderPrompt({ chatTemplateFile, chatTemplate: bare }, null)).toBe("[user] Hi\n");
 });
 
 it("may be chatml by name", async () => {
-  expect(await promptWith({ chatTemplate: "chatml" }, "{{ messages[0].content }}")).toContain(
+  expect(await renderPrompt({ chatTemplate: "chatml" }, "{{ messages[0].content }}")).toContain(
     "<|im_start|>user\nHi",
   );
 });
@@ -67,7 +67,7 @@ it.each([
 });
 
 it("is refused if its file is too long, without reading all of it", async () => {
-  const chatTemplateFile = await fileOf(`{{ 1 }}${"x".repeat(10_000_000)}`);
+  const chatTemplateFile = await templateFile(`{{ 1 }}${"x".repeat(10_000_000)}`);
   const file = await tinyModel();
   await expect(load(file, { threads: 1, contextLength: 256, chatTemplateFile })).rejects.toMatchObject({
     code: "invalid_request",

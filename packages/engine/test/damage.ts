@@ -25,11 +25,11 @@ interface Header {
   tensors: TensorEntry[];
 }
 
-function fieldsOf(file: Buffer): Field[] {
-  return headerOf(file).fields;
+function listFields(file: Buffer): Field[] {
+  return readHeader(file).fields;
 }
 
-function headerOf(file: Buffer): Header {
+function readHeader(file: Buffer): Header {
   const fields: Field[] = [];
   const entries: TensorEntry[] = [];
   let at = 4;
@@ -89,7 +89,7 @@ const floats = [Number.NaN, Number.POSITIVE_INFINITY, -1, 1e38];
 
 /** Every field with extreme values. */
 export function extremeFields(file: Buffer): Damage[] {
-  return fieldsOf(file).flatMap(({ at, bytes }) => {
+  return listFields(file).flatMap(({ at, bytes }) => {
     const integers = extremes.map((value) => {
       const eight = Buffer.alloc(8);
       eight.writeBigUInt64LE(value);
@@ -118,7 +118,7 @@ export function flippedBytes(file: Buffer): Damage[] {
 export function truncations(file: Buffer): Damage[] {
   const weights = file.length - headerEnd(file);
   const within = [0, 1, weights / 2, weights - 1].map((bytes) => headerEnd(file) + Math.floor(bytes));
-  return [0, ...fieldsOf(file).map(({ at }) => at), ...within].map((length) => ({ length }));
+  return [0, ...listFields(file).map(({ at }) => at), ...within].map((length) => ({ length }));
 }
 
 /** Types of ggml, and how many of their values take as many bytes as one 32-bit float. */
@@ -133,7 +133,7 @@ const sameBytes = [
 
 /** Every tensor of 32-bit floats in other shapes and types of the same size. */
 export function oddShapes(file: Buffer): Damage[] {
-  return headerOf(file).tensors.flatMap(({ at, dimensions }) => {
+  return readHeader(file).tensors.flatMap(({ at, dimensions }) => {
     const shape = Array.from({ length: dimensions }, (_, side) =>
       Number(file.readBigUInt64LE(at + 4 + 8 * side)),
     );
@@ -160,6 +160,6 @@ function shapeAndType(shape: readonly number[], type: number): Buffer {
 }
 
 function headerEnd(file: Buffer): number {
-  const last = fieldsOf(file).at(-1);
+  const last = listFields(file).at(-1);
   return last === undefined ? 0 : last.at + last.bytes;
 }

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { canFail, lostDevice } from "./device.ts";
 import { anAudio, anImage, within } from "./tiny.ts";
 
-async function codeOf(promise: PromiseLike<unknown>): Promise<string> {
+async function rejectionCode(promise: PromiseLike<unknown>): Promise<string> {
   try {
     await within(20_000, promise);
     return "no error";
@@ -26,9 +26,9 @@ describe.runIf(canFail)("a GPU that is lost", () => {
       await running[Symbol.asyncIterator]().next();
       await using _ = await lostDevice(submissions);
       const during = model.generate({ prompt: "During", maxTokens: 900 });
-      expect(await codeOf(running)).toBe("engine_failed");
-      expect(await codeOf(during)).toBe("engine_failed");
-      expect(await codeOf(model.embed(["a text"]))).toBe("engine_failed");
+      expect(await rejectionCode(running)).toBe("engine_failed");
+      expect(await rejectionCode(during)).toBe("engine_failed");
+      expect(await rejectionCode(model.embed(["a text"]))).toBe("engine_failed");
       await within(20_000, loaded[Symbol.asyncDispose]());
     },
   );
@@ -41,7 +41,7 @@ describe.runIf(canFail)("a GPU that is lost", () => {
     const loaded = await load(file, { threads: 1, contextLength: 2048, mmproj: projector });
     const ask = () => loaded.model.generate({ messages: [{ role: "user", content: [part] }], maxTokens: 4 });
     await using _ = await lostDevice(0);
-    expect(await codeOf(ask())).toBe("engine_failed");
+    expect(await rejectionCode(ask())).toBe("engine_failed");
     await within(20_000, loaded[Symbol.asyncDispose]());
   });
 });

@@ -12,16 +12,16 @@ const prompt = "The keeper of the lighthouse counts the ships and writes their n
 const isLinux = process.platform === "linux";
 const greedy = { temperature: 0, maxTokens: 8 } as const;
 
-async function textWith(options: LoadOptions): Promise<string> {
+async function loadAndGenerate(options: LoadOptions): Promise<string> {
   await using loaded = await loadTiny({ ...exactArithmetic, ...options }, { weights: "f32" });
-  return await textOf(loaded);
+  return await generateText(loaded);
 }
 
-async function textOf({ model }: LoadedModel): Promise<string> {
+async function generateText({ model }: LoadedModel): Promise<string> {
   return (await model.generate({ prompt, ...greedy })).text;
 }
 
-async function refusalOf(options: LoadOptions, file?: string): Promise<unknown> {
+async function loadError(options: LoadOptions, file?: string): Promise<unknown> {
   try {
     await using _ = await load(file ?? (await tinyModel()), { threads: 1, ...options });
     return undefined;
@@ -51,16 +51,16 @@ describe("how a model is computed", () => {
         .computeBytes;
     };
     expect(await computeBytes(16)).toBeLessThan(await computeBytes(512));
-    expect(await textWith({ ubatchTokens: 3 })).toBe(await textWith({}));
-    expect(await refusalOf({ batchTokens: 64, ubatchTokens: 65 })).toMatchObject(refused("ubatchTokens"));
+    expect(await loadAndGenerate({ ubatchTokens: 3 })).toBe(await loadAndGenerate({}));
+    expect(await loadError({ batchTokens: 64, ubatchTokens: 65 })).toMatchObject(refused("ubatchTokens"));
   });
 
   it("gives each request KV cells of its own, which changes no text and takes more memory", async () => {
     const own = { kvUnified: false, contextLength: 256, parallel: 2 } as const;
-    expect(await textWith(own)).toBe(await textWith({ ...own, kvUnified: true }));
+    expect(await loadAndGenerate(own)).toBe(await loadAndGenerate({ ...own, kvUnified: true }));
     const fitted = await fitModel(await tinyModel(), { threads: 1, ...own }, { budget: { byMemory: {} } });
     expect(fitted.options.cells).toBe(3 * 256);
-    expect(await refusalOf({ ...own, cells: 2 * 256 })).toMatchObject(refused("kvUnified"));
+    expect(await loadError({ ...own, cells: 2 * 256 })).toMatchObject(refused("kvUnified"));
     const pool = await fitModel(
       await tinyModel(),
       { threads: 1, ...own, kvUnified: true },
@@ -76,15 +76,15 @@ describe("how a model is computed", () => {
     const before = (await ofThreads("Cpus_allowed_list")).length;
     const options = { cpuRange: `${cpu}-${cpu}`, cpuStrict: true, threads: 1, threadsBatch: 3 };
     await using loaded = await loadTiny(options);
-    await textOf(loaded);
+    await generateText(loaded);
     const lists = await ofThreads("Cpus_allowed_list");
     expect(lists.length).toBeGreaterThanOrEqual(before + 3); // the engine's own thread computes too
     if (isOn !== allowed) expect(lists.filter((list) => list === isOn)).toHaveLength(3);
-    expect(await refusalOf({ cpuMask: `0x1${"0".repeat(127)}` })).toMatchObject(refused("cpuMask"));
-    expect(await refusalOf({ cpuStrict: true })).toMatchObject(refused("cpuStrict"));
-    expect(await refusalOf({ cpuRange: "3-1" })).toMatchObject(refused("cpuRange"));
-    expect(await refusalOf({ cpuMask: "0xg" })).toMatchObject(refused("cpuMask"));
-    expect(await refusalOf({ cpuMask: "0x0" })).toMatchObject(refused("cpuMask"));
+    expect(await loadError({ cpuMask: `0x1${"0".repeat(127)}` })).toMatchObject(refused("cpuMask"));
+    expect(await loadError({ cpuStrict: true })).toMatchObject(refused("cpuStrict"));
+    expect(await loadError({ cpuRange: "3-1" })).toMatchObject(refused("cpuRange"));
+    expect(await loadError({ cpuMask: "0xg" })).toMatchObject(refused("cpuMask"));
+    expect(await loadError({ cpuMask: "0x0" })).toMatchObject(refused("cpuMask"));
   });
 
   it.runIf(isLinux)("lowers the priority of its threads, and raises it only with the right to", async () => {
@@ -99,23 +99,23 @@ describe("how a model is computed", () => {
     const [batch, fifo] = ["3", "1"];
     {
       await using loaded = await loadTiny({ priority: -1, threads: 2 });
-      await textOf(loaded);
+      await generateText(loaded);
       expect((await policies()).filter((policy) => policy === batch)).toHaveLength(2);
     }
-    const refusal = await refusalOf({ priority: 1 });
+    const refusal = await loadError({ priority: 1 });
     if (refusal !== undefined) {
       expect(refusal).toMatchObject(refused("priority"));
       return;
     }
     await using loaded = await loadTiny({ priority: 1, threads: 2 });
-    await textOf(loaded);
+    await generateText(loaded);
     expect(await policies()).toContain(fifo);
   });
 
   it.runIf(isLinux)("places threads on NUMA nodes only where there are several", async () => {
     const nodes: string[] = await readdir("/sys/devices/system/node").catch(() => []);
     if (nodes.includes("node1")) return;
-    expect(await refusalOf({ numa: "distribute" })).toMatchObject(refused("numa"));
+    expect(await loadError({ numa: "distribute" })).toMatchObject(refused("numa"));
   });
 });
 
@@ -131,7 +131,7 @@ describe("how a model's file is read", () => {
   });
 
   it.runIf(isLinux)("locks it in memory, or says that the system does not allow that", async () => {
-    const refusal = await refusalOf({ mlock: true });
+    const refusal = await loadError({ mlock: true });
     if (refusal !== undefined) {
       expect(refusal).toMatchObject(refused("mlock"));
       return;
@@ -147,31 +147,31 @@ describe("how a model's file is read", () => {
     const bytes = await readFile(await tinyModel({ weights: "f32" }));
     bytes.fill(0xff, bytes.length - 64);
     await writeFile(file, bytes);
-    expect(await refusalOf({}, file)).toBeUndefined();
-    expect(await refusalOf({ checkTensors: true }, file)).toMatchObject({ code: "model_invalid" });
+    expect(await loadError({}, file)).toBeUndefined();
+    expect(await loadError({ checkTensors: true }, file)).toMatchObject({ code: "model_invalid" });
     await rm(folder, { recursive: true });
   });
 
   it("replaces values of the header, and refuses those that nothing reads", async () => {
-    const usual = await textWith({});
+    const usual = await loadAndGenerate({});
     const epsilon = "llama.attention.layer_norm_rms_epsilon";
-    expect(await textWith({ overrideKv: [`${epsilon}=float:9.5`] })).not.toBe(usual);
+    expect(await loadAndGenerate({ overrideKv: [`${epsilon}=float:9.5`] })).not.toBe(usual);
     for (const wrong of [`${epsilon}=int:1`, "llama.no_such_key=int:1"])
-      expect(await refusalOf({ overrideKv: [wrong] })).toMatchObject(refused("overrideKv"));
-    expect(await refusalOf({ overrideKv: ["no type"] })).toMatchObject({ code: "invalid_request" });
+      expect(await loadError({ overrideKv: [wrong] })).toMatchObject(refused("overrideKv"));
+    expect(await loadError({ overrideKv: ["no type"] })).toMatchObject({ code: "invalid_request" });
   });
 });
 
 describe("positions", () => {
   it("are stretched, so that longer contexts than the trained one are allowed", async () => {
-    const usual = await textWith({});
-    expect(await textWith({ ropeScale: 8 })).not.toBe(usual);
-    expect(await textWith({ ropeFreqScale: 1 / 8 })).toBe(await textWith({ ropeScale: 8 }));
-    expect(await textWith({ ropeFreqBase: 3 })).not.toBe(usual);
-    expect(await textWith({ ropeScaling: "yarn", ropeScale: 8 })).not.toBe(
-      await textWith({ ropeScaling: "linear", ropeScale: 8 }),
+    const usual = await loadAndGenerate({});
+    expect(await loadAndGenerate({ ropeScale: 8 })).not.toBe(usual);
+    expect(await loadAndGenerate({ ropeFreqScale: 1 / 8 })).toBe(await loadAndGenerate({ ropeScale: 8 }));
+    expect(await loadAndGenerate({ ropeFreqBase: 3 })).not.toBe(usual);
+    expect(await loadAndGenerate({ ropeScaling: "yarn", ropeScale: 8 })).not.toBe(
+      await loadAndGenerate({ ropeScaling: "linear", ropeScale: 8 }),
     );
-    expect(await refusalOf({ contextLength: 4096 })).toMatchObject({
+    expect(await loadError({ contextLength: 4096 })).toMatchObject({
       details: { param: "contextLength" },
     });
     await using loaded = await loadTiny({ contextLength: 4096, ropeScale: 2 });
@@ -182,8 +182,8 @@ describe("positions", () => {
   });
 
   it("are not stretched by options that contradict each other", async () => {
-    expect(await refusalOf({ ropeScale: 2, ropeFreqScale: 0.5 })).toMatchObject(refused("ropeScale"));
-    expect(await refusalOf({ yarnBetaFast: 16 })).toMatchObject(refused("ropeScaling"));
+    expect(await loadError({ ropeScale: 2, ropeFreqScale: 0.5 })).toMatchObject(refused("ropeScale"));
+    expect(await loadError({ yarnBetaFast: 16 })).toMatchObject(refused("ropeScaling"));
   });
 });
 
@@ -209,13 +209,15 @@ describe("where tensors go", () => {
 
   it("puts those on the processor whose names match a pattern, without changing the text", async () => {
     const overrideTensor = ["blk\\.[0-9]+\\.ffn_(up|down)=CPU", "^output=CPU"];
-    expect(await textWith({ overrideTensor, devices: ["none"] })).toBe(await textWith({ devices: ["none"] }));
+    expect(await loadAndGenerate({ overrideTensor, devices: ["none"] })).toBe(
+      await loadAndGenerate({ devices: ["none"] }),
+    );
   });
 
   it.each(["no_such_tensor=CPU", "(ffn=CPU", "ffn(?=_up)=CPU", "((a{200}){200}){200}=CPU", "ffn=CUDA99"])(
     "refuses the pattern %s",
     async (pattern) => {
-      const refusal = await refusalOf({ overrideTensor: [pattern] });
+      const refusal = await loadError({ overrideTensor: [pattern] });
       expect(refusal).toMatchObject({
         code: "invalid_request",
         details: { param: expect.stringMatching(/^overrideTensor/) },
@@ -226,7 +228,7 @@ describe("where tensors go", () => {
   it("takes a short time for a pattern that a backtracking engine needs years for", async () => {
     const began = performance.now();
     const slow = `${"(a|_|[a-z])*".repeat(12)}\\d{9}$=CPU`;
-    expect(await refusalOf({ overrideTensor: [slow] })).toMatchObject(refused("overrideTensor"));
+    expect(await loadError({ overrideTensor: [slow] })).toMatchObject(refused("overrideTensor"));
     expect(performance.now() - began).toBeLessThan(10_000);
   });
 
@@ -241,17 +243,17 @@ describe("where tensors go", () => {
     ["kvOffload", { kvOffload: false }],
   ] satisfies [string, LoadOptions][])("refuses %s where it has no effect: %j", async (param, options) => {
     const without = hasGpu && param !== "devices" ? { devices: ["none"] } : {};
-    expect(await refusalOf({ ...without, ...options })).toMatchObject(refused(param));
+    expect(await loadError({ ...without, ...options })).toMatchObject(refused(param));
   });
 
   it("refuses lists and numbers beyond their bounds before the addon sees them", async () => {
     const many = Array.from({ length: 65 }, () => "ffn=CPU");
-    expect(await refusalOf({ overrideTensor: many })).toMatchObject(refused("overrideTensor"));
-    expect(await refusalOf({ overrideTensor: [`${"a".repeat(257)}=CPU`] })).toMatchObject({
+    expect(await loadError({ overrideTensor: many })).toMatchObject(refused("overrideTensor"));
+    expect(await loadError({ overrideTensor: [`${"a".repeat(257)}=CPU`] })).toMatchObject({
       code: "invalid_request",
     });
-    expect(await refusalOf({ tensorSplit: [0, 0] })).toMatchObject(refused("tensorSplit"));
-    expect(await refusalOf({ tensorSplit: [Number.NaN] })).toMatchObject({ code: "invalid_request" });
-    expect(await refusalOf({ ropeFreqBase: Infinity })).toMatchObject(refused("ropeFreqBase"));
+    expect(await loadError({ tensorSplit: [0, 0] })).toMatchObject(refused("tensorSplit"));
+    expect(await loadError({ tensorSplit: [Number.NaN] })).toMatchObject({ code: "invalid_request" });
+    expect(await loadError({ ropeFreqBase: Infinity })).toMatchObject(refused("ropeFreqBase"));
   });
 });

@@ -49,10 +49,10 @@ async function withLayers(fixture: object, gpuLayers: number, options: LoadOptio
 
 async function replies(
   { model }: LoadedModel,
-  adaptersOf: (index: number) => { id: string }[] = () => [],
+  chooseAdapters: (index: number) => { id: string }[] = () => [],
 ): Promise<GenerationResult[]> {
   const generations = requests.map((prompt, index) =>
-    model.generate({ prompt, temperature: 0, maxTokens: 24, logprobs: 2, adapters: adaptersOf(index) }),
+    model.generate({ prompt, temperature: 0, maxTokens: 24, logprobs: 2, adapters: chooseAdapters(index) }),
   );
   return Promise.all(generations.map(async (generation) => generation));
 }
@@ -90,6 +90,39 @@ describe.each(models)("$name", ({ fixture, layers, most }) => {
   });
 });
 
+describe("replies at once, each token drawn from the likeliest", () => {
+  const users = 16;
+  const maxTokens = 16;
+
+  it("bring back the likeliest alone, use graphs again, and are the processor's", async () => {
+    const generateAll = async (gpuLayers: "all" | 0) => {
+      const sizes = { threads: 2, contextLength: 256, batchTokens: 256, parallel: users };
+      await using loaded = await load(await tinyModel({}), { ...sizes, ...exactArithmetic, gpuLayers });
+      const sampling = { temperature: 0.8, topK: 40, topP: 0.95, repeatPenalty: 1.1, ignoreEos: true };
+      const ask = async (_: unknown, seed: number): Promise<GenerationResult> =>
+        loaded.model.generate({ prompt: `${seed} asks`, maxTokens, ...sampling, seed });
+      const results = await Promise.all(Array.from({ length: users }, ask));
+      return { texts: results.map(({ text }) => text), ...loaded.model.stats() };
+    };
+    const processor = await generateAll(0);
+    const gpu = await generateAll("all");
+    // A software device selects nothing: it would take long, and no bus is spared.
+    const isSoftware = /llvmpipe|SwiftShader/.test((await firstDevice()).description);
+    const likeliest = 128 * 8 * users * maxTokens;
+    expect(gpu.outputBytes).toBe(isSoftware ? processor.outputBytes : likeliest);
+    expect(gpu.graphsBuilt).toBeLessThan(gpu.steps);
+    expect(gpu.deviceUs).toBeGreaterThan(0);
+    expect(gpu.deviceUs).toBeLessThanOrEqual(gpu.launchUs + gpu.waitUs + gpu.graphUs + gpu.sampleUs);
+    expect(processor.deviceUs).toBe(0);
+    // They part sooner or later, where a number falls between two shares that are rounded differently.
+    const begin = 6;
+    const same = gpu.texts.filter(
+      (text, user) => text.slice(0, begin) === processor.texts[user]?.slice(0, begin),
+    );
+    expect(same.length).toBeGreaterThan(users / 2);
+  });
+});
+
 describe.each(models.filter(({ name }) => !name.includes("experts")))("LoRA adapters of $name", (model) => {
   it("change the texts as on the processor, with all layers on the GPU, and with half of them", async () => {
     const { fixture, layers, most } = model;
@@ -97,17 +130,17 @@ describe.each(models.filter(({ name }) => !name.includes("experts")))("LoRA adap
       [1, 2].map(async (seed) => ({ name: `${seed}`, path: await tinyAdapter({ model: fixture, seed }) })),
     );
     // Requests with none, the first, the second and both are computed together.
-    const adaptersOf = (index: number): { id: string }[] =>
+    const chooseAdapters = (index: number): { id: string }[] =>
       adapters.filter((_, at) => ((index >> at) & 1) === 1).map(({ name }) => ({ id: name }));
     const options = { ...exactArithmetic, adapters };
     await using processor = await withLayers(fixture, 0, options);
-    const expected = await replies(processor, adaptersOf);
+    const expected = await replies(processor, chooseAdapters);
     const without = await replies(processor);
     const changed = expected.filter(({ text }, index) => text !== without[index]?.text);
     expect(changed.length).toBeGreaterThan(requests.length / 2);
     for (const gpuLayers of [layers + 1, layers / 2]) {
       await using loaded = await withLayers(fixture, gpuLayers, options);
-      expect(commonTokens(expected, await replies(loaded, adaptersOf), most)).toBeGreaterThan(
+      expect(commonTokens(expected, await replies(loaded, chooseAdapters), most)).toBeGreaterThan(
         requests.length,
       );
     }

@@ -7,7 +7,7 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { FakeHub } from "../src/library/testing/fake-hub.ts";
+import { FakeHub } from "@ingle/fixtures/fake-hub";
 
 const script = fileURLToPath(new URL("pull-once.js", import.meta.url));
 const bytes = randomBytes(32 * 1024 * 1024);

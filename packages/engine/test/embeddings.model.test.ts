@@ -16,7 +16,7 @@ async function alone(model: Model, text: string): Promise<Float32Array> {
   return embeddings[0] ?? new Float32Array();
 }
 
-async function codeOf(promise: PromiseLike<unknown>): Promise<string> {
+async function rejectionCode(promise: PromiseLike<unknown>): Promise<string> {
   try {
     await promise;
     return "no error";
@@ -81,8 +81,8 @@ describe.each([
     const expected = await alone(model, "copper maple");
     for (const embedding of embeddings) expect(cosine(embedding, expected)).toBeGreaterThan(alike);
     const foreign = model.embed([[model.info.vocabularySize]]);
-    expect(await codeOf(foreign)).toBe("invalid_request");
-    expect(await codeOf(model.embed([[2 ** 32 + 5]]))).toBe("invalid_request");
+    expect(await rejectionCode(foreign)).toBe("invalid_request");
+    expect(await rejectionCode(model.embed([[2 ** 32 + 5]]))).toBe("invalid_request");
   });
 
   it("are cut to `dimensions` and normalized again, unless normalization is off", async () => {
@@ -111,8 +111,8 @@ describe.each([
     });
     const longest = tooLong.slice(1);
     expect((await model.embed([longest])).usage.promptTokens).toBe(512);
-    expect(await codeOf(model.embed([]))).toBe("invalid_request");
-    expect(await codeOf(model.embed([""]))).toBe("invalid_request");
+    expect(await rejectionCode(model.embed([]))).toBe("invalid_request");
+    expect(await rejectionCode(model.embed([""]))).toBe("invalid_request");
   });
 
   it("reject with the signal's reason, and leave nothing behind", async () => {
@@ -132,11 +132,11 @@ describe.each([
   it("reject with `disposed` if the model is disposed", async () => {
     await using short = await loadTiny({ contextLength: 512 }, fixture);
     const long = Array.from({ length: 400 }, () => Array.from({ length: 400 }, () => 5));
-    const pending = codeOf(short.model.embed(long));
+    const pending = rejectionCode(short.model.embed(long));
     await until(() => short.model.stats().running === 1);
     await short[Symbol.asyncDispose]();
     expect(await within(5000, pending)).toBe("disposed");
-    expect(await codeOf(short.model.embed(["a"]))).toBe("disposed");
+    expect(await rejectionCode(short.model.embed(["a"]))).toBe("disposed");
   });
 });
 
@@ -188,7 +188,7 @@ describe("models without support", () => {
     ["one whose file claims narrower ones", { architecture: "bert", vectorLength: 8 }],
   ] as const)("say so: %s embeds nothing", async (_, fixture) => {
     await using loaded = await loadTiny({}, fixture);
-    expect(await codeOf(loaded.model.embed(["Hello"]))).toBe("embeddings_not_supported");
+    expect(await rejectionCode(loaded.model.embed(["Hello"]))).toBe("embeddings_not_supported");
   });
 });
 

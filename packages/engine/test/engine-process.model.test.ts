@@ -17,7 +17,7 @@ import {
   hasLandlock,
   isRunning,
   makeTinyModel,
-  pidOf,
+  enginePid,
   tinyModel,
   until,
 } from "@ingle/fixtures";
@@ -137,7 +137,7 @@ describe("an engine in a process of its own", () => {
 
   it("ends with the model, and its memory with it", async () => {
     const apart = await loadApart();
-    const pid = pidOf(apart.model);
+    const pid = enginePid(apart.model);
     const { generation } = await streaming(apart);
     await apart[Symbol.asyncDispose]();
     expect(isRunning(pid)).toBe(false);
@@ -149,7 +149,7 @@ describe("an engine in a process of its own", () => {
     vi.stubEnv("INGLE_API_KEYS", "a-secret-of-the-server");
     await using apart = await loadApart();
     const about = async (file: string): Promise<string> =>
-      await readFile(`/proc/${pidOf(apart.model)}/${file}`, "utf8");
+      await readFile(`/proc/${enginePid(apart.model)}/${file}`, "utf8");
     expect(await about("status")).toMatch(/^NoNewPrivs:\s1$[^]*^Seccomp:\s2$/m);
     expect(await about("environ")).not.toContain("secret");
     vi.stubEnv("INGLE_API_KEYS", undefined);
@@ -208,7 +208,7 @@ describe("a crash", () => {
       const waiting = apart.model.generate({ prompt: "hello", maxTokens: 5, ignoreEos: true });
       const vectors = apart.model.embed(["a text"]);
       await until(() => apart.model.stats().waiting === 1 && apart.model.stats().generatedTokens > 0);
-      process.kill(pidOf(apart.model), signal);
+      process.kill(enginePid(apart.model), signal);
       await expect(within(20_000, seen)).rejects.toMatchObject({ code: "engine_crashed" });
       expect((await within(20_000, waiting)).usage.completionTokens).toBe(5);
       expect((await vectors).embeddings).toHaveLength(1);
@@ -233,7 +233,7 @@ describe("a crash", () => {
     const restated: boolean[] = [];
     using _follower = apart.model.followKvBlocks(({ isRestated }) => restated.push(isRestated));
     const crash = nextCrash(apart);
-    process.kill(pidOf(apart.model), "SIGSEGV");
+    process.kill(enginePid(apart.model), "SIGSEGV");
     await within(20_000, crash);
     restated.length = 0;
     await apart.model.generate({ prompt: "long enough for a block ".repeat(20), maxTokens: 3 });
@@ -244,7 +244,7 @@ describe("a crash", () => {
     const draftModel = await tinyModel({ weights: "f32" });
     await using apart = await loadApart({ draftModel });
     const crash = nextCrash(apart);
-    process.kill(pidOf(apart.model), "SIGKILL");
+    process.kill(enginePid(apart.model), "SIGKILL");
     await within(20_000, crash);
     const { usage } = await apart.model.generate({ prompt: "one two", maxTokens: 20, temperature: 0 });
     expect(usage.draftedTokens).toBeGreaterThan(0);
@@ -256,7 +256,7 @@ describe("a crash", () => {
     await makeTinyModel(file);
     const apart = await load(file, { threads: 1, engine });
     await rename(file, `${file}.moved`);
-    process.kill(pidOf(apart.model), "SIGKILL");
+    process.kill(enginePid(apart.model), "SIGKILL");
     const generation = apart.model.generate({ prompt: "a" });
     expect(await within(20_000, apart.model.lost)).toMatchObject({ code: "model_not_found" });
     await expect(generation).rejects.toMatchObject({

@@ -4,7 +4,7 @@ import { tinyModel, tinyVisionModel } from "@ingle/fixtures";
 import { describe, expect, it } from "vitest";
 
 const plenty: MemoryBudget = { byMemory: { host: 64 * 1024 ** 3 } };
-const hostOf = (bytes: number): MemoryBudget => ({ byMemory: { host: Math.floor(bytes) } });
+const hostBudget = (bytes: number): MemoryBudget => ({ byMemory: { host: Math.floor(bytes) } });
 
 describe("fitting a model into memory", () => {
   it("predicts the memory of weights, context and computation, about as much as the load then takes", async () => {
@@ -20,19 +20,19 @@ describe("fitting a model into memory", () => {
 
   it("computes a context's memory from its length and its KV cache's type", async () => {
     const file = await tinyModel();
-    const contextOf = async (options: Parameters<typeof fitModel>[1]) =>
+    const measureContext = async (options: Parameters<typeof fitModel>[1]) =>
       (await fitModel(file, { threads: 1, parallel: 1, ...options }, { budget: plenty })).footprint
         .contextBytes;
-    const whole = await contextOf({ contextLength: 2048 });
-    expect(await contextOf({ contextLength: 1024 })).toBe(whole / 2);
-    expect(await contextOf({ contextLength: 2048, kvTypeK: "f32", kvTypeV: "f32" })).toBe(2 * whole);
+    const whole = await measureContext({ contextLength: 2048 });
+    expect(await measureContext({ contextLength: 1024 })).toBe(whole / 2);
+    expect(await measureContext({ contextLength: 2048, kvTypeK: "f32", kvTypeV: "f32" })).toBe(2 * whole);
   });
 
   it("counts a draft model with its own context", async () => {
     const file = await tinyModel();
-    const footprintWith = async (options: Parameters<typeof fitModel>[1]) =>
+    const measureFootprint = async (options: Parameters<typeof fitModel>[1]) =>
       (await fitModel(file, { threads: 1, ...options }, { budget: plenty })).footprint;
-    const [alone, drafted] = [await footprintWith({}), await footprintWith({ draftModel: file })];
+    const [alone, drafted] = [await measureFootprint({}), await measureFootprint({ draftModel: file })];
     expect(drafted.weightsBytes).toBe(2 * alone.weightsBytes);
     expect(drafted.contextBytes).toBeGreaterThan(alone.contextBytes);
     expect(drafted.computeBytes).toBeGreaterThan(alone.computeBytes);
@@ -45,9 +45,9 @@ describe("fitting a model into memory", () => {
       { architecture: "dflash", isDspark: true, ...reading },
     ] as const) {
       const [file, draftModel] = [await tinyModel(), await tinyModel(speculator)];
-      const footprintWith = async (options: Parameters<typeof fitModel>[1]) =>
+      const measureFootprint = async (options: Parameters<typeof fitModel>[1]) =>
         (await fitModel(file, { threads: 1, ...options }, { budget: plenty })).footprint;
-      const [alone, drafted] = [await footprintWith({}), await footprintWith({ draftModel })];
+      const [alone, drafted] = [await measureFootprint({}), await measureFootprint({ draftModel })];
       expect(drafted.weightsBytes).toBeGreaterThan(alone.weightsBytes);
       expect(drafted.weightsBytes).toBeLessThan(2 * alone.weightsBytes);
       expect(drafted.contextBytes).toBeGreaterThan(alone.contextBytes);
@@ -58,9 +58,9 @@ describe("fitting a model into memory", () => {
   it("counts layers for multi-token prediction with their own context, where they draft", async () => {
     for (const architecture of ["glm4moe", "qwen35"] as const) {
       const file = await tinyModel({ architecture });
-      const footprintWith = async (options: Parameters<typeof fitModel>[1]) =>
+      const measureFootprint = async (options: Parameters<typeof fitModel>[1]) =>
         (await fitModel(file, { threads: 1, ...options }, { budget: plenty })).footprint;
-      const [drafts, off] = [await footprintWith({}), await footprintWith({ speculation: "off" })];
+      const [drafts, off] = [await measureFootprint({}), await measureFootprint({ speculation: "off" })];
       expect(drafts.weightsBytes).toBeGreaterThan(off.weightsBytes);
       expect(drafts.contextBytes).toBeGreaterThan(off.contextBytes);
       expect(drafts.computeBytes).toBeGreaterThan(off.computeBytes);
@@ -69,18 +69,18 @@ describe("fitting a model into memory", () => {
 
   it("counts a projector, which takes more the more tokens an image may have", async () => {
     const { model, projector } = await tinyVisionModel({ architecture: "lfm2" });
-    const weightsWith = async (options: Parameters<typeof fitModel>[1]) =>
+    const measureWeights = async (options: Parameters<typeof fitModel>[1]) =>
       (await fitModel(model, { threads: 1, ...options }, { budget: plenty })).footprint.weightsBytes;
-    const few = await weightsWith({ mmproj: projector, imageMaxTokens: 64 });
-    expect(few).toBeGreaterThan(await weightsWith({}));
-    expect(await weightsWith({ mmproj: projector, imageMaxTokens: 1024 })).toBeGreaterThan(1.5 * few);
+    const few = await measureWeights({ mmproj: projector, imageMaxTokens: 64 });
+    expect(few).toBeGreaterThan(await measureWeights({}));
+    expect(await measureWeights({ mmproj: projector, imageMaxTokens: 1024 })).toBeGreaterThan(1.5 * few);
   });
 
   it("plans the context for embeddings of an embedding model", async () => {
     const file = await tinyModel({ pooling: "last" });
-    const computeWith = async (path: string) =>
+    const measureFile = async (path: string) =>
       (await fitModel(path, { threads: 1 }, { budget: plenty })).footprint;
-    const [embeds, generates] = [await computeWith(file), await computeWith(await tinyModel())];
+    const [embeds, generates] = [await measureFile(file), await measureFile(await tinyModel())];
     expect(embeds.contextBytes).toBeGreaterThan(generates.contextBytes);
     expect(embeds.computeBytes).toBeGreaterThan(generates.computeBytes);
   });
@@ -92,7 +92,7 @@ describe("fitting a model into memory", () => {
     expect(whole).toMatchObject({ isReduced: false, options: { contextLength: 8192, cells: 32_768 } });
     const least = await fitModel(file, { ...asked, contextLength: 2048, cells: 2048 }, { budget: plenty });
     const room = 1.05 * (least.footprint.byMemory["host"] ?? 0);
-    const short = await fitModel(file, asked, { budget: hostOf(room) });
+    const short = await fitModel(file, asked, { budget: hostBudget(room) });
     expect(short).toMatchObject({ isReduced: true, options: { contextLength: 2048, cells: 2048 } });
     expect(short.footprint.byMemory["host"]).toBeLessThanOrEqual(room);
     await using loaded = await load(file, short.options);
@@ -117,7 +117,7 @@ describe("fitting a model into memory", () => {
     const { footprint } = await fitModel(file, options, { budget: plenty });
     const { weightsBytes, contextBytes, computeBytes } = footprint;
     const room = weightsBytes + computeBytes + 0.7 * contextBytes;
-    const refused = fitModel(file, options, { budget: hostOf(room) });
+    const refused = fitModel(file, options, { budget: hostBudget(room) });
     await expect(refused).rejects.toMatchObject({
       code: "out_of_memory",
       details: { neededBytes: weightsBytes + contextBytes + computeBytes, contextLength: 8192 },
@@ -125,7 +125,9 @@ describe("fitting a model into memory", () => {
     await expect(refused).rejects.toThrow(
       /What would fit: a context of 4096 tokens; a KV cache of 8 bits \(kv-bits 8\)/,
     );
-    await expect(fitModel(file, options, { budget: hostOf(1000) })).rejects.toThrow(/Choose a smaller model/);
+    await expect(fitModel(file, options, { budget: hostBudget(1000) })).rejects.toThrow(
+      /Choose a smaller model/,
+    );
   });
 
   it("works for a hybrid model, whose state hardly grows with the context", async () => {

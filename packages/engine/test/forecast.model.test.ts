@@ -3,8 +3,8 @@ import { fitModel, forecastMemory, load, type MemoryBudget } from "@ingle/engine
 import { tinyModel } from "@ingle/fixtures";
 import { describe, expect, it } from "vitest";
 
-const hostOf = (bytes: number): MemoryBudget => ({ byMemory: { host: Math.floor(bytes) } });
-const plenty = hostOf(64 * 1024 ** 3);
+const hostBudget = (bytes: number): MemoryBudget => ({ byMemory: { host: Math.floor(bytes) } });
+const plenty = hostBudget(64 * 1024 ** 3);
 
 describe("a forecast", () => {
   it.each([16, 8] as const)(
@@ -42,7 +42,7 @@ describe("a forecast", () => {
     const file = await tinyModel({ contextLength: 16_384 });
     const asked = { threads: 1, parallel: 1 };
     const { footprint } = await fitModel(file, { ...asked, contextLength: 12_288 }, { budget: plenty });
-    const budget = hostOf(footprint.byMemory["host"] ?? 0);
+    const budget = hostBudget(footprint.byMemory["host"] ?? 0);
     const { contextLength, contextLengthMax } = await forecastMemory(file, asked, { budget });
     expect(contextLength).toBe(8192);
     expect(contextLengthMax).toBeGreaterThan(11_500);
@@ -55,7 +55,7 @@ describe("a forecast", () => {
     const file = await tinyModel({ contextLength: 8192 });
     const asked = { threads: 1, parallel: 1 };
     const { footprint } = await fitModel(file, { ...asked, contextLength: 4096 }, { budget: plenty });
-    const budget = hostOf(1.02 * (footprint.byMemory["host"] ?? 0));
+    const budget = hostBudget(1.02 * (footprint.byMemory["host"] ?? 0));
     const forecast = await forecastMemory(file, asked, { budget });
     expect(forecast).toMatchObject({ contextLength: 4096, isReduced: true, refusal: undefined });
     expect(forecast.contextLengthMax).toBeGreaterThanOrEqual(4096);
@@ -67,12 +67,12 @@ describe("a forecast", () => {
     const asked = { threads: 1, parallel: 1, contextLength: 8192 };
     const { footprint } = await fitModel(file, asked, { budget: plenty });
     const room = (footprint.byMemory["host"] ?? 0) - footprint.contextBytes / 2;
-    const forecast = await forecastMemory(file, asked, { budget: hostOf(room) });
+    const forecast = await forecastMemory(file, asked, { budget: hostBudget(room) });
     expect(forecast.refusal).toMatchObject({ code: "out_of_memory" });
     expect(forecast.footprint).toEqual(footprint);
     expect(forecast.contextLengthMax).toBeGreaterThan(3000);
     expect(forecast.contextLengthMax).toBeLessThan(5000);
-    const nothing = await forecastMemory(file, asked, { budget: hostOf(1000) });
+    const nothing = await forecastMemory(file, asked, { budget: hostBudget(1000) });
     expect(nothing.contextLengthMax).toBe(0);
   });
 

@@ -76,6 +76,29 @@ describe("generating text", () => {
     expect(timings.predictedMs).toBeGreaterThan(0);
   });
 
+  it("counts where the time of its steps goes, which is never more than there was", async () => {
+    const before = loaded.model.stats();
+    const begin = performance.now();
+    await loaded.model.generate({ prompt: "One two three", maxTokens: 20, cachePrompt: false });
+    const microseconds = (performance.now() - begin) * 1000;
+    const after = loaded.model.stats();
+    const phases = [
+      "scheduleUs",
+      "cacheUs",
+      "graphUs",
+      "launchUs",
+      "waitUs",
+      "sampleUs",
+      "publishUs",
+    ] as const;
+    const spent = phases.map((phase) => after[phase] - before[phase]);
+    expect(Math.min(...spent)).toBeGreaterThanOrEqual(0);
+    expect(after.launchUs - before.launchUs).toBeGreaterThan(0);
+    expect(spent.reduce((sum, each) => sum + each)).toBeLessThanOrEqual(microseconds);
+    // On a processor, all logits of the 20 tokens.
+    expect(after.outputBytes - before.outputBytes).toBe(20 * 4 * loaded.model.info.vocabularySize);
+  });
+
   it("counts a prompt's tokens without computing it, before the first piece", async () => {
     const chat = { messages: [{ role: "user", content: "One two" }], maxTokens: 1 };
     for (const request of [{ prompt: "One two", maxTokens: 1 }, chat]) {
@@ -151,7 +174,7 @@ describe("generating text", () => {
     };
     const plain = await occurrences({});
     expect(plain).toBeGreaterThan(90);
-    expect(await occurrences({ repetitionPenalty: 4, repeatLastN: 100 })).toBeLessThan(plain / 2);
+    expect(await occurrences({ repeatPenalty: 4, repeatLastN: 100 })).toBeLessThan(plain / 2);
     expect(await occurrences({ frequencyPenalty: 2, repeatLastN: 100 })).toBeLessThan(plain / 2);
     expect(await occurrences({ frequencyPenalty: 2, repeatLastN: 0 })).toBe(plain);
   });

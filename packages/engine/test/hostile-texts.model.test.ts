@@ -18,13 +18,13 @@ const texts = {
   "only emoji": "🦆".repeat(length / 2),
 };
 
-async function loadWith(vocabulary: string): Promise<LoadedModel> {
+async function loadVocabulary(vocabulary: string): Promise<LoadedModel> {
   return load(await tinyModel({ vocabulary }), { threads: 1, contextLength: 64 });
 }
 
 describe.each(vocabularies)("the vocabulary %s", (vocabulary) => {
   it("tokenizes texts of hundreds of thousands of characters without a word boundary", async () => {
-    await using loaded = await loadWith(vocabulary);
+    await using loaded = await loadVocabulary(vocabulary);
     for (const [name, text] of Object.entries(texts)) {
       const tokens = await within(5_000, loaded.tokenizer.encode(text, { addSpecial: false }));
       expect([name, (await loaded.tokenizer.decode(tokens)).trim()]).toEqual([name, text.trim()]);
@@ -32,7 +32,7 @@ describe.each(vocabularies)("the vocabulary %s", (vocabulary) => {
   });
 
   it("gives a long text the tokens of its parts, wherever llama.cpp splits it", async () => {
-    await using loaded = await loadWith(vocabulary);
+    await using loaded = await loadVocabulary(vocabulary);
     const encode = (text: string) => loaded.tokenizer.encode(text, { addSpecial: false });
     const line = "The river's lanterns, größer 12345 than\tcopper;  said (she) don't — 漢字。 End";
     const [one, two] = [await encode(`\n${line}`), await encode(`\n${line}\n${line}`)];
@@ -44,7 +44,7 @@ describe.each(vocabularies)("the vocabulary %s", (vocabulary) => {
 
 describe("special tokens", () => {
   it("are found in linear time in a text of nothing else", async () => {
-    await using loaded = await loadWith("qwen2");
+    await using loaded = await loadVocabulary("qwen2");
     const count = 200_000;
     const tokens = await within(5_000, loaded.tokenizer.encode("<|im_end|>".repeat(count)));
     expect(tokens).toHaveLength(count);
@@ -52,7 +52,7 @@ describe("special tokens", () => {
   });
 
   it("are found at any position in a text", async () => {
-    await using loaded = await loadWith("qwen2");
+    await using loaded = await loadVocabulary("qwen2");
     const encode = async (text: string) => [...(await loaded.tokenizer.encode(text))];
     const [[begin], [end]] = [await encode("<|im_start|>"), await encode("<|im_end|>")];
     const [a, b] = [await encode("One river"), await encode("two")];

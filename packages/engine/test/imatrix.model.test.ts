@@ -32,7 +32,7 @@ async function numbersIn(file: string): Promise<(name: string) => Float32Array> 
   };
 }
 
-async function tokensOf(model: string): Promise<number[]> {
+async function encodeText(model: string): Promise<number[]> {
   await using loaded = await load(model, { threads: 1 });
   return [...(await loaded.tokenizer.encode(text, { addSpecial: true }))];
 }
@@ -51,7 +51,7 @@ describe("computeImatrix", () => {
     const [embeddings, norm] = [weights("token_embd.weight"), weights("blk.0.attn_norm.weight")];
     const width = norm.length;
     const sums = new Float64Array(width);
-    const tokens = await tokensOf(model);
+    const tokens = await encodeText(model);
     for (let index = 0; index < 3 * contextLength; index += 1) {
       const token = index % contextLength === 0 ? tokens[0]! : tokens[index]!; // each chunk begins with the first token of the text
       const row = embeddings.subarray(token * width, (token + 1) * width);

@@ -2,7 +2,7 @@
 // docs/testing.md has the command for a million texts.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { Judge } from "./judge/judge.ts";
-import { combinations, keywordsOf, randomSchemas, type SchemaObject } from "./judge/random-schemas.ts";
+import { combinations, draftKeywords, randomSchemas, type SchemaObject } from "./judge/random-schemas.ts";
 import type { Draft } from "./judge/validators.ts";
 
 let judge: Judge;
@@ -14,7 +14,7 @@ afterAll(async () => {
 });
 
 /** What is wrong with the grammar of the schema, or with the way in which it was refused. */
-async function faultOf(schema: SchemaObject, texts: number, draft: Draft): Promise<unknown> {
+async function findFault(schema: SchemaObject, texts: number, draft: Draft): Promise<unknown> {
   const verdict = await judge.judge(schema, { texts, seed: 1, drafts: [draft] });
   switch (verdict.kind) {
     case "refused":
@@ -30,7 +30,7 @@ async function faultOf(schema: SchemaObject, texts: number, draft: Draft): Promi
 async function faults(schemas: readonly SchemaObject[], texts: number, draft: Draft): Promise<unknown[]> {
   const found: unknown[] = [];
   for (const schema of schemas) {
-    const fault = await faultOf(schema, texts, draft);
+    const fault = await findFault(schema, texts, draft);
     if (fault !== undefined) found.push(fault);
   }
   return found;
@@ -48,7 +48,7 @@ it.each([
   "texts of a grammar are valid for their schema, or strict refuses it by name: sets of $size keywords of $draft",
   { timeout: msMax },
   async ({ size, every, amount, draft }) => {
-    const sets = combinations(size, keywordsOf(draft)).filter((_keywords, at) => at % every === 0);
+    const sets = combinations(size, draftKeywords(draft)).filter((_keywords, at) => at % every === 0);
     const schemas = sets.flatMap((keywords, at) => randomSchemas(keywords, amount, at, draft));
     expect(await faults(schemas, 30, draft)).toEqual([]);
   },

@@ -50,7 +50,7 @@ function question(word: string, sentences: number): string {
   return `${`The ${word} is quiet tonight, and nobody asks why. `.repeat(sentences)}${turnEnd}`;
 }
 
-async function tokensOf({ tokenizer }: LoadedModel, prompt: string): Promise<Int32Array> {
+async function tokenize({ tokenizer }: LoadedModel, prompt: string): Promise<Int32Array> {
   return Int32Array.from(await tokenizer.encode(prompt));
 }
 
@@ -69,7 +69,7 @@ describe.each([
     const router = new Router();
     using _follower = loaded.model.followKvBlocks(router.follow);
     const prompt = question("river", 24);
-    const tokens = await tokensOf(loaded, prompt);
+    const tokens = await tokenize(loaded, prompt);
     expect(router.find(tokens)).toEqual([]);
     await ask(loaded, prompt);
     const blocks = Math.floor(tokens.length / kvBlockTokens);
@@ -78,7 +78,7 @@ describe.each([
     const cached = await ask(loaded, `${prompt}What now?${turnEnd}`);
     expect(cached).toBeGreaterThanOrEqual(blocks * kvBlockTokens);
     const other = question("copper", 12);
-    expect(router.find(await tokensOf(loaded, other)).length).toBeLessThan(2);
+    expect(router.find(await tokenize(loaded, other)).length).toBeLessThan(2);
   });
 
   it("are reported when they move to host memory and when they are removed", async () => {
@@ -86,7 +86,7 @@ describe.each([
     const router = new Router();
     using _follower = loaded.model.followKvBlocks(router.follow);
     const first = question("river", 24);
-    const tokens = await tokensOf(loaded, first);
+    const tokens = await tokenize(loaded, first);
     const blocks = Math.floor(tokens.length / kvBlockTokens);
     await ask(loaded, first);
     await until(() => router.find(tokens).length === blocks);
@@ -105,7 +105,7 @@ describe.each([
     const router = new Router();
     using _follower = loaded.model.followKvBlocks(router.follow);
     const first = question("river", 24);
-    const tokens = await tokensOf(loaded, first);
+    const tokens = await tokenize(loaded, first);
     await ask(loaded, first);
     await until(() => router.find(tokens).length > 0);
     for (const word of ["lantern", "copper", "harbour", "winter", "orbit"])
@@ -121,7 +121,7 @@ describe("following", () => {
     const router = new Router();
     const follower = loaded.model.followKvBlocks(router.follow);
     const prompt = question("river", 24);
-    const tokens = await tokensOf(loaded, prompt);
+    const tokens = await tokenize(loaded, prompt);
     const blocks = Math.floor(tokens.length / kvBlockTokens);
     await ask(loaded, prompt);
     await until(() => router.find(tokens).length === blocks);
@@ -133,7 +133,7 @@ describe("following", () => {
     await until(() => later.find(tokens).length === blocks);
     follower[Symbol.dispose](); // the replaced follower: has no effect
     await ask(loaded, question("copper", 12));
-    const other = await tokensOf(loaded, question("copper", 12));
+    const other = await tokenize(loaded, question("copper", 12));
     await until(() => later.find(other).length === Math.floor(other.length / kvBlockTokens));
     expect(router.find(other).length).toBeLessThan(2);
   });
@@ -144,9 +144,9 @@ describe("following", () => {
     using _follower = loaded.model.followKvBlocks(router.follow);
     await loaded.model.generate({ prompt: question("river", 24), maxTokens: 80, cachePrompt: false });
     await ask(loaded, question("copper", 12));
-    const tokens = await tokensOf(loaded, question("copper", 12));
+    const tokens = await tokenize(loaded, question("copper", 12));
     await until(() => router.find(tokens).length > 0);
-    expect(router.find(await tokensOf(loaded, question("river", 24))).length).toBeLessThan(2);
+    expect(router.find(await tokenize(loaded, question("river", 24))).length).toBeLessThan(2);
     expect(router.blocks.size).toBe(Math.floor((tokens.length + 3) / kvBlockTokens));
   });
 

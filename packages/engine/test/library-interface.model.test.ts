@@ -59,7 +59,7 @@ describe("tokenizer.applyChatTemplate(messages, { tokenize: false, addGeneration
   });
 });
 
-describe("generate(model, tokenizer, { prompt, verbose, temperature, topP, topK, minP, repetitionPenalty, maxTokens })", () => {
+describe("generate(model, tokenizer, { prompt, verbose, temperature, topP, topK, minP, repeatPenalty, maxTokens })", () => {
   const say = (parameters: Omit<Parameters<typeof generate>[2], "prompt">): Promise<string> =>
     generate(loaded.model, loaded.tokenizer, { prompt: "Rivers are", maxTokens: 24, ...parameters });
 
@@ -72,7 +72,7 @@ describe("generate(model, tokenizer, { prompt, verbose, temperature, topP, topK,
       topP: 0.9,
       topK: 50,
       minP: 0.15,
-      repetitionPenalty: 1.05,
+      repeatPenalty: 1.05,
       maxTokens: 12,
     });
     expect(text).not.toBe("");
@@ -85,9 +85,9 @@ describe("generate(model, tokenizer, { prompt, verbose, temperature, topP, topK,
       topP: 1,
       topK: 50,
       minP: 0,
-      repetitionPenalty: 1,
+      repeatPenalty: 1,
     });
-    const defaults = { temperature: 1, topP: 1, topK: 50, repetitionPenalty: 1 };
+    const defaults = { temperature: 1, topP: 1, topK: 50, repeatPenalty: 1 };
     expect(await say({ seed: 5 })).toBe(await say({ seed: 5, ...defaults }));
     expect(await say({ seed: 5 })).not.toBe(await say({ seed: 6 }));
   });
@@ -106,11 +106,11 @@ describe("generate(model, tokenizer, { prompt, verbose, temperature, topP, topK,
     expect(await say({ temperature: 2, seed: 9, ...narrow })).toBe(await say({ temperature: 0 }));
   });
 
-  it("repeats itself less with a repetitionPenalty above 1", async () => {
+  it("repeats itself less with a repeatPenalty above 1", async () => {
     const [favoured = 0] = (await loaded.tokenizer.encode("winter", { addSpecial: false })).slice(-1);
     const favouring = { temperature: 0, maxTokens: 60, logitBias: { [favoured]: 20 } };
-    const count = async (repetitionPenalty: number): Promise<number> =>
-      (await say({ ...favouring, repetitionPenalty })).split("winter").length - 1;
+    const count = async (repeatPenalty: number): Promise<number> =>
+      (await say({ ...favouring, repeatPenalty })).split("winter").length - 1;
     expect(await count(4)).toBeLessThan(await count(1));
   });
 

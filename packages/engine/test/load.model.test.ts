@@ -7,7 +7,7 @@ import { tinyModel } from "@ingle/fixtures";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { loadTiny } from "./tiny.ts";
 
-async function codeOf(promise: Promise<unknown>): Promise<string> {
+async function rejectionCode(promise: Promise<unknown>): Promise<string> {
   try {
     await promise;
     return "no error";
@@ -69,25 +69,27 @@ describe("loading a model", () => {
       code: "model_not_found",
       message: expect.stringMatching(/draftModel: there is no file nobody.*ingle pull nobody/),
     });
-    expect(await codeOf(load("nobody"))).toBe("model_not_found");
-    expect(await codeOf(load("acme/unknown-GGUF"))).toBe("model_not_found");
-    expect(await codeOf(load("x".repeat(1000)))).toBe("model_not_found");
+    expect(await rejectionCode(load("nobody"))).toBe("model_not_found");
+    expect(await rejectionCode(load("acme/unknown-GGUF"))).toBe("model_not_found");
+    expect(await rejectionCode(load("x".repeat(1000)))).toBe("model_not_found");
     vi.unstubAllEnvs();
   });
 
   it("throws model_not_found for a missing file and for a folder", async () => {
-    expect(await codeOf(load(path.join(folder, "nowhere.gguf")))).toBe("model_not_found");
-    expect(await codeOf(load(folder))).toBe("model_not_found");
+    expect(await rejectionCode(load(path.join(folder, "nowhere.gguf")))).toBe("model_not_found");
+    expect(await rejectionCode(load(folder))).toBe("model_not_found");
   });
 
   it("throws model_invalid for a file that is not GGUF, an empty file, and an unknown version", async () => {
     expect(
-      await codeOf(load(await file("text.gguf", "This is a text and not a model, whatever its name says."))),
+      await rejectionCode(
+        load(await file("text.gguf", "This is a text and not a model, whatever its name says.")),
+      ),
     ).toBe("model_invalid");
-    expect(await codeOf(load(await file("empty.gguf", "")))).toBe("model_invalid");
+    expect(await rejectionCode(load(await file("empty.gguf", "")))).toBe("model_invalid");
     const future = Buffer.from(whole.subarray(0, 4096));
     future.writeUInt32LE(99, 4);
-    expect(await codeOf(load(await file("future.gguf", future)))).toBe("model_invalid");
+    expect(await rejectionCode(load(await file("future.gguf", future)))).toBe("model_invalid");
   });
 
   it("throws model_invalid for a truncated file, wherever it ends", async () => {
@@ -106,7 +108,7 @@ describe("loading a model", () => {
   it("throws model_invalid if the header claims more entries than the file can hold", async () => {
     const lying = Buffer.from(whole);
     lying.writeBigUInt64LE(2n ** 60n, 8);
-    expect(await codeOf(load(await file("lying.gguf", lying)))).toBe("model_invalid");
+    expect(await rejectionCode(load(await file("lying.gguf", lying)))).toBe("model_invalid");
   });
 
   it("throws model_unsupported with the name of an unknown architecture", async () => {

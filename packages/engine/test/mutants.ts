@@ -19,7 +19,7 @@ import {
   pretokenizers,
   tokenizerModels,
 } from "./mutant-names.ts";
-import { Choice, oddItem, oddNumber, oddText, oddTexts, sizeOf } from "./odd-values.ts";
+import { Choice, oddItem, oddNumber, oddText, oddTexts, valueBytes } from "./odd-values.ts";
 
 export interface Mutant {
   file: Buffer;
@@ -89,7 +89,7 @@ const changeType: Mutation = (draft, choice) => {
   const type = choice.of([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
   const [item = Buffer.alloc(0)] = value.items;
   const sized = (itemType: number): Buffer =>
-    itemType === stringType ? item : Buffer.concat([item, Buffer.alloc(8)]).subarray(0, sizeOf(itemType));
+    itemType === stringType ? item : Buffer.concat([item, Buffer.alloc(8)]).subarray(0, valueBytes(itemType));
   const itemType = choice.of([0, 4, 5, 6, 7, 8, 10]);
   const changed =
     type === arrayType
@@ -179,7 +179,7 @@ const addEntry: Mutation = (draft, choice) => {
   const name = key.replace("%s", prefix);
   const rest = draft.entries.filter((entry) => entry.key !== name);
   const one = (ofType: number): Buffer =>
-    ofType === stringType ? oddText(choice) : oddNumber(ofType, choice, Buffer.alloc(sizeOf(ofType)));
+    ofType === stringType ? oddText(choice) : oddNumber(ofType, choice, Buffer.alloc(valueBytes(ofType)));
   const isArray = choice.below(5) === 0;
   const value = isArray
     ? {

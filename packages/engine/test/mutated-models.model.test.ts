@@ -63,7 +63,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function wholeOf(options: TinyModelOptions): Promise<Draft> {
+async function readDraft(options: TinyModelOptions): Promise<Draft> {
   return takeApart(await readFile(await tinyModel(options)));
 }
 
@@ -76,7 +76,7 @@ describe.each(bases)("a model of the architecture $name", ({ name, options }) =>
   test(
     "does not end the process, whatever is wrong with its file",
     async () => {
-      const whole = await wholeOf(options);
+      const whole = await readDraft(options);
       const file = path.join(folder, `${name}.gguf`);
       await using user = new MutantUser();
       const wrong: unknown[] = [];
@@ -102,12 +102,12 @@ describe.each(bases)("a model of the architecture $name", ({ name, options }) =>
 const zero = { type: 4, items: [Buffer.alloc(4)] };
 
 /** A model file with a change; by default of a llama model. */
-async function usedWith(
+async function useChanged(
   change: (whole: Draft) => Draft,
   options: TinyModelOptions = smallest,
 ): Promise<Use | Death> {
   const file = path.join(folder, "changed.gguf");
-  await writeFile(file, putTogether(change(await wholeOf(options))).file);
+  await writeFile(file, putTogether(change(await readDraft(options))).file);
   await using user = new MutantUser();
   return user.use(file);
 }
@@ -122,7 +122,7 @@ function withText(whole: Draft, key: string, text: string): Draft {
 
 describe("a file that cannot be used fails when it is loaded", () => {
   test("a tensor whose type its operation does not support is named", async () => {
-    const use = await usedWith((whole) => ({
+    const use = await useChanged((whole) => ({
       ...whole,
       tensors: whole.tensors.map((tensor) =>
         tensor.name === "blk.0.ffn_norm.weight"
@@ -138,7 +138,7 @@ describe("a file that cannot be used fails when it is loaded", () => {
   });
 
   test("a missing tokenizer is reported with its key", async () => {
-    const use = await usedWith((whole) => withText(whole, "tokenizer.ggml.model", "none"));
+    const use = await useChanged((whole) => withText(whole, "tokenizer.ggml.model", "none"));
     expect(use).toMatchObject({
       outcomes: {
         load: { code: "model_unsupported", message: expect.stringContaining("tokenizer.ggml.model") },
@@ -154,14 +154,14 @@ describe("a file that cannot be used fails when it is loaded", () => {
         bytes: key === "gemma3.rope.dimension_count" ? encodeValue(zero) : bytes,
       })),
     });
-    const use = await usedWith(withoutTurns, { ...smallest, architecture: "gemma3" });
+    const use = await useChanged(withoutTurns, { ...smallest, architecture: "gemma3" });
     expect(use).toMatchObject({
       outcomes: { load: { code: "model_invalid", message: expect.stringContaining("ROPE") } },
     });
   });
 
   test("a text that the vocabulary has no tokens for does not loop forever", async () => {
-    const use = await usedWith((whole) => withText(whole, "tokenizer.ggml.model", "rwkv"));
+    const use = await useChanged((whole) => withText(whole, "tokenizer.ggml.model", "rwkv"));
     expect(use).toMatchObject({ outcomes: { load: { code: "ok" }, tokenize: { code: "ok" } } });
   });
 });

@@ -63,6 +63,6 @@ export function oddItem(type: number, choice: Choice, near: Buffer): Buffer {
 }
 
 /** The size in bytes of a value of this type; none for strings and arrays. */
-export function sizeOf(type: number): number {
+export function valueBytes(type: number): number {
   return [1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8][type] ?? 0;
 }

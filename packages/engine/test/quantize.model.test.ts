@@ -27,7 +27,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-async function errorOf(promise: Promise<unknown>): Promise<EngineError> {
+async function rejection(promise: Promise<unknown>): Promise<EngineError> {
   const error: unknown = await promise.then(
     () => new Error("nothing was thrown"),
     (thrown: unknown) => thrown,
@@ -61,12 +61,12 @@ describe("quantizeModel", () => {
     "asks for an importance matrix for $name, and takes one",
     async ({ name }) => {
       const model = await writeSmallModel(at("small-f32.gguf"));
-      const error = await errorOf(quantizeModel(model, { to: name, env }));
+      const error = await rejection(quantizeModel(model, { to: name, env }));
       expect(error).toMatchObject({ code: "invalid_request", details: { param: "to" } });
       expect(await readdir(folder)).toEqual(["small-f32.gguf"]);
       const imatrix = await writeSmallImatrix(at("imatrix.gguf"));
       const noRoom = async (): Promise<number> => 0;
-      const later = await errorOf(quantizeModel(model, { to: name, imatrix, env, freeBytes: noRoom }));
+      const later = await rejection(quantizeModel(model, { to: name, imatrix, env, freeBytes: noRoom }));
       expect(later.code).toBe("disk_full"); // this check comes after all checks of the model
     },
   );
@@ -159,7 +159,7 @@ describe("quantizeModel", () => {
 
   it("refuses to start if the disk is too full", async () => {
     const model = await writeSmallModel(at("small.gguf"));
-    const error = await errorOf(quantizeModel(model, { env, freeBytes: async () => 20_000 }));
+    const error = await rejection(quantizeModel(model, { env, freeBytes: async () => 20_000 }));
     expect(error.code).toBe("disk_full");
     expect(error.details["neededBytes"]).toBeGreaterThan(16 * 1024 * 1024);
     expect(await readdir(folder)).toEqual(["small.gguf"]);
@@ -169,7 +169,7 @@ describe("quantizeModel", () => {
 describe("what quantizeModel refuses", () => {
   it("a model that is already quantized, unless this is explicitly allowed", async () => {
     const once = await quantizeModel(await writeSmallModel(at("small-f32.gguf")), { to: "Q8_0", env });
-    const error = await errorOf(quantizeModel(once.path, { env }));
+    const error = await rejection(quantizeModel(once.path, { env }));
     expect(error.code).toBe("invalid_request");
     expect(error.message).toContain("already quantized (Q8_0)");
     const twice = await quantizeModel(once.path, { allowRequantize: true, env });
@@ -181,7 +181,7 @@ describe("what quantizeModel refuses", () => {
     const { path: made } = await quantizeModel(model, { to: "Q8_0", env });
     const whole = await readFile(made);
     await writeFile(made, "something of value");
-    expect(await errorOf(quantizeModel(model, { to: "Q8_0", env }))).toMatchObject({
+    expect(await rejection(quantizeModel(model, { to: "Q8_0", env }))).toMatchObject({
       code: "invalid_request",
     });
     expect(await readFile(made, "utf8")).toBe("something of value");
@@ -192,7 +192,7 @@ describe("what quantizeModel refuses", () => {
   it("the model itself as its output, even if it may be overwritten", async () => {
     const model = await writeSmallModel(at("small-Q8_0.gguf")); // badly named
     const before = await readFile(model);
-    const error = await errorOf(quantizeModel(model, { to: "Q8_0", overwrite: true, env }));
+    const error = await rejection(quantizeModel(model, { to: "Q8_0", overwrite: true, env }));
     expect(error.message).toContain("is the model itself");
     expect(await readFile(model)).toEqual(before);
   });
@@ -200,7 +200,9 @@ describe("what quantizeModel refuses", () => {
   it("an output that is not named .gguf, or in a missing folder", async () => {
     const model = await writeSmallModel(at("small.gguf"));
     for (const output of [at("made.bin"), at("no/where.gguf")])
-      expect(await errorOf(quantizeModel(model, { output, env }))).toMatchObject({ code: "invalid_request" });
+      expect(await rejection(quantizeModel(model, { output, env }))).toMatchObject({
+        code: "invalid_request",
+      });
   });
 
   it.each([0, 1.5, 513])("%d threads", async (threads) => {
@@ -209,7 +211,7 @@ describe("what quantizeModel refuses", () => {
       quantizeModel(model, { threads, env }),
       computeImatrix(model, "", { threads, env }),
     ])
-      expect(await errorOf(working)).toMatchObject({
+      expect(await rejection(working)).toMatchObject({
         code: "invalid_request",
         details: { param: "threads" },
       });
@@ -232,7 +234,7 @@ describe("what quantizeModel refuses", () => {
       folder,
       at("nowhere.gguf"),
     ]) {
-      const error = await errorOf(quantizeModel(model, { imatrix, env }));
+      const error = await rejection(quantizeModel(model, { imatrix, env }));
       expect(error).toMatchObject({ code: "invalid_request", details: { param: "imatrix" } });
     }
   });
@@ -248,7 +250,7 @@ describe("damaged models", () => {
       Buffer.concat([bytes.subarray(0, bytes.length - 4096), Buffer.alloc(4096, 0xff)]),
     );
     for (const name of ["short.gguf", "nan.gguf"]) {
-      expect(await errorOf(quantizeModel(at(name), { env }))).toMatchObject({ code: "model_invalid" });
+      expect(await rejection(quantizeModel(at(name), { env }))).toMatchObject({ code: "model_invalid" });
     }
     expect((await readdir(folder)).toSorted()).toEqual(["nan.gguf", "short.gguf", "small.gguf"]);
   });
@@ -258,7 +260,7 @@ describe("damaged models", () => {
     const model = await writeSmallModel(at("deep.gguf"), {
       keys: [["llama.block_count", { type: "uint32", value: 100_000 }]],
     });
-    const error = await errorOf(quantizeModel(model, { env }));
+    const error = await rejection(quantizeModel(model, { env }));
     expect(error.code).toBe("engine_failed");
     expect(error.message).toContain("crashed (");
     expect(await readdir(folder)).toEqual(["deep.gguf"]);

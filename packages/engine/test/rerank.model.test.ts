@@ -13,7 +13,9 @@ const bert = { architecture: "bert", weights: "f32" } as const;
 const qwen = { architecture: "qwen3", weights: "f32" } as const;
 
 /** The F32 tensors of a file, by name. */
-async function tensorsOf(fixture: Parameters<typeof tinyModel>[0]): Promise<(name: string) => Float32Array> {
+async function readTensors(
+  fixture: Parameters<typeof tinyModel>[0],
+): Promise<(name: string) => Float32Array> {
   const file = await tinyModel(fixture);
   const { tensors, bytes } = await readGguf(file);
   const content = await readFile(file);
@@ -68,7 +70,7 @@ describe.each([
     }
     const { scores, usage } = await loaded.model.rerank(query, documents);
     expect(usage.promptTokens).toBe(texts.reduce((sum, { length }) => sum + length, 0));
-    const tensor = await tensorsOf(own);
+    const tensor = await readTensors(own);
     const states = await hiddenStates(
       { ...fixture, pooling: template === undefined ? "first" : "last" },
       texts,

@@ -96,12 +96,12 @@ describe("samplers", () => {
 describe("minTokens", () => {
   it("keeps the model from ending the reply, and stop strings from being found, before", async () => {
     await using ending = await loadTiny({ contextLength: 1024 }, { endAfter: 8 });
-    const lengthOf = async (extra: object): Promise<number> =>
+    const replyLength = async (extra: object): Promise<number> =>
       (await ending.model.generate({ prompt: "on", seed: 1, maxTokens: 400, ...extra })).usage
         .completionTokens;
-    const plain = await lengthOf({});
+    const plain = await replyLength({});
     expect(plain).toBeLessThan(100);
-    expect(await lengthOf({ minTokens: 120 })).toBeGreaterThanOrEqual(120);
+    expect(await replyLength({ minTokens: 120 })).toBeGreaterThanOrEqual(120);
 
     const request = { prompt: "The lantern", temperature: 0, ignoreEos: true, maxTokens: 40 };
     const { text } = await ending.model.generate(request);

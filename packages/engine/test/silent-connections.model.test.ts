@@ -5,8 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
 import { makeWorkerKey, parseWorkerKey, WorkerHost } from "@ingle/engine";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { pendingMax } from "../src/workers/pending-connections.ts";
-import { peerTls } from "../src/workers/tunnel-tls.ts";
+import { pendingMax } from "../src/native/workers/pending-connections.ts";
+import { peerTls } from "../src/native/workers/tunnel-tls.ts";
 
 const key = parseWorkerKey(makeWorkerKey());
 const silentCount = 200;

@@ -115,16 +115,16 @@ describe("a slot", () => {
 
   it("is chosen by the prompt: the most similar one, else the one that was used longest ago", async () => {
     await using loaded = await withSlots();
-    const slotOf = async (text: string, extra: object = {}): Promise<number | undefined> => {
+    const usedSlot = async (text: string, extra: object = {}): Promise<number | undefined> => {
       const generation = loaded.model.generate({ prompt: text, maxTokens: 1, ...extra });
       await generation;
       return generation.idSlot;
     };
-    expect(await slotOf("The river is quiet tonight.", { idSlot: 1 })).toBe(1);
-    expect(await slotOf("Zebras in a zoo, zipping about.")).toBe(0);
-    expect(await slotOf("The river is quiet tonight. It is late.")).toBe(1);
-    expect(await slotOf("1, 2, 3, 4, 5, 6, 7")).toBe(0);
-    await expect(slotOf("x", { idSlot: 2 })).rejects.toMatchObject(refused("idSlot"));
+    expect(await usedSlot("The river is quiet tonight.", { idSlot: 1 })).toBe(1);
+    expect(await usedSlot("Zebras in a zoo, zipping about.")).toBe(0);
+    expect(await usedSlot("The river is quiet tonight. It is late.")).toBe(1);
+    expect(await usedSlot("1, 2, 3, 4, 5, 6, 7")).toBe(0);
+    await expect(usedSlot("x", { idSlot: 2 })).rejects.toMatchObject(refused("idSlot"));
   });
 
   it("needs a folder, a tier in host memory, and a file's name without a folder", async () => {

@@ -50,7 +50,7 @@ describe("speculation", () => {
         ...fewTokens,
         temperature: 0.2,
         topK: 20,
-        repetitionPenalty: 1.02,
+        repeatPenalty: 1.02,
         maxTokens: 200,
       });
       expect(result.text).toBe(expected.text);

@@ -65,10 +65,10 @@ describe("tokens that the file forbids are not generated", () => {
   it("and are not among the likeliest in log probabilities", async () => {
     const { logprobs = [] } = await generated();
     expect(logprobs.length).toBeGreaterThan(4);
-    for (const { top } of logprobs) expectNoneOf(top.map(({ id }) => id));
+    for (const { top } of logprobs) expectUnused(top.map(({ id }) => id));
   });
 });
 
-function expectNoneOf(ids: readonly number[]): void {
+function expectUnused(ids: readonly number[]): void {
   expect(ids.filter((id) => forbidden.includes(id))).toEqual([]);
 }

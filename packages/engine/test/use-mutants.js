@@ -4,14 +4,14 @@
 import { readFileSync, writeFileSync, writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { readGguf } from "@ingle/gguf";
-import { fitModel } from "../dist/fit.js";
+import { fitModel } from "../dist/load/fit.js";
 import { load } from "../dist/load.js";
 
 const options = { gpuLayers: 0, parallel: 2, threads: 1, contextLength: 96, batchTokens: 32 };
 const budget = { byMemory: { host: 2 ** 30 } };
 const messages = [{ role: "user", content: "Hi 12 \u{1F600}!" }];
 
-async function outcomeOf(use) {
+async function runUse(use) {
   try {
     await use();
     return { code: "ok" };
@@ -22,27 +22,27 @@ async function outcomeOf(use) {
 
 async function useAll(path) {
   const outcomes = {};
-  outcomes.header = await outcomeOf(() => readGguf(path));
-  outcomes.fit = await outcomeOf(() => fitModel(path, options, { budget }));
+  outcomes.header = await runUse(() => readGguf(path));
+  outcomes.fit = await runUse(() => fitModel(path, options, { budget }));
   let loaded;
-  outcomes.load = await outcomeOf(async () => {
+  outcomes.load = await runUse(async () => {
     loaded = await load(path, options);
   });
   if (loaded === undefined) return outcomes;
   const { model, tokenizer } = loaded;
   let tokens = [0, 1, 2];
-  outcomes.tokenize = await outcomeOf(async () => {
+  outcomes.tokenize = await runUse(async () => {
     tokens = await tokenizer.encode("<s>Hello there, 12 rivers \u{1F600}!");
     await tokenizer.decode(tokens, { specials: true });
     await tokenizer.pieces(tokens);
   });
-  outcomes.template = await outcomeOf(() => tokenizer.applyChatTemplate(messages));
+  outcomes.template = await runUse(() => tokenizer.applyChatTemplate(messages));
   const greedy = { maxTokens: 4, temperature: 0, ignoreEos: true };
-  outcomes.generate = await outcomeOf(() => model.generate({ ...greedy, prompt: [...tokens] }));
-  outcomes.chat = await outcomeOf(() =>
+  outcomes.generate = await runUse(() => model.generate({ ...greedy, prompt: [...tokens] }));
+  outcomes.chat = await runUse(() =>
     model.generate({ messages, maxTokens: 3, responseFormat: { type: "json" } }),
   );
-  outcomes.embed = await outcomeOf(() => model.embed(["Hello there", "12 rivers"]));
+  outcomes.embed = await runUse(() => model.embed(["Hello there", "12 rivers"]));
   await loaded[Symbol.asyncDispose]();
   return outcomes;
 }

@@ -187,13 +187,13 @@ describe("generate(model, processor, { images, prompt, verbose, … })", () => {
     for (const narrow of [{ topK: 1 }, { topP: 1e-9 }, { minP: 1 }])
       expect(await say({ temperature: 2, seed: 9, ...narrow })).toBe(greedy);
     expect(await say({ seed: 5 })).toBe(
-      await say({ seed: 5, temperature: 1, topP: 1, topK: 50, repetitionPenalty: 1 }),
+      await say({ seed: 5, temperature: 1, topP: 1, topK: 50, repeatPenalty: 1 }),
     );
     expect(await say({ seed: 5 })).not.toBe(await say({ seed: 6 }));
     const [favoured = 0] = (await loaded.tokenizer.encode("winter", { addSpecial: false })).slice(-1);
     const favouring = { temperature: 0, maxTokens: 60, logitBias: { [favoured]: 20 } };
-    const winters = async (repetitionPenalty: number): Promise<number> =>
-      (await say({ ...favouring, repetitionPenalty })).split("winter").length;
+    const winters = async (repeatPenalty: number): Promise<number> =>
+      (await say({ ...favouring, repeatPenalty })).split("winter").length;
     expect(await winters(4)).toBeLessThan(await winters(1));
     const before = loaded.model.stats().generatedTokens;
     await say({ maxTokens: 5, ignoreEos: true });

@@ -63,7 +63,7 @@ async function startWorker({ port = 0, text = key, bytesMax = 256 * mebibyte } =
 const rpc = (...workers: TestWorker[]) => ({ workers: workers.map(({ address }) => address), keyFile });
 const code = (expected: string) => expect.objectContaining({ code: expected });
 
-async function textOf({ model: loaded }: LoadedModel, prompt: string, maxTokens = 40): Promise<string> {
+async function generateText({ model: loaded }: LoadedModel, prompt: string, maxTokens = 40): Promise<string> {
   return (await loaded.generate({ prompt, maxTokens, temperature: 0 })).text;
 }
 
@@ -95,7 +95,7 @@ describe("a model over two workers", () => {
       await using second = await startWorker();
       const prompts = ["Once upon a time", "river copper seven lantern", "A"];
       await using alone = await load(model, options);
-      const expected = await Promise.all(prompts.map((prompt) => textOf(alone, prompt)));
+      const expected = await Promise.all(prompts.map((prompt) => generateText(alone, prompt)));
 
       const devices = await workerDevices(rpc(first, second));
       const { footprint } = await fitModel(
@@ -105,9 +105,9 @@ describe("a model over two workers", () => {
       );
       for (const { name } of devices) expect(footprint.byMemory[name]).toBeGreaterThan(0);
       await using spread = await load(model, { ...options, rpc: rpc(first, second) });
-      expect(await Promise.all(prompts.map((prompt) => textOf(spread, prompt)))).toEqual(expected);
+      expect(await Promise.all(prompts.map((prompt) => generateText(spread, prompt)))).toEqual(expected);
       // The computed state stays on the workers and is reused.
-      expect(await textOf(spread, prompts[0] ?? "")).toBe(expected[0]);
+      expect(await generateText(spread, prompts[0] ?? "")).toBe(expected[0]);
       const left = await workerDevices(rpc(first, second));
       for (const [index, { memoryFree }] of left.entries())
         expect(memoryFree).toBeLessThan(devices[index]?.memoryFree ?? 0);
@@ -119,11 +119,15 @@ describe("a model over two workers", () => {
     await using one = await load(model, { ...options, rpc: rpc(worker) });
     await using other = await load(model, { ...options, rpc: rpc(worker) });
     const prompt = "quiet harbour signal";
-    const texts = await Promise.all([textOf(one, prompt), textOf(other, prompt), textOf(one, prompt)]);
+    const texts = await Promise.all([
+      generateText(one, prompt),
+      generateText(other, prompt),
+      generateText(one, prompt),
+    ]);
     expect(new Set(texts).size).toBe(1);
     // The worker drops its graphs with each freed buffer; the remaining model must not be affected.
     await other[Symbol.asyncDispose]();
-    expect(await textOf(one, prompt)).toBe(texts[0]);
+    expect(await generateText(one, prompt)).toBe(texts[0]);
     expect(worker.events.filter(({ kind }) => kind === "connected")).toHaveLength(1);
   });
 
@@ -133,7 +137,7 @@ describe("a model over two workers", () => {
     const { footprint } = await fitModel(model, without, { budget: { byMemory: {} } });
     expect(Object.keys(footprint.byMemory)).toEqual([hostMemory]);
     await using loaded = await load(model, without);
-    expect(await textOf(loaded, "word ".repeat(300), 4)).not.toBe("");
+    expect(await generateText(loaded, "word ".repeat(300), 4)).not.toBe("");
   });
 
   it("cannot use more memory than a worker offers", async () => {
@@ -196,7 +200,7 @@ describe("a worker rejects", () => {
     // A direct connection outside the pool, like that of another process.
     const file = path.join(folder, "same.key");
     await saveWorkerKey(file, key);
-    const { connectWorker } = await import("../dist/workers/connect-worker.js");
+    const { connectWorker } = await import("../dist/native/workers/connect-worker.js");
     const address = { host: "127.0.0.1", port: worker.host.port };
     await expect(connectWorker({ address, key: parseWorkerKey(key) })).rejects.toThrow(
       "it is serving another server",
@@ -244,7 +248,7 @@ describe("a lost worker", () => {
       const lost = await startWorker();
       const { port } = lost.host;
       await using spread = await load(model, { ...options, rpc: rpc(kept, lost) });
-      const expected = await textOf(spread, "Once upon a time");
+      const expected = await generateText(spread, "Once upon a time");
       const generation = spread.model.generate({
         prompt: "Once upon a time",
         maxTokens: 400,
@@ -264,7 +268,7 @@ describe("a lost worker", () => {
 
       await using back = await startWorker({ port });
       await using again = await load(model, { ...options, rpc: rpc(kept, back) });
-      expect(await textOf(again, "Once upon a time")).toBe(expected);
+      expect(await generateText(again, "Once upon a time")).toBe(expected);
     },
   );
 
@@ -284,6 +288,6 @@ describe("a lost worker", () => {
     await expect(within(30_000, broken)).rejects.toEqual(code("worker_lost"));
     await spread[Symbol.asyncDispose]();
     await using again = await load(model, { ...options, rpc: rpc(worker) });
-    expect((await textOf(again, "A")).length).toBeGreaterThan(0);
+    expect((await generateText(again, "A")).length).toBeGreaterThan(0);
   });
 });

@@ -2,7 +2,7 @@
 import { isUtf8 } from "node:buffer";
 
 import { GgufError } from "./errors.ts";
-import { bigintCodecs, numberCodecs, viewOf } from "./format.ts";
+import { bigintCodecs, numberCodecs, toDataView } from "./format.ts";
 import type { Codec } from "./format.ts";
 
 export class Cursor {
@@ -12,7 +12,7 @@ export class Cursor {
 
   constructor(bytes: Uint8Array) {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    this.#view = viewOf(bytes);
+    this.#view = toDataView(bytes);
   }
 
   take(length: number): Buffer {

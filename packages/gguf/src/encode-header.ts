@@ -12,10 +12,10 @@ import {
   STRING_CODE,
   TENSOR_DIMENSIONS_MAX,
   TENSOR_NAME_BYTES_MAX,
-  viewOf,
+  toDataView,
 } from "./format.ts";
 import type { Codec, GgufMetadata, GgufValue } from "./format.ts";
-import { sizeOf } from "./tensors.ts";
+import { tensorDataBytes } from "./tensors.ts";
 
 /** A tensor's entry in the list. The data follows in the order of the list. */
 export interface GgufTensorHead {
@@ -49,7 +49,7 @@ function encodeValue(key: string, value: GgufValue): Buffer {
   if (key === "") throw new GgufError("gguf_unwritable", "A GGUF metadata key must not be empty.");
   switch (value.type) {
     case "string":
-      return Buffer.concat([encodeType(STRING_CODE, value), encodeStrings(itemsOf(value))]);
+      return Buffer.concat([encodeType(STRING_CODE, value), encodeStrings(toItems(value))]);
     case "bool":
       return encodeFixed(key, boolCodec, value);
     case "uint64":
@@ -62,7 +62,7 @@ function encodeValue(key: string, value: GgufValue): Buffer {
 
 type OneOrMany<T> = { value: T } | { values: readonly T[] };
 
-function itemsOf<T>(value: OneOrMany<T>): readonly T[] {
+function toItems<T>(value: OneOrMany<T>): readonly T[] {
   return "values" in value ? value.values : [value.value];
 }
 
@@ -78,9 +78,9 @@ function encodeType<T>(code: number, value: OneOrMany<T>): Buffer {
 }
 
 function encodeFixed<T>(key: string, codec: Codec<T>, value: OneOrMany<T> & { type: string }): Buffer {
-  const items = itemsOf(value);
+  const items = toItems(value);
   const bytes = Buffer.alloc(items.length * codec.bytes);
-  const view = viewOf(bytes);
+  const view = toDataView(bytes);
   for (const [index, item] of items.entries()) {
     codec.write(view, index * codec.bytes, item);
     // A DataView wraps values that do not fit: check that the same value comes back.
@@ -117,7 +117,7 @@ function encodeTensorList(tensors: readonly GgufTensorHead[]): Buffer[] {
     for (const [index, size] of tensor.shape.entries()) info.writeBigUInt64LE(BigInt(size), 4 + 8 * index);
     info.writeUInt32LE(tensor.typeCode, info.length - 12);
     info.writeBigUInt64LE(BigInt(offset), info.length - 8);
-    offset += aligned(sizeOf(tensor.name, tensor.typeCode, tensor.shape));
+    offset += aligned(tensorDataBytes(tensor.name, tensor.typeCode, tensor.shape));
     return Buffer.concat([encodeStrings([tensor.name]), info]);
   });
 }

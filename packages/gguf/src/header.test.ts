@@ -11,10 +11,10 @@ import { describe, expect, it } from "vitest";
 import { GgufError } from "./errors.ts";
 import { aligned } from "./format.ts";
 import { parseGguf, parseGgufKeys, parsePartialGguf, readGguf } from "./header.ts";
-import { HeaderBytes, wholeHeader } from "./testing/header-bytes.ts";
+import { HeaderBytes, sampleHeader } from "../test/header-bytes.ts";
 import { writeGguf } from "./writer.ts";
 
-const whole = wholeHeader();
+const whole = sampleHeader();
 const headerBytes = whole.bytes.length;
 const fileBytes = aligned(headerBytes) + 64 + 68;
 
@@ -35,7 +35,7 @@ const extremes = [
 ];
 
 /** "read", or the code of the GgufError. Any other error is thrown. */
-function outcomeOf(parse: () => unknown): string {
+function parseOutcome(parse: () => unknown): string {
   try {
     parse();
     return "read";
@@ -47,12 +47,12 @@ function outcomeOf(parse: () => unknown): string {
 
 /** The outcome of reading a damaged header in full; reading it in part must not fail in another way either. */
 function outcome(bytes: Uint8Array): string {
-  outcomeOf(() => parsePartialGguf(bytes));
-  return outcomeOf(() => parseGguf(bytes, { fileBytes }));
+  parseOutcome(() => parsePartialGguf(bytes));
+  return parseOutcome(() => parseGguf(bytes, { fileBytes }));
 }
 
-function codeOf(header: HeaderBytes): string {
-  return outcomeOf(() => parseGguf(header.bytes));
+function thrownCode(header: HeaderBytes): string {
+  return parseOutcome(() => parseGguf(header.bytes));
 }
 
 describe("a whole header", () => {
@@ -104,7 +104,7 @@ describe("single keys", () => {
 
   it("of a damaged header are read, or refused with a GgufError", () => {
     const read = (bytes: Buffer, wanted: () => boolean): string =>
-      outcomeOf(() => parseGgufKeys(bytes, wanted));
+      parseOutcome(() => parseGgufKeys(bytes, wanted));
     const seen = new Set<string>();
     for (let at = 0; at < headerBytes; at++) {
       for (const flip of [0x01, 0x80, 0xff]) {
@@ -182,7 +182,7 @@ describe("a damaged header", () => {
       .uint32("array type", 9)
       .uint32("item type", 6)
       .uint64("item count", 2 ** 21);
-    expect(codeOf(header)).toBe("gguf_truncated");
+    expect(thrownCode(header)).toBe("gguf_truncated");
   });
 
   it("of another kind of file, or of another version, is named as such", async () => {
@@ -195,24 +195,24 @@ describe("a damaged header", () => {
   it("with a repeated key or tensor, a nested array or an unknown value type is malformed", () => {
     const twice = new HeaderBytes().start(0, 2);
     for (const _ of [1, 2]) twice.text("key", "k").uint32("type", 4).uint32("value", 1);
-    expect(codeOf(twice)).toBe("gguf_malformed");
+    expect(thrownCode(twice)).toBe("gguf_malformed");
     const tensors = new HeaderBytes().start(2, 0);
     for (const offset of [0, 64]) tensors.tensor("same", { shape: [16], type: 0, offset });
-    expect(codeOf(tensors)).toBe("gguf_malformed");
+    expect(thrownCode(tensors)).toBe("gguf_malformed");
     for (const [type, item] of [
       [9, 9],
       [13, 0],
     ] as const) {
       const value = new HeaderBytes().start(0, 1).text("key", "k");
       value.uint32("type", type).uint32("item type", item).uint64("item count", 1);
-      expect(codeOf(value)).toBe("gguf_malformed");
+      expect(thrownCode(value)).toBe("gguf_malformed");
     }
   });
 
   it("with invalid UTF-8 is refused, or read with replacements if asked to", () => {
     const header = new HeaderBytes().start(0, 1).text("key", "k").uint32("string type", 8);
     header.uint64("length", 2).raw(Buffer.of(0xc3, 0x28));
-    expect(codeOf(header)).toBe("gguf_malformed");
+    expect(thrownCode(header)).toBe("gguf_malformed");
     const { metadata } = parseGguf(header.bytes, { isLenient: true });
     expect(metadata.get("k")).toEqual({ type: "string", value: "\uFFFD(" });
   });
@@ -225,34 +225,34 @@ describe("the list of tensors", () => {
   it("with tensors that overlap is malformed", () => {
     const header = new HeaderBytes().start(2, 0);
     header.tensor("a", { shape: [16], type: 0, offset: 32 }).tensor("b", { shape: [16], type: 0, offset: 0 });
-    expect(codeOf(header)).toBe("gguf_malformed");
+    expect(thrownCode(header)).toBe("gguf_malformed");
   });
 
   it("with an unaligned offset is malformed", () => {
-    expect(codeOf(one({ shape: [16], type: 0, offset: 16 }))).toBe("gguf_malformed");
+    expect(thrownCode(one({ shape: [16], type: 0, offset: 16 }))).toBe("gguf_malformed");
   });
 
   it.each([0, 3, 48, 131_072])("with an alignment of %i is malformed", (alignment) => {
     const header = new HeaderBytes().start(0, 1).text("key", "general.alignment");
-    expect(codeOf(header.uint32("uint32 type", 4).uint32("alignment", alignment))).toBe("gguf_malformed");
+    expect(thrownCode(header.uint32("uint32 type", 4).uint32("alignment", alignment))).toBe("gguf_malformed");
   });
 
   it.each([4, 31, 43, 4_294_967_295])("with the type %i is malformed", (type) => {
-    expect(codeOf(one({ shape: [256], type, offset: 0 }))).toBe("gguf_malformed");
+    expect(thrownCode(one({ shape: [256], type, offset: 0 }))).toBe("gguf_malformed");
   });
 
   it("with rows that are not a whole number of blocks is malformed", () => {
-    expect(codeOf(one({ shape: [33], type: 8, offset: 0 }))).toBe("gguf_malformed");
+    expect(thrownCode(one({ shape: [33], type: 8, offset: 0 }))).toBe("gguf_malformed");
   });
 
   it("with sizes whose product is not a safe integer is malformed", () => {
     const size = 2 ** 52;
-    expect(codeOf(one({ shape: [size, size, size, size], type: 0, offset: 0 }))).toBe("gguf_malformed");
-    expect(codeOf(one({ shape: [size], type: 0, offset: 2 ** 53 - 32 }))).toBe("gguf_malformed");
+    expect(thrownCode(one({ shape: [size, size, size, size], type: 0, offset: 0 }))).toBe("gguf_malformed");
+    expect(thrownCode(one({ shape: [size], type: 0, offset: 2 ** 53 - 32 }))).toBe("gguf_malformed");
   });
 
   it("with more than four dimensions is malformed", () => {
-    expect(codeOf(one({ shape: [1, 1, 1, 1, 1], type: 0, offset: 0 }))).toBe("gguf_malformed");
+    expect(thrownCode(one({ shape: [1, 1, 1, 1, 1], type: 0, offset: 0 }))).toBe("gguf_malformed");
   });
 
   it("that ends after the file is truncated, and the missing bytes are counted", async () => {

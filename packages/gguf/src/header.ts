@@ -13,7 +13,7 @@ import {
   GGUF_ALIGNMENT,
   GGUF_MAGIC,
   numberCodecs,
-  numberOf,
+  getNumber,
   numberTypes,
   STRING_CODE,
 } from "./format.ts";
@@ -119,7 +119,7 @@ export function parseGguf(
   const { tensorCount, keyCount } = readCounts(cursor);
   const metadata = new Map<string, GgufValue>();
   for (let i = 0; i < keyCount; i++) addValue(cursor, metadata, cursor.string(KEY_BYTES_MAX), isLenient);
-  const alignment = alignmentOf(metadata);
+  const alignment = readAlignment(metadata);
   const tensors = readTensors(cursor, tensorCount, alignment);
   const dataBytes =
     fileBytes === undefined ? undefined : Math.max(0, fileBytes - aligned(cursor.at, alignment));
@@ -180,9 +180,9 @@ function addValue(cursor: Cursor, metadata: Map<string, GgufValue>, key: string,
   metadata.set(key, readValue(cursor, isLenient));
 }
 
-function alignmentOf(metadata: GgufMetadata): number {
+function readAlignment(metadata: GgufMetadata): number {
   if (!metadata.has("general.alignment")) return GGUF_ALIGNMENT;
-  const alignment = numberOf(metadata, "general.alignment", "uint32") ?? 0;
+  const alignment = getNumber(metadata, "general.alignment", "uint32") ?? 0;
   if (alignment > 0 && alignment <= ALIGNMENT_MAX && Number.isInteger(Math.log2(alignment))) return alignment;
   throw new GgufError(
     "gguf_malformed",
@@ -200,27 +200,27 @@ interface FixedType {
 /** Every type but strings and arrays, by its code. */
 const fixedTypes: ReadonlyMap<number, FixedType> = new Map([
   ...numberTypes.map((type) =>
-    entryOf(
+    fixedTypeEntry(
       numberCodecs[type],
       (value) => ({ type, value }),
       (values) => ({ type, values }),
     ),
   ),
   ...bigintTypes.map((type) =>
-    entryOf(
+    fixedTypeEntry(
       bigintCodecs[type],
       (value) => ({ type, value }),
       (values) => ({ type, values }),
     ),
   ),
-  entryOf(
+  fixedTypeEntry(
     boolCodec,
     (value) => ({ type: "bool", value }),
     (values) => ({ type: "bool", values }),
   ),
 ]);
 
-function entryOf<T>(
+function fixedTypeEntry<T>(
   codec: Codec<T>,
   one: (value: T) => GgufValue,
   many: (values: T[]) => GgufValue,

@@ -2,7 +2,7 @@
 export type { GgufTensorHead } from "./encode-header.ts";
 export { GgufError } from "./errors.ts";
 export type { GgufErrorCode } from "./errors.ts";
-export { aligned, booleanOf, numberOf, numbersOf, stringOf, stringsOf, viewOf } from "./format.ts";
+export { aligned, getBoolean, getNumber, getNumbers, getString, getStrings, toDataView } from "./format.ts";
 export type { GgufMetadata, GgufValue } from "./format.ts";
 export { halfBits } from "./half.ts";
 export { HEADER_BYTES_MAX, parseGguf, parsePartialGguf, readGguf, readGgufKeys } from "./header.ts";

@@ -114,13 +114,13 @@ function readTensor(cursor: Cursor): GgufTensorInfo {
   );
   const typeCode = cursor.uint32();
   const offset = cursor.count("bytes of tensor data", Number.MAX_SAFE_INTEGER);
-  const sizeBytes = sizeOf(name, typeCode, shape);
+  const sizeBytes = tensorDataBytes(name, typeCode, shape);
   if (!Number.isSafeInteger(offset + sizeBytes)) throw malformed(`Tensor ${name} ends beyond 2^53 bytes.`);
   return { name, typeCode, shape, offset, sizeBytes };
 }
 
 /** Bytes of a tensor's data, without padding. Throws `gguf_malformed` for an unknown type or an impossible shape. */
-export function sizeOf(name: string, typeCode: number, shape: readonly number[]): number {
+export function tensorDataBytes(name: string, typeCode: number, shape: readonly number[]): number {
   const type = tensorTypes.get(typeCode);
   if (type === undefined) throw malformed(`Tensor ${name} has the unknown type ${typeCode}.`);
   const [rowElements = 1] = shape;

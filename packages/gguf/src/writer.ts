@@ -6,7 +6,7 @@ import type { FileHandle } from "node:fs/promises";
 import { encodeGgufHeader, type GgufTensorHead } from "./encode-header.ts";
 import { GgufError } from "./errors.ts";
 import { aligned, type GgufMetadata } from "./format.ts";
-import { sizeOf } from "./tensors.ts";
+import { tensorDataBytes } from "./tensors.ts";
 
 /** A tensor's data in order, in pieces of any length. */
 export type GgufPieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
@@ -81,7 +81,7 @@ export class GgufWriter implements AsyncDisposable {
     const planned = this.#planned[this.#written.length];
     if (planned === undefined) throw unwritable("More tensors were added than were planned.");
     const head = { ...planned, typeCode };
-    const expected = sizeOf(head.name, typeCode, head.shape);
+    const expected = tensorDataBytes(head.name, typeCode, head.shape);
     let bytes = 0;
     for await (const piece of pieces) {
       signal?.throwIfAborted();
@@ -100,7 +100,7 @@ export class GgufWriter implements AsyncDisposable {
   dropLast(): void {
     const last = this.#written.pop();
     if (last === undefined) throw unwritable("There is no tensor to remove.");
-    this.#end -= aligned(sizeOf(last.name, last.typeCode, last.shape));
+    this.#end -= aligned(tensorDataBytes(last.name, last.typeCode, last.shape));
   }
 
   /** Writes the header, syncs the file to disk and gives it its name. */

@@ -13,7 +13,7 @@ export interface CallRequest {
 export type Approval = "once" | "always" | "no";
 
 /** Asks the user. Rejects if the signal is aborted. */
-export type Ask = (call: CallRequest, options: { signal?: AbortSignal | undefined }) => Promise<Approval>;
+export type AskUser = (call: CallRequest, options: { signal?: AbortSignal | undefined }) => Promise<Approval>;
 
 /** The user, or nobody who could be asked, has not allowed the call. Its message is for the model. */
 export class CallRefusedError extends Error {
@@ -29,22 +29,22 @@ export class Approvals {
 
   /** Whether a call of this tool runs without being asked for. */
   isAllowed(server: ServerConfig, tool: string): boolean {
-    return server.allows(tool) || this.#remembered.has(keyOf(server.name, tool));
+    return server.allows(tool) || this.#remembered.has(approvalKey(server.name, tool));
   }
 
   /** Throws CallRefusedError. */
   async check(
     server: ServerConfig,
     call: CallRequest,
-    { ask, signal }: { ask: Ask; signal?: AbortSignal | undefined },
+    { ask, signal }: { ask: AskUser; signal?: AbortSignal | undefined },
   ): Promise<void> {
     if (this.isAllowed(server, call.tool)) return;
     const approval = await ask(call, { signal });
     if (approval === "no") throw new CallRefusedError();
-    if (approval === "always") this.#remembered.add(keyOf(call.server, call.tool));
+    if (approval === "always") this.#remembered.add(approvalKey(call.server, call.tool));
   }
 }
 
-function keyOf(server: string, tool: string): string {
+function approvalKey(server: string, tool: string): string {
   return JSON.stringify([server, tool]);
 }

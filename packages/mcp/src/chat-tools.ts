@@ -1,12 +1,12 @@
 // Adapts the tools of MCP servers for a chat session: their results become texts and decoded images.
 import type { ContentPart, Message, SessionTool } from "@ingle/engine";
-import type { Ask } from "./approvals.ts";
+import type { AskUser } from "./approvals.ts";
 import type { McpServers } from "./mcp-servers.ts";
 import { modelContent, type ModelPart } from "./model-content.ts";
 
 export interface ChatToolsOptions {
   /** Called for each call that nothing has allowed yet. */
-  ask: Ask;
+  ask: AskUser;
   /** Whether the model sees images: `model.info.readsImages`. Other models get a text in their place. Default: false. */
   readsImages?: boolean | undefined;
   /** The model's context in tokens. A result gets no more characters than that, about a third of it. Default: only the limits. */

@@ -1,5 +1,5 @@
 // The public names of @ingle/mcp.
-export { CallRefusedError, type Approval, type Ask, type CallRequest } from "./approvals.ts";
+export { CallRefusedError, type Approval, type AskUser, type CallRequest } from "./approvals.ts";
 export { chatTools, type ChatToolsOptions } from "./chat-tools.ts";
 export {
   McpConfigError,

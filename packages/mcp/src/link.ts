@@ -93,7 +93,7 @@ export class Link {
     }
     // An attempt over HTTP ends because of the error; a process may have said on stderr why it ended.
     const because = this.#target.kind === "http" && !this.#isConnected ? undefined : this.endedBecause;
-    return because ?? `failed: ${reasonOf(error)}`;
+    return because ?? `failed: ${failureReason(error)}`;
   }
 
   async #attempt(mode: "legacy" | "auto", options: LinkOptions): Promise<void> {
@@ -158,10 +158,10 @@ function isMissingFile(error: unknown): boolean {
 }
 
 /** fetch() says only that it failed; its cause says why. */
-function reasonOf(error: unknown): string {
+function failureReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof MessageTooLarge) return `it ${error.message}`;
-  return error.cause instanceof Error ? reasonOf(error.cause) : printable(error.message);
+  return error.cause instanceof Error ? failureReason(error.cause) : printable(error.message);
 }
 
 /** The first line that speaks of an error. A program that has only just started may mean its last line as one. */

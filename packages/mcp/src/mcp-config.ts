@@ -95,13 +95,13 @@ export async function readMcpConfig(file: string, env: NodeJS.ProcessEnv): Promi
  * A wrong entry is only that server's problem. Throws McpConfigError if the text is no JSON or has no `mcpServers`.
  */
 export function parseMcpConfig(text: string, env: NodeJS.ProcessEnv): McpConfig {
-  const read = ConfigFile.safeParse(jsonOf(text));
-  if (!read.success) throw new McpConfigError(`${problemOf(read.error)}.`, { cause: read.error });
+  const read = ConfigFile.safeParse(parseJson(text));
+  if (!read.success) throw new McpConfigError(`${describeIssue(read.error)}.`, { cause: read.error });
   const { mcpServers, limits } = read.data;
   return { servers: Object.entries(mcpServers).map(([name, entry]) => toServer(name, entry, env)), limits };
 }
 
-function jsonOf(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (cause) {
@@ -111,7 +111,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-function problemOf({ issues: [issue] }: z.ZodError): string {
+function describeIssue({ issues: [issue] }: z.ZodError): string {
   const place = issue?.path.join(".") ?? "";
   return place === "" ? `${issue?.message}` : `${place}: ${issue?.message}`;
 }
@@ -119,7 +119,7 @@ function problemOf({ issues: [issue] }: z.ZodError): string {
 function toServer(name: string, written: unknown, env: NodeJS.ProcessEnv): ServerConfig {
   const read = Entry.safeParse(written);
   if (!read.success) {
-    const target = { kind: "invalid", problem: problemOf(read.error) } as const;
+    const target = { kind: "invalid", problem: describeIssue(read.error) } as const;
     return { name, isDisabled: false, target, allows: () => false, offers: () => false };
   }
   const { disabled: isDisabled, alwaysAllow, autoApprove, disabledTools } = read.data;
@@ -128,13 +128,13 @@ function toServer(name: string, written: unknown, env: NodeJS.ProcessEnv): Serve
   return {
     name,
     isDisabled,
-    target: targetOf(read.data, env),
+    target: toTarget(read.data, env),
     allows: (tool) => allowed.has(tool) || allowed.has("*"),
     offers: (tool) => !hidden.has(tool),
   };
 }
 
-function targetOf(entry: z.output<typeof Entry>, env: NodeJS.ProcessEnv): ServerConfig["target"] {
+function toTarget(entry: z.output<typeof Entry>, env: NodeJS.ProcessEnv): ServerConfig["target"] {
   const { type, command, args, cwd, url, headers } = entry;
   const unset = new Set<string>();
   const fill = (text: string): string => filled(text, env, unset);

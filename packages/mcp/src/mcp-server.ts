@@ -1,7 +1,7 @@
 // One server of the file: it is started and stopped, and its tools are called if that is allowed.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { checkTool, type Tool } from "@ingle/engine";
-import { Approvals, type Ask, type CallRequest } from "./approvals.ts";
+import { Approvals, type AskUser, type CallRequest } from "./approvals.ts";
 import type { ServerConfig } from "./mcp-config.ts";
 import { problemsMax, toolCharactersMax, type McpLimits } from "./mcp-limits.ts";
 import { ServerConnection, type DescribedTool } from "./server-connection.ts";
@@ -14,7 +14,7 @@ import type { ToolOutput } from "./tool-output.ts";
 export type McpServerState = "stopped" | "starting" | "ready" | "failed" | "ended" | "disabled";
 
 /** A tool by its own name, as models can be told of it. */
-export interface CheckedTool extends Omit<Tool, "name"> {
+interface CheckedTool extends Omit<Tool, "name"> {
   tool: string;
   title: string | undefined;
 }
@@ -93,7 +93,7 @@ export class McpServer {
   /** Rejects as `McpServers.call()` does. */
   async call(
     { tool, arguments: args }: CallRequest,
-    { ask, signal }: { ask: Ask; signal?: AbortSignal | undefined },
+    { ask, signal }: { ask: AskUser; signal?: AbortSignal | undefined },
   ): Promise<ToolOutput> {
     if (this.#connection === undefined)
       throw new Error(`The MCP server ${JSON.stringify(this.name)} is not running.`);

@@ -1,6 +1,6 @@
 // The MCP servers of a file: starts them, names their tools for the model, and runs calls that are allowed.
 import type { Tool } from "@ingle/engine";
-import type { Ask, CallRequest } from "./approvals.ts";
+import type { AskUser, CallRequest } from "./approvals.ts";
 import type { McpConfig, ServerConfig } from "./mcp-config.ts";
 import type { McpLimits } from "./mcp-limits.ts";
 import { McpServer, type McpServerState } from "./mcp-server.ts";
@@ -34,7 +34,7 @@ export interface McpServersOptions {
 
 export interface CallOptions {
   /** Called if no rule and no earlier answer allows the call. */
-  ask: Ask;
+  ask: AskUser;
   /** Cancels the question or the call. */
   signal?: AbortSignal | undefined;
   /** Cuts the result's text further than the limits do. Default: no further. */
@@ -125,11 +125,11 @@ export class McpServers implements AsyncDisposable {
     const called = this.#tools.find((tool) => tool.name === name);
     if (called === undefined) throw new Error(`There is no tool ${JSON.stringify(name)}.`);
     const { server, tool } = called;
-    return this.callOf({ server, tool, arguments: args }, options);
+    return this.callOnServer({ server, tool, arguments: args }, options);
   }
 
   /** The same for a tool by its server and its name there, which stay the same when other servers start. */
-  async callOf(call: CallRequest, options: CallOptions): Promise<ToolOutput> {
+  async callOnServer(call: CallRequest, options: CallOptions): Promise<ToolOutput> {
     const { server, tool } = call;
     const isOffered = this.#tools.some((offered) => offered.server === server && offered.tool === tool);
     if (!isOffered)

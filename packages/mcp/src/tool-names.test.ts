@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 import { uniqueNames } from "./tool-names.ts";
 
-const namesOf = (...tools: [server: string, tool: string][]) =>
+const assignNames = (...tools: [server: string, tool: string][]) =>
   uniqueNames(tools.map(([server, tool]) => ({ server, tool })));
 
 it("keeps a tool's own name, unless several servers have it", () => {
-  expect(namesOf(["files", "read"], ["web", "search"], ["wiki", "search"])).toEqual([
+  expect(assignNames(["files", "read"], ["web", "search"], ["wiki", "search"])).toEqual([
     "read",
     "web__search",
     "wiki__search",
@@ -13,11 +13,11 @@ it("keeps a tool's own name, unless several servers have it", () => {
 });
 
 it("replaces what a name may not contain, and cuts it", () => {
-  expect(namesOf(["a", "what time?"], ["a", "x".repeat(100)])).toEqual(["what_time_", "x".repeat(64)]);
+  expect(assignNames(["a", "what time?"], ["a", "x".repeat(100)])).toEqual(["what_time_", "x".repeat(64)]);
 });
 
 it("makes all names different, whatever servers and tools are called", () => {
-  const names = namesOf(
+  const names = assignNames(
     ["a", "b"],
     ["c", "b"],
     ["d", "a__b"],

@@ -3,7 +3,7 @@
 /** The longest name that engines and other servers' requests accept. */
 const nameMax = 64;
 
-export interface ServerTool {
+interface ServerTool {
   server: string;
   /** Its name on the server. */
   tool: string;

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { ChatSession, load, type GenerationResult, type LoadedModel } from "@ingle/engine";
 import { exactArithmetic, tinyModel, tinyVisionModel } from "@ingle/fixtures";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Ask } from "../src/approvals.ts";
+import type { AskUser } from "../src/approvals.ts";
 import { chatTools } from "../src/chat-tools.ts";
 import { parseMcpConfig } from "../src/mcp-config.ts";
 import { McpServers } from "../src/mcp-servers.ts";
@@ -44,8 +44,8 @@ describe("a model that calls tools", () => {
 
   it("gets their results, in each of several turns", async () => {
     await using servers = await start("add");
-    const asked: Parameters<Ask>[0][] = [];
-    const ask: Ask = async (call) => {
+    const asked: Parameters<AskUser>[0][] = [];
+    const ask: AskUser = async (call) => {
       asked.push(call);
       return "once";
     };
@@ -77,7 +77,7 @@ describe("a model that calls tools", () => {
 
   it("gets a failure as an error, no more text than its context holds, and no image that it cannot see", async () => {
     await using servers = await start("fail", "pictures", "long");
-    const ask: Ask = async () => "once";
+    const ask: AskUser = async () => "once";
     const contents: unknown[] = [];
     for (const [name, args] of [
       ["fail", {}],

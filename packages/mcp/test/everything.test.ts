@@ -3,12 +3,12 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { freePort } from "@ingle/fixtures";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Ask } from "../src/approvals.ts";
+import type { AskUser } from "../src/approvals.ts";
 import { parseMcpConfig } from "../src/mcp-config.ts";
 import { McpServers } from "../src/mcp-servers.ts";
 
 const program = fileURLToPath(import.meta.resolve("@modelcontextprotocol/server-everything/dist/index.js"));
-const ask: Ask = async () => "once";
+const ask: AskUser = async () => "once";
 const yes = { ask };
 
 describe.each(["stdio", "streamableHttp"] as const)("server-everything over %s", (transport) => {

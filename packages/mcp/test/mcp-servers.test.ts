@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import type { Approval, Ask } from "../src/approvals.ts";
+import type { Approval, AskUser } from "../src/approvals.ts";
 import { parseMcpConfig } from "../src/mcp-config.ts";
 import { McpServers } from "../src/mcp-servers.ts";
 import { oddHttpServer, sessionServer } from "./odd-http.ts";
@@ -28,11 +28,11 @@ async function start(servers: Record<string, unknown>, limits: object = {}): Pro
   return started;
 }
 
-const answers = (approval: Approval) => vi.fn<Ask>(async () => approval);
+const answers = (approval: Approval) => vi.fn<AskUser>(async () => approval);
 const yes = { ask: answers("once") };
 
 /** The text of a call that is allowed. */
-async function textOf(servers: McpServers, name: string, args: object = {}): Promise<string> {
+async function callText(servers: McpServers, name: string, args: object = {}): Promise<string> {
   const { content } = await servers.call(name, { ...args }, yes);
   return content.map((part) => (part.type === "text" ? part.text : `(${part.mimeType})`)).join("|");
 }
@@ -75,10 +75,10 @@ describe.each([
   });
 
   it("calls tools, also those with odd names", async () => {
-    expect(await textOf(servers, "add", { a: 3, b: 4 })).toBe("7");
-    expect(await textOf(servers, "with_spaces_")).toBe("spaces");
-    expect(await textOf(servers, "structured")).toBe('{"degrees":21}');
-    await expect(textOf(servers, "nowhere")).rejects.toThrow('There is no tool "nowhere".');
+    expect(await callText(servers, "add", { a: 3, b: 4 })).toBe("7");
+    expect(await callText(servers, "with_spaces_")).toBe("spaces");
+    expect(await callText(servers, "structured")).toBe('{"degrees":21}');
+    await expect(callText(servers, "nowhere")).rejects.toThrow('There is no tool "nowhere".');
   });
 
   it("returns what the tool says of its failure", async () => {
@@ -89,13 +89,13 @@ describe.each([
   });
 
   it("keeps texts and images within the limits, and names what is left out", async () => {
-    expect(await textOf(servers, "long", { characters: 5_000 })).toBe(
+    expect(await callText(servers, "long", { characters: 5_000 })).toBe(
       `${"x".repeat(1_000)}|[Cut: the result has 5000 characters, of which these are the first 1000.]`,
     );
-    expect(await textOf(servers, "pictures", { count: 3 })).toBe(
+    expect(await callText(servers, "pictures", { count: 3 })).toBe(
       "Here:|(image/png)|(image/png)|[Left out: image 3 of this result]",
     );
-    expect(await textOf(servers, "others")).toBe(
+    expect(await callText(servers, "others")).toBe(
       "[Left out: audio, audio/wav]|[Link to notes: file:///notes.md]|the text of a file|[Left out: file:///a.bin, of unknown type]",
     );
     const { content } = await servers.call("long", { characters: 50 }, { ...yes, resultCharacters: 10 });
@@ -116,9 +116,9 @@ describe.each([
   it("reads no message that is larger than the limit", async () => {
     await using patient = await start({ odd: entry });
     const characters = 11 * 1024 * 1024;
-    await expect(textOf(patient, "long", { characters })).rejects.toThrow(/more than 8388608 bytes/);
+    await expect(callText(patient, "long", { characters })).rejects.toThrow(/more than 8388608 bytes/);
     // After half a message, nothing else can be read from a process's pipe.
-    if (isHttp) expect(await textOf(patient, "ping")).toBe("pong");
+    if (isHttp) expect(await callText(patient, "ping")).toBe("pong");
     else expect(patient.list()[0]?.state).toBe("ended");
   });
 });
@@ -141,7 +141,7 @@ describe("who may call", () => {
       "The user did not allow this call.",
     );
     // The server has read everything before the result of a later call.
-    expect(await textOf(servers, "add", { a: 1, b: 1 })).toBe("2");
+    expect(await callText(servers, "add", { a: 1, b: 1 })).toBe("2");
     await expect(readFile(file)).rejects.toMatchObject({ code: "ENOENT" });
   });
 
@@ -179,7 +179,7 @@ describe("who may call", () => {
   it("gives up a question together with the call", async () => {
     await using servers = await start({ odd: odd("ping") });
     const signal = AbortSignal.timeout(20);
-    const ask: Ask = (_call, options) =>
+    const ask: AskUser = (_call, options) =>
       new Promise((_resolve, reject) => {
         options.signal?.addEventListener("abort", () => reject(new Error("no answer")), { once: true });
       });
@@ -214,19 +214,19 @@ describe("servers that fail", () => {
       ["wrong", "failed", "It has a wrong entry: it needs either a command or a url."],
       ["off", "disabled", ""],
     ]);
-    expect(await textOf(servers, "ping")).toBe("pong");
+    expect(await callText(servers, "ping")).toBe("pong");
   });
 
   it("reports a crash to the running call and to later ones", async () => {
     await using servers = await start({ odd: odd(), other: odd("ping") });
     const ended = 'The MCP server "odd" has ended: Error: out of luck.';
-    await expect(textOf(servers, "crash")).rejects.toThrow(ended);
-    await expect(textOf(servers, "add", { a: 1, b: 1 })).rejects.toThrow(ended);
+    await expect(callText(servers, "crash")).rejects.toThrow(ended);
+    await expect(callText(servers, "add", { a: 1, b: 1 })).rejects.toThrow(ended);
     expect(servers.list()[0]).toMatchObject({
       state: "ended",
       problems: [expect.stringContaining("It has ended"), expect.anything()],
     });
-    expect(await textOf(servers, "other__ping")).toBe("pong");
+    expect(await callText(servers, "other__ping")).toBe("pong");
   });
 
   it("takes no more tools than the limit", async () => {
@@ -267,14 +267,14 @@ describe("servers that are started one by one", () => {
       ["two", "stopped"],
       ["off", "disabled"],
     ]);
-    await expect(textOf(servers, "ping")).rejects.toThrow('There is no tool "ping".');
+    await expect(callText(servers, "ping")).rejects.toThrow('There is no tool "ping".');
     await Promise.all([servers.start("one"), servers.start("one"), servers.start("off")]);
     expect(states(servers).map(([, state]) => state)).toEqual(["ready", "stopped", "disabled"]);
-    expect(await textOf(servers, "ping")).toBe("pong");
+    expect(await callText(servers, "ping")).toBe("pong");
     await servers.stop("one");
-    await expect(textOf(servers, "ping")).rejects.toThrow('There is no tool "ping".');
+    await expect(callText(servers, "ping")).rejects.toThrow('There is no tool "ping".');
     await servers.start("one");
-    expect(await textOf(servers, "ping")).toBe("pong");
+    expect(await callText(servers, "ping")).toBe("pong");
     await expect(servers.start("three")).rejects.toThrow('There is no MCP server "three".');
   });
 
@@ -285,7 +285,8 @@ describe("servers that are started one by one", () => {
     expect(servers.tools.map(({ name }) => name)).toEqual(["ping"]);
     await servers.start("two");
     expect(servers.tools.map(({ name }) => name)).toEqual(["one__ping", "two__ping"]);
-    const call = (tool: string) => servers.callOf({ server: "one", tool, arguments: { a: 1, b: 1 } }, yes);
+    const call = (tool: string) =>
+      servers.callOnServer({ server: "one", tool, arguments: { a: 1, b: 1 } }, yes);
     expect(await call("ping")).toMatchObject({ content: [{ text: "pong" }] });
     await expect(call("add")).rejects.toThrow('There is no tool "add" of the MCP server "one".');
   });
@@ -340,11 +341,11 @@ describe("servers that are started one by one", () => {
   it("can be started again after they have ended", async () => {
     await using servers = new McpServers(read({ one: odd("crash", "ping") }), { startsAll: false });
     await servers.start("one");
-    await expect(textOf(servers, "crash")).rejects.toThrow("has ended");
+    await expect(callText(servers, "crash")).rejects.toThrow("has ended");
     expect(states(servers)).toEqual([["one", "ended"]]);
     await servers.start("one");
     expect(states(servers)).toEqual([["one", "ready"]]);
-    expect(await textOf(servers, "ping")).toBe("pong");
+    expect(await callText(servers, "ping")).toBe("pong");
   });
 });
 
@@ -352,7 +353,7 @@ describe("a session over HTTP", () => {
   it("is ended with its server", async () => {
     await using http = await sessionServer();
     const servers = await start({ odd: { url: http.url, headers: { "x-key": "secret" } } });
-    expect(await textOf(servers, "ping")).toBe("pong");
+    expect(await callText(servers, "ping")).toBe("pong");
     expect(http.deletions).toEqual([]);
     await servers[Symbol.asyncDispose]();
     expect(http.deletions).toMatchObject([{ "mcp-session-id": "a-session", "x-key": "secret" }]);
@@ -393,7 +394,7 @@ it("gives a server's process its own variables and the usual ones, and none of t
   process.env["INGLE_API_KEYS"] = "a secret of this test";
   try {
     await using servers = await start({ odd: { ...odd("variables"), env: { LEVEL: "1" } } });
-    const names = (await textOf(servers, "variables")).split(" ");
+    const names = (await callText(servers, "variables")).split(" ");
     expect(names).toContain("LEVEL");
     expect(names).toContain("PATH");
     expect(names).not.toContain("INGLE_API_KEYS");

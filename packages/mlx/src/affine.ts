@@ -47,17 +47,17 @@ function unpackThrees(packed: Uint8Array, bits: number, codes: Uint8Array): void
 function unpackAny(packed: Uint8Array, bits: number, codes: Uint8Array): void {
   const mask = (1 << bits) - 1;
   // Always has fewer bits than one code before a byte is added.
-  let held = 0;
-  let heldBits = 0;
+  let buffer = 0;
+  let bufferedBits = 0;
   let at = 0;
   for (let i = 0; i < packed.length; i += 1) {
-    held |= (packed[i] ?? 0) << heldBits;
-    heldBits += 8;
-    while (heldBits >= bits) {
-      codes[at] = held & mask;
+    buffer |= (packed[i] ?? 0) << bufferedBits;
+    bufferedBits += 8;
+    while (bufferedBits >= bits) {
+      codes[at] = buffer & mask;
       at += 1;
-      held >>>= bits;
-      heldBits -= bits;
+      buffer >>>= bits;
+      bufferedBits -= bits;
     }
   }
 }

@@ -2,7 +2,7 @@
 import path from "node:path";
 
 import type { Architecture } from "./architectures/architecture.ts";
-import { architectureOf } from "./architectures/registry.ts";
+import { findArchitecture } from "./architectures/registry.ts";
 import { parseConfig, type MlxConfig } from "./config.ts";
 import { MlxError } from "./errors.ts";
 import { samplingMetadata } from "./generation-config.ts";
@@ -25,7 +25,7 @@ async function readSettings(folder: string): Promise<Settings> {
   const json = await readJson(folder, "config.json", CONFIG_BYTES_MAX);
   if (json === undefined) throw new MlxError("mlx_missing", `${folder} has no config.json.`);
   const config = parseConfig(json);
-  return { config, settings: readQuantization(config), architecture: architectureOf(config) };
+  return { config, settings: readQuantization(config), architecture: findArchitecture(config) };
 }
 
 /**

@@ -39,7 +39,7 @@ export async function isAdapterFolder(folder: string): Promise<boolean> {
 }
 
 /** Throws `mlx_limit`, `mlx_malformed` for an entry that is not a file, and file system errors. */
-export async function lookAtContents(folder: string): Promise<FolderContents> {
+export async function readFolderContents(folder: string): Promise<FolderContents> {
   const files = (await readdir(folder)).filter(isModelFile).toSorted();
   if (files.length > FILES_MAX) throw new MlxError("mlx_limit", `${folder} holds ${files.length} files.`);
   const hash = createHash("sha256");
@@ -69,7 +69,7 @@ export async function digestContents(
     signal?: AbortSignal | undefined;
   } = {},
 ): Promise<string> {
-  const { files, sizeBytes } = await lookAtContents(folder);
+  const { files, sizeBytes } = await readFolderContents(folder);
   const whole = createHash("sha256");
   addPart(whole, "ingle-mlx", CONVERTER_VERSION);
   let done = 0;

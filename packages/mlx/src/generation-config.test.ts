@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 
 import { samplingMetadata } from "./generation-config.ts";
 
-async function folderWith(text: string | undefined): Promise<string> {
+async function writeFolder(text: string | undefined): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), "ingle-generation-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   if (text !== undefined) await writeFile(path.join(folder, "generation_config.json"), text);
@@ -21,7 +21,7 @@ test("becomes llama.cpp's keys", async () => {
     repetition_penalty: 1.05,
     eos_token_id: 7,
   };
-  expect(await samplingMetadata(await folderWith(JSON.stringify(config)))).toEqual([
+  expect(await samplingMetadata(await writeFolder(JSON.stringify(config)))).toEqual([
     ["general.sampling.temp", { type: "float32", value: 0.3 }],
     ["general.sampling.top_k", { type: "int32", value: 50 }],
     ["general.sampling.top_p", { type: "float32", value: 0.9 }],
@@ -32,7 +32,7 @@ test("becomes llama.cpp's keys", async () => {
 
 test("becomes llama.cpp's list of tokens that are never sampled", async () => {
   const made = async (suppressed: unknown) =>
-    samplingMetadata(await folderWith(JSON.stringify({ suppress_tokens: suppressed })));
+    samplingMetadata(await writeFolder(JSON.stringify({ suppress_tokens: suppressed })));
   expect(await made([258883, 258882])).toEqual([
     ["tokenizer.ggml.suppress_tokens", { type: "int32", values: [258883, 258882] }],
   ]);
@@ -45,10 +45,10 @@ test("becomes llama.cpp's list of tokens that are never sampled", async () => {
 test.each([undefined, "{}", "[]", '{"temperature": null, "top_k": 1.5, "top_p": "high"}'])(
   "%s says nothing",
   async (text) => {
-    expect(await samplingMetadata(await folderWith(text))).toEqual([]);
+    expect(await samplingMetadata(await writeFolder(text))).toEqual([]);
   },
 );
 
 test("that is not JSON is an error", async () => {
-  await expect(samplingMetadata(await folderWith("{"))).rejects.toMatchObject({ code: "mlx_malformed" });
+  await expect(samplingMetadata(await writeFolder("{"))).rejects.toMatchObject({ code: "mlx_malformed" });
 });

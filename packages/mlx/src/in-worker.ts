@@ -61,7 +61,7 @@ async function run(task: Task, { onProgress, signal }: WorkerOptions): Promise<s
       worker.on("message", (message: WorkerMessage) => {
         if (message.kind === "progress") onProgress?.(message.bytes, message.totalBytes);
         else if (message.kind === "done") resolve(message.value);
-        else reject(errorOf(message));
+        else reject(toError(message));
       });
       worker.once("error", reject);
       worker.once("exit", (code) => reject(new Error(`The conversion thread exited with code ${code}.`)));
@@ -75,7 +75,7 @@ async function run(task: Task, { onProgress, signal }: WorkerOptions): Promise<s
   }
 }
 
-function errorOf({ isOurs, code, message }: Extract<WorkerMessage, { kind: "failed" }>): Error {
+function toError({ isOurs, code, message }: Extract<WorkerMessage, { kind: "failed" }>): Error {
   const ours = mlxErrorCodes.find((candidate) => candidate === code);
   if (isOurs && ours !== undefined) return new MlxError(ours, message);
   return Object.assign(new Error(message), code === "" ? {} : { code });

@@ -1,5 +1,5 @@
 // The public names of @ingle/mlx.
-export { isAdapterFolder, isMlxFolder, isModelFile, lookAtContents } from "./folder-contents.ts";
+export { isAdapterFolder, isMlxFolder, isModelFile, readFolderContents } from "./folder-contents.ts";
 export type { FolderContents } from "./folder-contents.ts";
 export { checkSettings } from "./convert-folder.ts";
 export { MlxError } from "./errors.ts";

@@ -105,8 +105,8 @@ export function quantizedTensor(
     const message = `${module} has a scale for the whole tensor (global_scale), which cannot be converted.`;
     throw new MlxError("mlx_unsupported", message);
   }
-  const quantization = sizesOf(module, settings, weight, scales);
-  const columns = (lastOf(weight) * 32) / quantization.bits;
+  const quantization = moduleQuantization(module, settings, weight, scales);
+  const columns = (lastDimension(weight) * 32) / quantization.bits;
   const biases = quantization.mode === "affine" ? find(`${module}.biases`) : undefined;
   const found = { ...quantization, weight, scales, biases, columns };
   checkTensors(module, found);
@@ -114,7 +114,7 @@ export function quantizedTensor(
 }
 
 /** From the module's override or the defaults; missing sizes follow from the shapes. */
-function sizesOf(
+function moduleQuantization(
   module: string,
   { defaults, modules }: QuantizationSettings,
   weight: FolderTensor,
@@ -124,7 +124,7 @@ function sizesOf(
   if (override === false)
     throw malformed(module, "has scales, but config.json says that it is not quantized");
   const given = override === undefined || override === true ? defaults : override;
-  const mode = modeOf(module, given?.mode ?? "affine");
+  const mode = parseMode(module, given?.mode ?? "affine");
   if (mode !== "affine") {
     const sizes = floatSizes[mode];
     const isUsual =
@@ -134,7 +134,7 @@ function sizesOf(
     return { mode, ...sizes };
   }
   // The shapes give only bits * groupSize.
-  const product = (32 * lastOf(weight)) / lastOf(scales);
+  const product = (32 * lastDimension(weight)) / lastDimension(scales);
   const groupSize = given?.group_size ?? (given?.bits === undefined ? undefined : product / given.bits);
   if (groupSize === undefined) throw malformed(module, "has scales, but config.json has no quantization");
   // Some builds of mixed sizes list no overrides: without one, the shapes take precedence over the defaults.
@@ -144,7 +144,7 @@ function sizesOf(
   return { mode, bits, groupSize };
 }
 
-function modeOf(module: string, text: string): QuantizationMode {
+function parseMode(module: string, text: string): QuantizationMode {
   const mode = modes.find((candidate) => candidate === text);
   if (mode !== undefined) return mode;
   const message = `${module} is quantized in the mode "${text}"; supported modes: ${modes.join(", ")}.`;
@@ -159,8 +159,11 @@ function checkTensors(
   const floats = ["F16", "BF16", "F32"];
   const isScale = mode === "affine" ? floats.includes(scales.dtype) : scales.dtype === "U8";
   if (!isScale) throw malformed(module, `has scales of the wrong type ${scales.dtype}`);
-  if (columns !== lastOf(scales) * groupSize || columns === 0)
-    throw malformed(module, `has ${columns} weights in a row and scales for ${lastOf(scales) * groupSize}`);
+  if (columns !== lastDimension(scales) * groupSize || columns === 0)
+    throw malformed(
+      module,
+      `has ${columns} weights in a row and scales for ${lastDimension(scales) * groupSize}`,
+    );
   const rows = (tensor: FolderTensor): string => tensor.shape.slice(0, -1).join(" x ");
   if (weight.shape.length < 2 || rows(weight) !== rows(scales))
     throw malformed(module, "has weights and scales of different shapes");
@@ -170,7 +173,7 @@ function checkTensors(
     throw malformed(module, "has scales and biases of different shapes or types");
 }
 
-function lastOf({ shape }: FolderTensor): number {
+function lastDimension({ shape }: FolderTensor): number {
   return shape.at(-1) ?? 0;
 }
 

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { MlxError } from "./errors.ts";
 import { parseSafetensorsHeader, readSafetensors } from "./safetensors.ts";
-import { f32, fileOf, safetensorsBytes } from "./testing/safetensors-bytes.ts";
+import { f32, joinFile, safetensorsBytes } from "../test/safetensors-bytes.ts";
 
 let folder = "";
 beforeAll(async () => {
@@ -51,7 +51,7 @@ async function outcomeOfFile(bytes: Uint8Array): Promise<string> {
 
 /** A header with one entry under this name, over 16 bytes of data. */
 function one(entry: unknown, name = "a"): string {
-  return outcome(fileOf(JSON.stringify({ [name]: entry }), Buffer.alloc(16)));
+  return outcome(joinFile(JSON.stringify({ [name]: entry }), Buffer.alloc(16)));
 }
 
 describe("a whole file", () => {
@@ -70,7 +70,7 @@ describe("a whole file", () => {
 
   it("may have spaces after its header, as the format's own writers add them", () => {
     const header = `${JSON.stringify({ a: { dtype: "U8", shape: [1], data_offsets: [0, 1] } })}     `;
-    expect(outcome(fileOf(header, Buffer.alloc(1)))).toBe("read");
+    expect(outcome(joinFile(header, Buffer.alloc(1)))).toBe("read");
   });
 });
 
@@ -115,9 +115,9 @@ describe("a damaged file", () => {
   it("with JSON that is not an object, or is nested without end, is malformed", () => {
     const headers = ["", "[]", "null", "1", '"x"', "{", "[".repeat(100_000), '{"a":{"a":'.repeat(10_000)];
     for (const header of headers)
-      expect(outcome(fileOf(header, Buffer.alloc(0))), header).toBe("mlx_malformed");
+      expect(outcome(joinFile(header, Buffer.alloc(0))), header).toBe("mlx_malformed");
     const deep = `{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
-    expect(outcome(fileOf(deep, Buffer.alloc(0)))).toBe("mlx_malformed");
+    expect(outcome(joinFile(deep, Buffer.alloc(0)))).toBe("mlx_malformed");
   });
 
   it("with a header that is not UTF-8 is malformed", () => {
@@ -168,7 +168,7 @@ describe("an entry", () => {
 
   it("named like a property of every object is an ordinary tensor", () => {
     const header = '{"__proto__":{"dtype":"F32","shape":[4],"data_offsets":[0,16]}}';
-    const bytes = fileOf(header, Buffer.alloc(16));
+    const bytes = joinFile(header, Buffer.alloc(16));
     const { tensors } = parseSafetensorsHeader("model.safetensors", Buffer.from(header), bytes.length);
     expect([...tensors.keys()]).toEqual(["__proto__"]);
   });
@@ -177,7 +177,7 @@ describe("an entry", () => {
     const entry = '{"dtype":"F32","shape":[4],"data_offsets":[0,16]}';
     for (const second of ["a", "\\u0061", "b"]) {
       const header = `{"a":${entry},"${second}":${entry}}`;
-      expect(outcome(fileOf(header, Buffer.alloc(16))), second).toBe("mlx_malformed");
+      expect(outcome(joinFile(header, Buffer.alloc(16))), second).toBe("mlx_malformed");
     }
   });
 

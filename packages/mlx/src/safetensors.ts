@@ -46,7 +46,7 @@ export interface SafetensorsTensor {
   readonly sizeBytes: number;
 }
 
-export interface SafetensorsHeader {
+interface SafetensorsHeader {
   /** By name. */
   readonly tensors: ReadonlyMap<string, SafetensorsTensor>;
   /** The contents of `__metadata__`, such as `format`: `mlx`. */

@@ -6,9 +6,9 @@ import { describe, expect, it } from "vitest";
 import { errorInSteps, noErrors, type ErrorTally } from "./ggml-blocks.ts";
 import type { Dtype } from "./safetensors.ts";
 import type { RawRows, ReadyTensor } from "./tensor-sources.ts";
-import { isGoodEnough, storagesOf, type StoredType } from "./storage.ts";
-import { e4m3, ggmlValue, half } from "./testing/ggml-values.ts";
-import { packCodes, quantizeGroup, roundToBrain, type Group } from "./testing/quantized-rows.ts";
+import { isGoodEnough, candidateStorages, type StoredType } from "./storage.ts";
+import { e4m3, ggmlValue, half } from "../test/ggml-values.ts";
+import { packCodes, quantizeGroup, roundToBrain, type Group } from "../test/quantized-rows.ts";
 
 const rows = 2;
 const groupsOfRow = 4;
@@ -26,14 +26,14 @@ function normal(random: () => number): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }
 
-function bytesOf(dtype: Dtype, values: readonly number[]): Uint8Array {
+function encodeFloats(dtype: Dtype, values: readonly number[]): Uint8Array {
   if (dtype === "F32") return new Uint8Array(Float32Array.from(values).buffer);
   const bits = (value: number): number =>
     dtype === "F16" ? halfBits(value) : new Uint32Array(Float32Array.of(value).buffer)[0]! >>> 16;
   return new Uint8Array(Uint16Array.from(values.map(bits)).buffer);
 }
 
-function tensorOf(
+function makeTensor(
   mode: "affine" | "mxfp4" | "mxfp8" | "nvfp4",
   { bits, groupSize, dtype }: { bits: number; groupSize: number; dtype: Dtype },
   more: Partial<ReadyTensor["plan"]> = {},
@@ -52,18 +52,18 @@ function tensorOf(
 function affineRows(groups: readonly Group[], bits: number, dtype: Dtype): RawRows {
   return {
     weight: Buffer.concat(groups.map(({ codes }) => packCodes(codes, bits))),
-    scales: bytesOf(
+    scales: encodeFloats(
       dtype,
       groups.map(({ scale }) => scale),
     ),
-    biases: bytesOf(
+    biases: encodeFloats(
       dtype,
       groups.map(({ bias }) => bias),
     ),
   };
 }
 
-function valuesOf(groups: readonly Group[]): number[] {
+function dequantized(groups: readonly Group[]): number[] {
   return groups.flatMap(({ scale, bias, codes }) =>
     codes.map((code) => Math.fround(Math.fround(scale * code) + bias)),
   );
@@ -71,7 +71,7 @@ function valuesOf(groups: readonly Group[]): number[] {
 
 /** The first storage that is good enough, chosen as write-model.ts does, with the written bytes. */
 function store(tensor: ReadyTensor, raw: RawRows, exact = false) {
-  const storages = storagesOf(tensor);
+  const storages = candidateStorages(tensor);
   for (const storage of storages) {
     const tally = noErrors();
     const bytes = storage.encode(raw, tally);
@@ -126,10 +126,10 @@ describe("affine weights of up to 5 bits", () => {
         bias: toHalf(4 * random() - 2),
         codes: Array.from({ length: groupSize }, () => Math.floor(random() * 2 ** bits)),
       }));
-      const tensor = tensorOf("affine", { bits, groupSize, dtype: "F16" });
+      const tensor = makeTensor("affine", { bits, groupSize, dtype: "F16" });
       const { type, bytes, tally } = store(tensor, affineRows(groups, bits, "F16"), true);
       expect(type).toBe(bits === 5 ? "Q5_1" : "Q4_1");
-      expect(read(type, bytes, groups.length * groupSize)).toEqual(valuesOf(groups));
+      expect(read(type, bytes, groups.length * groupSize)).toEqual(dequantized(groups));
       expect(tally).toMatchObject({ weights: groups.length * groupSize, squares: 0, largest: 0 });
     },
   );
@@ -140,28 +140,28 @@ describe("affine weights of up to 5 bits", () => {
       const bias = toHalf(random() - 0.5);
       return { scale: -2 * bias, bias, codes: Array.from({ length: 128 }, () => Math.round(random())) };
     });
-    const tensor = tensorOf("affine", { bits: 1, groupSize: 128, dtype: "F16" });
+    const tensor = makeTensor("affine", { bits: 1, groupSize: 128, dtype: "F16" });
     const { type, bytes, tally } = store(tensor, affineRows(groups, 1, "F16"), true);
     expect(type).toBe("Q1_0");
     expect(bytes).toHaveLength(groups.length * 18);
-    expect(read(type, bytes, groups.length * 128)).toEqual(valuesOf(groups));
+    expect(read(type, bytes, groups.length * 128)).toEqual(dequantized(groups));
     expect(tally).toMatchObject({ weights: groups.length * 128, squares: 0, largest: 0 });
   });
 
   it("keep every value of usual bfloat16 scales", () => {
     const groups = madeGroups(4, 64, roundToBrain);
-    const tensor = tensorOf("affine", { bits: 4, groupSize: 64, dtype: "BF16" });
+    const tensor = makeTensor("affine", { bits: 4, groupSize: 64, dtype: "BF16" });
     const { type, bytes } = store(tensor, affineRows(groups, 4, "BF16"));
-    expect(read(type, bytes, 512)).toEqual(valuesOf(groups));
+    expect(read(type, bytes, 512)).toEqual(dequantized(groups));
   });
 
   it("are rounded slightly, and the tally shows it, if halves do not hold the scales", () => {
     const groups = madeGroups(4, 64, Math.fround);
-    const tensor = tensorOf("affine", { bits: 4, groupSize: 64, dtype: "F32" });
+    const tensor = makeTensor("affine", { bits: 4, groupSize: 64, dtype: "F32" });
     const raw = affineRows(groups, 4, "F32");
     const { type, bytes, tally } = store(tensor, raw);
     expect(type).toBe("Q4_1");
-    const { squares, largest } = trueError(valuesOf(groups), read(type, bytes, 512));
+    const { squares, largest } = trueError(dequantized(groups), read(type, bytes, 512));
     expect(tally.squares).toBeCloseTo(squares, 12);
     expect(tally.largest).toBeCloseTo(largest, 8);
     expect(errorInSteps(tally)).toBeGreaterThan(0);
@@ -171,10 +171,10 @@ describe("affine weights of up to 5 bits", () => {
 
   it("become F32 if their scales exceed any half", () => {
     const groups = madeGroups(4, 64, Math.fround).map((group) => ({ ...group, scale: 1e6, bias: -3e6 }));
-    const tensor = tensorOf("affine", { bits: 4, groupSize: 64, dtype: "F32" });
+    const tensor = makeTensor("affine", { bits: 4, groupSize: 64, dtype: "F32" });
     const { type, bytes } = store(tensor, affineRows(groups, 4, "F32"));
     expect(type).toBe("F32");
-    expect(read(type, bytes, 512)).toEqual(valuesOf(groups));
+    expect(read(type, bytes, 512)).toEqual(dequantized(groups));
   });
 });
 
@@ -187,11 +187,11 @@ describe("affine weights of 6 and 8 bits", () => {
         ["BF16", roundToBrain],
       ] as const) {
         const groups = madeGroups(bits, groupSize, round);
-        const tensor = tensorOf("affine", { bits, groupSize, dtype });
+        const tensor = makeTensor("affine", { bits, groupSize, dtype });
         const { type, bytes, tally } = store(tensor, affineRows(groups, bits, dtype));
         expect(type).toBe("Q8_0");
         const { squares, largest } = trueError(
-          valuesOf(groups),
+          dequantized(groups),
           read(type, bytes, groups.length * groupSize),
         );
         expect(tally.squares).toBeCloseTo(squares, 12);
@@ -208,11 +208,11 @@ describe("affine weights of 6 and 8 bits", () => {
       bias: -32 * 2 ** -8,
       codes: Array.from({ length: 64 }, () => Math.floor(64 * random())),
     }));
-    const tensor = tensorOf("affine", { bits: 6, groupSize: 64, dtype: "F16" });
+    const tensor = makeTensor("affine", { bits: 6, groupSize: 64, dtype: "F16" });
     const { type, bytes, tally } = store(tensor, affineRows(groups, 6, "F16"), true);
     expect(type).toBe("Q8_0");
     expect(tally.squares).toBe(0);
-    expect(read(type, bytes, 512)).toEqual(valuesOf(groups));
+    expect(read(type, bytes, 512)).toEqual(dequantized(groups));
   });
 
   it("become halves if Q8_0 would lose more than their own quantization did, and with `exact`", () => {
@@ -222,10 +222,10 @@ describe("affine weights of 6 and 8 bits", () => {
       codes,
       bias: toHalf(0.3),
     }));
-    const tensor = tensorOf("affine", { bits: 8, groupSize: 64, dtype: "F16" });
+    const tensor = makeTensor("affine", { bits: 8, groupSize: 64, dtype: "F16" });
     const { type, bytes, tally } = store(tensor, affineRows(shifted, 8, "F16"));
     expect(type).toBe("F16");
-    const wanted = valuesOf(shifted);
+    const wanted = dequantized(shifted);
     expect(read(type, bytes, 512)).toEqual(wanted.map(toHalf));
     expect(tally.squares).toBeCloseTo(trueError(wanted, wanted.map(toHalf)).squares, 12);
     expect(store(tensor, affineRows(madeGroups(8, 64, toHalf), 8, "F16"), true).type).toBe("F16");
@@ -233,10 +233,10 @@ describe("affine weights of 6 and 8 bits", () => {
 
   it("of a group whose scale is 0 are equal to the bias", () => {
     const groups = madeGroups(8, 32, toHalf).map((group, index) => ({ ...group, scale: 0, bias: index / 8 }));
-    const tensor = tensorOf("affine", { bits: 8, groupSize: 32, dtype: "F16" });
+    const tensor = makeTensor("affine", { bits: 8, groupSize: 32, dtype: "F16" });
     const { type, bytes } = store(tensor, affineRows(groups, 8, "F16"));
     const found = read(type, bytes, 256);
-    for (const [index, value] of valuesOf(groups).entries()) expect(found[index]).toBeCloseTo(value, 2);
+    for (const [index, value] of dequantized(groups).entries()) expect(found[index]).toBeCloseTo(value, 2);
   });
 });
 
@@ -244,7 +244,7 @@ describe("floats of 4 and 8 bits", () => {
   const anyCodes = (count: number) => fc.uint8Array({ minLength: count, maxLength: count });
   const scaled = (mode: "mxfp4" | "mxfp8" | "nvfp4") => {
     const groupSize = mode === "nvfp4" ? 16 : 32;
-    return tensorOf(mode, { bits: mode === "mxfp8" ? 8 : 4, groupSize, dtype: "U8" });
+    return makeTensor(mode, { bits: mode === "mxfp8" ? 8 : 4, groupSize, dtype: "U8" });
   };
   const tiny = [0, 0.5, 1, 1.5, 2, 3, 4, 6];
   const nibble = (codes: Uint8Array, index: number): number => {
@@ -296,14 +296,14 @@ describe("floats of 4 and 8 bits", () => {
     ["nvfp4", 0, 0x7f],
     ["nvfp4", 0, 0xff],
   ] as const)("of %s are told when a code (%d) or a scale (%d) is no number", (mode, code, scale) => {
-    const rowsOf = {
+    const rawRows = {
       weight: new Uint8Array(256).fill(code),
       scales: new Uint8Array(16).fill(scale, 3, 4),
       biases: none,
     };
-    for (const { type, encode } of storagesOf(scaled(mode))) {
+    for (const { type, encode } of candidateStorages(scaled(mode))) {
       const tally = noErrors();
-      encode(rowsOf, tally);
+      encode(rawRows, tally);
       expect(isGoodEnough(type, tally, {})).toBe(false);
     }
   });
@@ -345,7 +345,7 @@ describe("plain numbers", () => {
   const values = [1, -2, 0.5, 3, 0, 8, -0.25, 7];
 
   it.each(["F16", "BF16", "F32"] as const)("of %s are copied", (dtype) => {
-    const weight = bytesOf(dtype, values);
+    const weight = encodeFloats(dtype, values);
     const { type, bytes } = store(plain(dtype, {}), { weight, scales: none, biases: none });
     expect(type).toBe(dtype);
     expect(bytes).toEqual(weight);
@@ -354,7 +354,7 @@ describe("plain numbers", () => {
   it.each(["F16", "BF16", "F32"] as const)(
     "of %s become F32 in vectors and where it is asked for",
     (dtype) => {
-      const raw = { weight: bytesOf(dtype, values), scales: none, biases: none };
+      const raw = { weight: encodeFloats(dtype, values), scales: none, biases: none };
       for (const tensor of [plain(dtype, {}, [8]), plain(dtype, { type: "f32" })]) {
         const { type, bytes } = store(tensor, raw);
         expect(type).toBe("F32");

@@ -44,13 +44,13 @@ export interface Storage {
   encode(rows: RawRows, tally: ErrorTally): Uint8Array;
 }
 
-export interface StorageOptions {
+interface StorageOptions {
   /** Uses block types only if they hold every weight exactly, and 16-bit floats otherwise. Default false. */
   readonly exact?: boolean | undefined;
 }
 
 /** Smallest first; the last one holds any values. */
-export function storagesOf({ plan, sources, shape }: ReadyTensor): readonly Storage[] {
+export function candidateStorages({ plan, sources, shape }: ReadyTensor): readonly Storage[] {
   const [source] = sources;
   if (source === undefined) throw new TypeError(`${plan.name} has no source.`);
   // llama.cpp needs vectors in F32.

@@ -51,7 +51,7 @@ export function prepareTensor(
   settings: QuantizationSettings,
   weights: Weights,
 ): ReadyTensor {
-  const sources = plan.sources.map((name) => sourceOf(name, plan, settings, weights));
+  const sources = plan.sources.map((name) => findSource(name, plan, settings, weights));
   const [first] = sources;
   if (first === undefined) throw new TypeError(`${plan.name} has no source.`);
   for (const source of sources) checkAlike(plan.name, first, source);
@@ -60,10 +60,10 @@ export function prepareTensor(
       ? [source.weight.name]
       : [source.weight, source.scales, source.biases].flatMap((tensor) => tensor?.name ?? []),
   );
-  return { plan, sources, shape: shapeOf(plan, sources, first), takes };
+  return { plan, sources, shape: checkedShape(plan, sources, first), takes };
 }
 
-function sourceOf(
+function findSource(
   name: string,
   { rowOrder }: TensorPlan,
   settings: QuantizationSettings,
@@ -106,7 +106,7 @@ function checkAlike(name: string, first: Source, other: Source): void {
   throw new MlxError("mlx_unsupported", message);
 }
 
-function shapeOf(plan: TensorPlan, sources: readonly Source[], first: Source): readonly number[] {
+function checkedShape(plan: TensorPlan, sources: readonly Source[], first: Source): readonly number[] {
   const { rowOrder, shape } = plan;
   if (rowOrder !== undefined && rowOrder.length !== first.rows)
     throw new MlxError(
@@ -125,7 +125,7 @@ function shapeOf(plan: TensorPlan, sources: readonly Source[], first: Source): r
 }
 
 /** The rows of all sources, one after the other, in the plan's order. */
-export async function* rowsOf(
+export async function* readAllRows(
   { plan, sources }: ReadyTensor,
   weights: Weights,
 ): AsyncGenerator<RawRows, void, undefined> {

@@ -30,7 +30,7 @@ const options = {
 };
 
 /** An adapter's result is its file. */
-async function resultOf(task: Task): Promise<string | ConversionReport> {
+async function runTask(task: Task): Promise<string | ConversionReport> {
   switch (task.kind) {
     case "digest":
       return await digestContents(task.folder, options);
@@ -44,7 +44,7 @@ async function resultOf(task: Task): Promise<string | ConversionReport> {
 
 const task: Task = workerData; // from in-worker.ts
 try {
-  send({ kind: "done", value: await resultOf(task) });
+  send({ kind: "done", value: await runTask(task) });
 } catch (error) {
   const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
   send({

@@ -10,9 +10,9 @@ import type { ModelPlan, TensorPlan } from "./architectures/architecture.ts";
 import type { MlxErrorCode } from "./errors.ts";
 import { readQuantization } from "./quantization.ts";
 import type { StoredType } from "./storage.ts";
-import { ggmlValue, half } from "./testing/ggml-values.ts";
-import { packCodes } from "./testing/quantized-rows.ts";
-import { f32, safetensorsBytes, type TensorBytes } from "./testing/safetensors-bytes.ts";
+import { ggmlValue, half } from "../test/ggml-values.ts";
+import { packCodes } from "../test/quantized-rows.ts";
+import { f32, safetensorsBytes, type TensorBytes } from "../test/safetensors-bytes.ts";
 import { Weights } from "./weights.ts";
 import { writeModel, type ConversionReport, type ConvertOptions } from "./write-model.ts";
 
@@ -25,17 +25,17 @@ afterEach(async () => {
 });
 
 const columns = 64;
-const codeOf = (row: number, column: number): number => (7 * row + column) % 16;
-const scaleOf = (row: number): number => half(halfBits(0.01 * (row + 1)));
-const weightOf = (row: number, column: number): number =>
-  Math.fround(Math.fround(scaleOf(row) * codeOf(row, column)) - 1);
+const codeAt = (row: number, column: number): number => (7 * row + column) % 16;
+const rowScale = (row: number): number => half(halfBits(0.01 * (row + 1)));
+const weightAt = (row: number, column: number): number =>
+  Math.fround(Math.fround(rowScale(row) * codeAt(row, column)) - 1);
 
 /** A module of these rows, 4 bits in groups of 64, with one scale per row and a bias of -1. */
 function quantized(module: string, rows: readonly number[], bits = 4): Record<string, TensorBytes> {
   const all = Array.from({ length: columns }, (_, column) => column);
   const packed = rows.map((row) =>
     packCodes(
-      all.map((column) => codeOf(row, column)),
+      all.map((column) => codeAt(row, column)),
       bits,
     ),
   );
@@ -48,7 +48,7 @@ function quantized(module: string, rows: readonly number[], bits = 4): Record<st
       shape: [rows.length, (columns * bits) / 32],
       bytes: Buffer.concat(packed),
     },
-    [`${module}.scales`]: { ...groups, bytes: halves(rows.map(scaleOf)) },
+    [`${module}.scales`]: { ...groups, bytes: halves(rows.map(rowScale)) },
     [`${module}.biases`]: { ...groups, bytes: halves(rows.map(() => -1)) },
   };
 }
@@ -87,8 +87,8 @@ async function write(
   return { report, tensors: header.tensors, values };
 }
 
-function rowsOf(rows: readonly number[]): number[] {
-  return rows.flatMap((row) => Array.from({ length: columns }, (_, column) => weightOf(row, column)));
+function rowWeights(rows: readonly number[]): number[] {
+  return rows.flatMap((row) => Array.from({ length: columns }, (_, column) => weightAt(row, column)));
 }
 
 async function failure(writing: Promise<unknown>): Promise<MlxErrorCode> {
@@ -127,9 +127,9 @@ describe("a planned model", () => {
       ["blk.a", 3, 64, 2],
     ]);
     expect(values("factors", "F32")).toEqual([0.5, 2]);
-    expect(values("blk.b", "Q4_1")).toEqual(rowsOf([2, 3, 4]));
+    expect(values("blk.b", "Q4_1")).toEqual(rowWeights([2, 3, 4]));
     expect(values("norm", "F32")).toEqual([2, 3, 4]);
-    expect(values("blk.a", "Q4_1")).toEqual(rowsOf([0, 1]));
+    expect(values("blk.a", "Q4_1")).toEqual(rowWeights([0, 1]));
     expect(report.unused).toEqual(["x.weight"]);
     expect(report.steps.map(({ from, to, tensors: count }) => [from, to, count])).toEqual([
       ["affine 4-bit, groups of 64", "Q4_1", 2],
@@ -146,7 +146,7 @@ describe("a planned model", () => {
       { ...matrix("q", "a.weight", 4), rowOrder },
       { name: "bias", sources: ["a.bias"], shape: [4], rowOrder },
     ]);
-    expect(values("q", "Q4_1")).toEqual(rowsOf([2, 0, 3, 1]));
+    expect(values("q", "Q4_1")).toEqual(rowWeights([2, 0, 3, 1]));
     expect(values("bias", "F32")).toEqual([2, 0, 3, 1]);
   });
 
@@ -166,7 +166,7 @@ describe("a planned model", () => {
       [64, 2, 2],
       [3, 2],
     ]);
-    expect(values("exps", "Q4_1")).toEqual(rowsOf([0, 1, 5, 6]));
+    expect(values("exps", "Q4_1")).toEqual(rowWeights([0, 1, 5, 6]));
     expect(values("conv", "F32")).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
@@ -183,8 +183,8 @@ describe("a planned model", () => {
     const straight = values("straight", "Q4_1");
     const mixed = values("mixed", "Q4_1");
     for (const row of [0, 1, 16_383, 16_384, 19_999]) {
-      expect(straight.slice(row * columns, (row + 1) * columns)).toEqual(rowsOf([row % 50]));
-      expect(mixed.slice(row * columns, (row + 1) * columns)).toEqual(rowsOf([rowOrder[row]! % 50]));
+      expect(straight.slice(row * columns, (row + 1) * columns)).toEqual(rowWeights([row % 50]));
+      expect(mixed.slice(row * columns, (row + 1) * columns)).toEqual(rowWeights([rowOrder[row]! % 50]));
     }
   });
 
@@ -207,8 +207,8 @@ describe("a planned model", () => {
     ]);
     expect(tensors.map(({ typeCode }) => typeCode)).toEqual([1, 3]);
     const step = half(halfBits(0.02));
-    expect(values("t", "F16")[9]).toBe(half(halfBits(10 + step * codeOf(0, 9))));
-    expect(values("u", "Q4_1")).toEqual(rowsOf([3]));
+    expect(values("t", "F16")[9]).toBe(half(halfBits(10 + step * codeAt(0, 9))));
+    expect(values("u", "Q4_1")).toEqual(rowWeights([3]));
     expect(report.steps[0]).toMatchObject({ from: "affine 8-bit, groups of 64", to: "F16", tensors: 1 });
     expect(report.steps[0]!.error.inSteps).toBeGreaterThan(0);
     expect(report.steps[0]!.error.inSteps).toBeLessThan(0.5);

@@ -8,8 +8,8 @@ import { addTally, errorInSteps, noErrors, type ErrorTally } from "./ggml-blocks
 import { MlxError } from "./errors.ts";
 import { writeFloats } from "./floats.ts";
 import type { QuantizationSettings } from "./quantization.ts";
-import { prepareTensor, rowsOf, type ReadyTensor } from "./tensor-sources.ts";
-import { isGoodEnough, storagesOf, storedTypes, type Storage, type StoredType } from "./storage.ts";
+import { prepareTensor, readAllRows, type ReadyTensor } from "./tensor-sources.ts";
+import { isGoodEnough, candidateStorages, storedTypes, type Storage, type StoredType } from "./storage.ts";
 import type { Weights } from "./weights.ts";
 
 export interface ConvertOptions {
@@ -44,7 +44,7 @@ export interface ConversionReport {
   bytes: number;
 }
 
-export interface ConvertibleModel {
+interface ConvertibleModel {
   plan: ModelPlan;
   /** The keys that start with `tokenizer.`. */
   tokenizer: GgufMetadata;
@@ -61,7 +61,7 @@ export async function writeModel(
   options.signal?.throwIfAborted();
   const tensors = plan.tensors.map((tensor) => prepareTensor(tensor, settings, weights));
   const { constants = [] } = plan;
-  const metadata = metadataOf(plan, tokenizer);
+  const metadata = fileMetadata(plan, tokenizer);
   const steps = await writeFile(target, { metadata, constants, tensors, weights }, options);
   const taken = new Set(tensors.flatMap(({ takes }) => takes));
   return {
@@ -99,7 +99,7 @@ async function writeFile(
     doneBytes += sourceBytes(tensor);
     options.onProgress?.(doneBytes, totalBytes);
   }
-  metadata.set("general.file_type", { type: "uint32", value: fileTypeOf([...steps.values()]) });
+  metadata.set("general.file_type", { type: "uint32", value: dominantFileType([...steps.values()]) });
   await writer.finish(metadata);
   return Array.from(steps.values(), ({ tally, ...step }) => ({
     ...step,
@@ -113,7 +113,7 @@ async function writeTensor(
   weights: Weights,
   { exact, signal }: ConvertOptions,
 ): Promise<{ type: StoredType; tally: ErrorTally }> {
-  const storages = storagesOf(tensor);
+  const storages = candidateStorages(tensor);
   for (const storage of storages) {
     const tally = noErrors();
     await writer.add(storedTypes[storage.type].code, pieces(tensor, weights, storage, tally), { signal });
@@ -140,10 +140,10 @@ async function* pieces(
   storage: Storage,
   tally: ErrorTally,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  for await (const rows of rowsOf(tensor, weights)) yield storage.encode(rows, tally);
+  for await (const rows of readAllRows(tensor, weights)) yield storage.encode(rows, tally);
 }
 
-function metadataOf(plan: ModelPlan, tokenizer: GgufMetadata): Map<string, GgufValue> {
+function fileMetadata(plan: ModelPlan, tokenizer: GgufMetadata): Map<string, GgufValue> {
   return new Map<string, GgufValue>([
     ...plan.metadata,
     // Placed before the tokenizer, whose lists are long, so that the first bytes of the file contain it.
@@ -183,7 +183,7 @@ function storedBytes({ shape }: ReadyTensor, type: StoredType): number {
 }
 
 /** The file's type is the one with the most bytes. */
-function fileTypeOf(steps: readonly GrowingStep[]): number {
+function dominantFileType(steps: readonly GrowingStep[]): number {
   const most = steps.toSorted((a, b) => b.bytes - a.bytes)[0];
   return most === undefined ? 0 : storedTypes[most.to].fileType;
 }

@@ -40,7 +40,7 @@ async function makePair(name: string, options: MlxFolderOptions, isExact: boolea
 }
 
 /** The bytes of every tensor, by name. */
-async function tensorsOf(file: string): Promise<Map<string, { shape: readonly number[]; bytes: Buffer }>> {
+async function readTensors(file: string): Promise<Map<string, { shape: readonly number[]; bytes: Buffer }>> {
   const { tensors, bytes: headerBytes } = await readGguf(file);
   await using handle = await open(file, "r");
   const read = async (offset: number, length: number): Promise<Buffer> => {
@@ -87,7 +87,7 @@ describe.each(families)("$model.architecture", (options) => {
   });
 
   it("has the same tensors as the file of the same weights, and the same bits if the types are equal", async () => {
-    const [imported, reference] = [await tensorsOf(pair.imported), await tensorsOf(pair.reference)];
+    const [imported, reference] = [await readTensors(pair.imported), await readTensors(pair.reference)];
     expect([...imported.keys()].toSorted()).toEqual([...reference.keys()].toSorted());
     let equal = 0;
     for (const [key, { shape, bytes }] of reference) {

@@ -7,7 +7,7 @@ import {
   CompletionPrompt,
   CompletionRequest,
   completionsMax,
-  promptsOf,
+  promptList,
 } from "./completions.ts";
 import { textLengthMax } from "./fields/content.ts";
 import { firstIssue } from "./request-issue.ts";
@@ -16,7 +16,7 @@ import { choicesMax } from "./fields/request-fields.ts";
 
 const minimal = { model: "tiny", prompt: "Once" };
 
-function problemsOf(body: object): string[] {
+function listProblems(body: object): string[] {
   const { error } = CompletionRequest.safeParse({ ...minimal, ...body });
   return [...new Set((error?.issues ?? []).map((issue) => String(issue.path[0])))];
 }
@@ -33,7 +33,7 @@ describe("a prompt", () => {
       fc.property(fc.oneof(text, tokens, several(text), several(tokens)), (prompt) => {
         const parsed = CompletionRequest.parse({ ...minimal, prompt });
         const isOne = typeof prompt === "string" || typeof prompt[0] === "number";
-        const prompts = promptsOf(parsed.prompt).map((one) => (typeof one === "string" ? one : [...one]));
+        const prompts = promptList(parsed.prompt).map((one) => (typeof one === "string" ? one : [...one]));
         expect(prompts).toEqual(isOne ? [prompt] : prompt);
       }),
     );
@@ -74,8 +74,8 @@ describe("a prompt", () => {
   });
 
   test("may be as large as the limits say", () => {
-    expect(problemsOf({ prompt: many(tokensMax, 1) })).toEqual([]);
-    expect(problemsOf({ prompt: many(completionsMax, "a") })).toEqual([]);
+    expect(listProblems({ prompt: many(tokensMax, 1) })).toEqual([]);
+    expect(listProblems({ prompt: many(completionsMax, "a") })).toEqual([]);
   });
 });
 
@@ -103,11 +103,12 @@ describe("what a request asks for", () => {
     ["stream", { stream: "true" }],
     ["model", { model: 5 }],
   ])("is refused for its %s in %j", (field, body) => {
-    expect(problemsOf(body)).toEqual([field]);
+    expect(listProblems(body)).toEqual([field]);
   });
 
   test.each<[object]>([
     [{ n: 3, best_of: 3 }],
+    [{ tools: null, tool_choice: null }],
     [{ best_of: 1 }],
     [{ best_of: 4, n: 2 }],
     [{ best_of: 2, n: 2, stream: true }],
@@ -118,7 +119,7 @@ describe("what a request asks for", () => {
     [{ suffix: "end", prompt: ["a", "b"] }],
     [{ max_tokens: -1, stop: ["a"], grammar: 'root ::= "a"', user: "me" }],
   ])("passes with %j", (body) => {
-    expect(problemsOf(body)).toEqual([]);
+    expect(listProblems(body)).toEqual([]);
   });
 
   const optional = Object.keys(CompletionRequest.shape).filter((field) => !(field in minimal));

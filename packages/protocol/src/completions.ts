@@ -66,7 +66,7 @@ export const CompletionPrompt = sizePrecheck(
 export type CompletionPrompt = z.infer<typeof CompletionPrompt>;
 
 /** The prompts one by one. */
-export function promptsOf(prompt: CompletionPrompt): readonly (string | Int32Array)[] {
+export function promptList(prompt: CompletionPrompt): readonly (string | Int32Array)[] {
   return typeof prompt === "string" || prompt instanceof Int32Array ? [prompt] : prompt;
 }
 
@@ -114,7 +114,7 @@ export const CompletionRequest = z
   .superRefine((request, context) => {
     const refuse = (field: string, message: string) => refuseField(context, field, message);
     const { n = 1, best_of: bestOf = n, suffix = "" } = request;
-    const prompts = promptsOf(request.prompt);
+    const prompts = promptList(request.prompt);
     if (bestOf < n) refuse("best_of", "best_of must be at least n");
     if (bestOf > n && request.stream === true)
       refuse("best_of", "best_of above n and stream exclude each other: the best reply is known at the end");

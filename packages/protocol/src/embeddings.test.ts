@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { embeddingInputsMax, EmbeddingsRequest, embeddingTokensMax } from "./embeddings.ts";
 import { firstIssue } from "./request-issue.ts";
 
-function problemOf(body: object): { message: string; param: string | null } | undefined {
+function findProblem(body: object): { message: string; param: string | null } | undefined {
   const { success, error } = EmbeddingsRequest.safeParse({ model: "m", input: "a text", ...body });
   return success ? undefined : firstIssue(error);
 }
@@ -34,7 +34,7 @@ describe("an embeddings request", () => {
     ["a number", 5],
     ["more texts than there may be", Array.from({ length: embeddingInputsMax + 1 }, () => "a")],
   ])("may not have %s", (_, input) => {
-    const problem = problemOf({ input });
+    const problem = findProblem({ input });
     expect(problem?.param).toBe("input");
     expect(problem?.message).toMatch(/^input must be/);
   });
@@ -62,7 +62,7 @@ describe("an embeddings request", () => {
     ["dimensions", 1.5],
     ["user", 5],
   ])("names %s when it breaks its rule", (param, value) => {
-    expect(problemOf({ [param]: value })?.param).toBe(param);
+    expect(findProblem({ [param]: value })?.param).toBe(param);
   });
 });
 

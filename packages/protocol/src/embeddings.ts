@@ -23,7 +23,7 @@ const formatRule = 'encoding_format must be "float" or "base64"';
 const text = z.string(inputRule).min(1, inputRule).max(textLengthMax, inputRule);
 const tokens = tokenIds(inputRule);
 
-function listOf<Schema extends z.ZodType>(schema: Schema) {
+function inputList<Schema extends z.ZodType>(schema: Schema) {
   return z.array(schema, inputRule).min(1, inputRule).max(embeddingInputsMax, inputRule);
 }
 
@@ -51,7 +51,7 @@ function countTokens(texts: readonly unknown[]): number {
 
 const input = sizePrecheck(
   z
-    .union([text, tokens, listOf(text), listOf(tokens)], inputRule)
+    .union([text, tokens, inputList(text), inputList(tokens)], inputRule)
     .describe("One text or several, as texts or as token ids."),
   isInput,
   inputRule,

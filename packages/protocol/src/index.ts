@@ -25,7 +25,7 @@ export {
   CompletionRequest,
   completionsMax,
   completionTokensDefault,
-  promptsOf,
+  promptList,
 } from "./completions.ts";
 export type { CompletionBody } from "./completions.ts";
 export { ResponsesEvent } from "./responses/events.ts";
@@ -160,15 +160,12 @@ export {
   textLengthMax,
   TextPart,
 } from "./fields/content.ts";
-export { ignoredFieldsOf } from "./fields/ignored-fields.ts";
+export { findIgnoredFields } from "./fields/ignored-fields.ts";
 export { ChoiceLogprobs, TokenLogprob, topLogprobsMax } from "./fields/logprobs.ts";
 export { choicesMax, modelLengthMax, userLengthMax } from "./fields/request-fields.ts";
 export { ResponseFormat } from "./fields/response-format.ts";
 export { grammarLengthMax, StructuredOutputs } from "./fields/structured-outputs.ts";
 export { PromptProgress } from "./fields/report-fields.ts";
-export { repeatLastNMax } from "./fields/samplers.ts";
-export { logitBiasMax } from "./fields/logit-bias.ts";
-export { stopLengthMax, stopsMax } from "./fields/sampling.ts";
 export type { SamplingRequest } from "./fields/sampling.ts";
 export { templateKwargsMax } from "./fields/template-fields.ts";
 export type { ReasoningEffort } from "./fields/template-fields.ts";
@@ -311,8 +308,8 @@ export {
   LmStudioManagedModelList,
   LmStudioUnloadedModel,
   LmStudioUnloadRequest,
-} from "./lm-studio/managed-models.ts";
-export type { LmStudioListedModel, LmStudioLoadConfig } from "./lm-studio/managed-models.ts";
+} from "./lm-studio/models.ts";
+export type { LmStudioListedModel, LmStudioLoadConfig } from "./lm-studio/models.ts";
 export { LmStudioModel, LmStudioModels } from "./lm-studio/models.ts";
 export { OllamaDeleteRequest, OllamaPullRequest, OllamaShowRequest } from "./ollama/models.ts";
 export { ignoredOllamaOptions, OllamaOptions } from "./ollama/options.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { depthMax, numbersMax, shapeOf, valuesMax } from "./json-shape.ts";
+import { depthMax, numbersMax, measureShape, valuesMax } from "./json-shape.ts";
 
-const shape = (text: string) => shapeOf(new TextEncoder().encode(text));
+const shape = (text: string) => measureShape(new TextEncoder().encode(text));
 
 describe("the shape of a JSON text", () => {
   it.each([

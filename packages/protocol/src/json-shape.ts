@@ -23,7 +23,7 @@ export interface JsonShape {
 }
 
 /** The error for a text that exceeds a limit. */
-export type ShapeError = { code: "invalid_request" | "payload_too_large"; message: string };
+type ShapeError = { code: "invalid_request" | "payload_too_large"; message: string };
 
 const quote = 0x22;
 const minus = 0x2d;
@@ -52,7 +52,7 @@ function isPlainObject(value: unknown): value is object {
 }
 
 /** Reads each byte once. Text that is not JSON has a shape too; parsing it fails later. */
-export function shapeOf(bytes: Uint8Array): JsonShape | ShapeError {
+export function measureShape(bytes: Uint8Array): JsonShape | ShapeError {
   const isArray = new Uint8Array(valuesMax + 2);
   let [depth, values, numbers, at] = [0, 0, 0, 0];
   let field: Uint8Array | undefined;

@@ -6,13 +6,13 @@ import { textField, textLengthMax } from "./fields/content.ts";
 import { flag, integerField, optionalField, refuseField, responseObject } from "./fields/field.ts";
 import { ignoredField } from "./fields/ignored-fields.ts";
 import { bodyRule, servedModelField } from "./fields/request-fields.ts";
-import { arrayOf } from "./fields/size-precheck.ts";
+import { boundedArray } from "./fields/size-precheck.ts";
 
 function documentsField(name: string, description: string) {
   const rule = `${name} must be an array of 1 to ${embeddingInputsMax} texts, or of objects with a text`;
   const text = z.string(rule).max(textLengthMax, rule);
   const document = z.union([text, z.looseObject({ text }).transform((given) => given.text)], rule);
-  return optionalField(arrayOf(document, rule, { min: 1, max: embeddingInputsMax }), description);
+  return optionalField(boundedArray(document, rule, { min: 1, max: embeddingInputsMax }), description);
 }
 
 /** The body of `POST /v1/rerank`. `null` means absent, and unknown fields are ignored. */

@@ -13,7 +13,7 @@ const keyLengthMax = 1024;
 export const apiKeysMax = 1_000;
 
 /** SHA-256 in hexadecimal. Keys are long and random, so they need no salt and no slow hash. */
-export function digestOfKey(key: string): string {
+export function hashKey(key: string): string {
   return createHash("sha256").update(key).digest("hex");
 }
 

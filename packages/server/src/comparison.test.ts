@@ -2,14 +2,14 @@
 import { readFile } from "node:fs/promises";
 import type { FastifyInstance } from "fastify";
 import { describe, expect, it } from "vitest";
-import { documentOf } from "../test/documented.ts";
+import { fetchDocument } from "../test/documented.ts";
 import type { ServerFlags } from "./config.ts";
-import { scriptedApp, scriptedId } from "./testing/scripted-server.ts";
+import { scriptedApp, scriptedId } from "../test/harness/scripted-server.ts";
 
 const page = await readFile(new URL("../../../docs/comparison.md", import.meta.url), "utf8");
 
 /** The rows of the table with this first column: its name, and the cell of Ingle. */
-function rowsOf(head: string): [name: string, cell: string][] {
+function parseRows(head: string): [name: string, cell: string][] {
   const [, table = ""] = page.split(`| ${head} | Ingle |`);
   const [rows = ""] = table.split("\n\n");
   return [...rows.matchAll(/^\| `([^`]+)` \| ([^|]+) \|/gm)].map(([, name = "", cell = ""]) => [name, cell]);
@@ -33,20 +33,20 @@ it("has every row with the cells of all five servers", () => {
 
 describe("routes", async () => {
   /** With each route's path parameters under one name. */
-  const routesWith = async (flags: ServerFlags): Promise<Set<string>> => {
+  const listRoutes = async (flags: ServerFlags): Promise<Set<string>> => {
     await using server = await scriptedApp({ flags });
     return new Set(
       server.app.routeList.map(({ method, path }) => `${method} ${path.replaceAll(/:\w+/g, "{id}")}`),
     );
   };
-  const usual = await routesWith({});
+  const usual = await listRoutes({});
   const withFlag: [flag: string, routes: Set<string>][] = [
-    ["`--llama-server-api`", await routesWith({ llamaServerApi: true })],
-    ["`--ollama-api`", await routesWith({ ollamaApi: true })],
-    ["`--lm-studio-api`", await routesWith({ lmStudioApi: true })],
+    ["`--llama-server-api`", await listRoutes({ llamaServerApi: true })],
+    ["`--ollama-api`", await listRoutes({ ollamaApi: true })],
+    ["`--lm-studio-api`", await listRoutes({ lmStudioApi: true })],
   ];
 
-  it.each(rowsOf("route"))("%s: %s", (route, cell) => {
+  it.each(parseRows("route"))("%s: %s", (route, cell) => {
     const [flag = "no"] = withFlag.find(([, routes]) => routes.has(route)) ?? [];
     expect(cell).toBe(usual.has(route) ? "yes" : flag);
   });
@@ -142,7 +142,7 @@ const messageValues: Record<string, unknown> = {
 const embeddingValues: Record<string, unknown> = { encoding_format: "base64", dimensions: 2 };
 
 /** What the server does with a field, by the words of the page. */
-async function supportOf(app: FastifyInstance, path: string, field: string, body: object): Promise<string> {
+async function readSupport(app: FastifyInstance, path: string, field: string, body: object): Promise<string> {
   const response = await app.inject({ method: "POST", url: path, payload: { model: scriptedId, ...body } });
   if (response.statusCode === 400) {
     const { error } = response.json<{ error: { param: string | null } }>();
@@ -150,7 +150,7 @@ async function supportOf(app: FastifyInstance, path: string, field: string, body
     return "refused";
   }
   expect(response.statusCode, `${field}: ${response.body}`).toBe(200);
-  const { paths, components } = await documentOf(app);
+  const { paths, components } = await fetchDocument(app);
   const reference = paths[path]?.["post"]?.requestBody?.content["application/json"]?.schema.$ref;
   const { properties = {} } = components.schemas[reference?.split("/").at(-1) ?? ""] ?? {};
   if (!Object.hasOwn(properties, field)) return "no";
@@ -159,43 +159,43 @@ async function supportOf(app: FastifyInstance, path: string, field: string, body
 }
 
 describe("fields", () => {
-  it.each(rowsOf("field of `POST /v1/chat/completions`"))(
+  it.each(parseRows("field of `POST /v1/chat/completions`"))(
     "%s of a chat completion: %s",
     async (field, cell) => {
       await using server = await scriptedApp();
       const value = field in chatValues ? chatValues[field] : field === "top_logprobs" ? 2 : true;
       const body = { ...chatBody, ...chatNeeds[field], [field]: value };
-      expect(await supportOf(server.app, "/v1/chat/completions", field, body)).toBe(cell);
+      expect(await readSupport(server.app, "/v1/chat/completions", field, body)).toBe(cell);
     },
   );
 
-  it.each(rowsOf("field of `POST /v1/completions`"))("%s of a completion: %s", async (field, cell) => {
+  it.each(parseRows("field of `POST /v1/completions`"))("%s of a completion: %s", async (field, cell) => {
     await using server = await scriptedApp();
     const body = { prompt: "Hi", [field]: completionValues[field] ?? true };
-    expect(await supportOf(server.app, "/v1/completions", field, body)).toBe(cell);
+    expect(await readSupport(server.app, "/v1/completions", field, body)).toBe(cell);
   });
 
-  it.each(rowsOf("field of `POST /v1/messages`"))("%s of a message: %s", async (field, cell) => {
+  it.each(parseRows("field of `POST /v1/messages`"))("%s of a message: %s", async (field, cell) => {
     await using server = await scriptedApp();
     const body = { max_tokens: 5, ...chatBody, [field]: messageValues[field] ?? true };
-    expect(await supportOf(server.app, "/v1/messages", field, body)).toBe(cell);
+    expect(await readSupport(server.app, "/v1/messages", field, body)).toBe(cell);
   });
 
-  it.each(rowsOf("field of `POST /v1/embeddings`"))("%s of embeddings: %s", async (field, cell) => {
+  it.each(parseRows("field of `POST /v1/embeddings`"))("%s of embeddings: %s", async (field, cell) => {
     await using server = await scriptedApp();
     const body = { input: "Hi", [field]: embeddingValues[field] };
-    expect(await supportOf(server.app, "/v1/embeddings", field, body)).toBe(cell);
+    expect(await readSupport(server.app, "/v1/embeddings", field, body)).toBe(cell);
   });
 
-  it.each(rowsOf("field of `POST /v1/responses`"))("%s of a response: %s", async (field, cell) => {
+  it.each(parseRows("field of `POST /v1/responses`"))("%s of a response: %s", async (field, cell) => {
     await using server = await scriptedApp();
-    const idOf = async (url: string, body: object): Promise<string> =>
+    const createId = async (url: string, body: object): Promise<string> =>
       (await server.app.inject({ method: "POST", url, payload: { model: scriptedId, ...body } })).json().id;
     const stored: Record<string, unknown> = {
-      previous_response_id: await idOf("/v1/responses", { input: "Hello" }),
-      conversation: await idOf("/v1/conversations", {}),
+      previous_response_id: await createId("/v1/responses", { input: "Hello" }),
+      conversation: await createId("/v1/conversations", {}),
     };
     const body = { input: "Hi", [field]: stored[field] ?? responseValues[field] ?? true };
-    expect(await supportOf(server.app, "/v1/responses", field, body)).toBe(cell);
+    expect(await readSupport(server.app, "/v1/responses", field, body)).toBe(cell);
   });
 });

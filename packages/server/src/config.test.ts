@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { digestOfKey } from "./api-key.ts";
+import { hashKey } from "./api-key.ts";
 import { isLoopback } from "./access/ip-address.ts";
 import { ConfigError, resolveConfig, type ServerFlags } from "./config.ts";
 import { variantNames, variants } from "./variants.ts";
 
 const resolve = (flags: ServerFlags = {}, env: Record<string, string> = {}) => resolveConfig({ flags, env });
 
-function errorOf(run: () => unknown): ConfigError {
+function catchError(run: () => unknown): ConfigError {
   try {
     run();
   } catch (error) {
@@ -23,7 +23,7 @@ describe("the variants", () => {
     ["serverless", "0.0.0.0", 8000, 50],
   ] as const)("%s listens on %s:%i and has top_k %i", (variant, host, port, topK) => {
     expect(resolve({ variant, noAuth: true })).toMatchObject({ variant, host, port });
-    expect(variants[variant].topK).toBe(topK);
+    expect(variants[variant].sampling.topK).toBe(topK);
   });
 
   it("desktop is the default, and only it moves to another port", () => {
@@ -96,7 +96,7 @@ describe("precedence", () => {
       },
     );
     expect(config).toMatchObject({
-      keyDigests: [digestOfKey("one"), digestOfKey("two")],
+      keyDigests: [hashKey("one"), hashKey("two")],
       engine: {
         contextLength: 512,
         contextOverflow: "shift",
@@ -123,7 +123,7 @@ describe("toggles", () => {
 describe("errors", () => {
   it("say that a value must not be empty", () => {
     for (const flags of [{ model: "" }, { mmproj: "" }, { draftModel: "" }, { cacheDir: "" }])
-      expect(errorOf(() => resolve(flags)).message).toMatch(/^--[a-z-]+ must not be empty\.$/);
+      expect(catchError(() => resolve(flags)).message).toMatch(/^--[a-z-]+ must not be empty\.$/);
   });
 
   it.each<[ServerFlags, Record<string, string>, string]>([
@@ -169,7 +169,7 @@ describe("errors", () => {
     [{}, { INGLE_SPECULATION: "wild" }, "INGLE_SPECULATION"],
     [{ draftTokens: 17 }, {}, "--draft-tokens"],
   ])("%j with %j names %s", (flags, env, setting) => {
-    const error = errorOf(() => resolve(flags, env));
+    const error = catchError(() => resolve(flags, env));
     expect(error.setting).toBe(setting);
     expect(error.message).toContain(setting);
   });
@@ -183,7 +183,7 @@ describe("keys", () => {
     [{}, { INGLE_API_KEYS: "k" }, "INGLE_API_KEYS"],
     [{}, { INGLE_ADMIN_KEYS: "k" }, "INGLE_ADMIN_KEYS"],
   ])("that can be guessed are refused: %j with %j names %s", (flags, env, setting) => {
-    const error = errorOf(() => resolve(flags, env));
+    const error = catchError(() => resolve(flags, env));
     expect(error.setting).toBe(setting);
     expect(error.message).toMatch(
       /must be at least 16 characters.*openssl rand -hex 32.*--insecure-short-key/,
@@ -200,12 +200,12 @@ describe("keys", () => {
 
 describe("an address that others can reach", () => {
   it.each(["0.0.0.0", "::", "192.168.1.5", "example.org"])("%s is refused without a key", (host) => {
-    expect(errorOf(() => resolve({ host })).setting).toBe("--host");
-    expect(errorOf(() => resolve({}, { HOST: host })).setting).toBe("HOST");
+    expect(catchError(() => resolve({ host })).setting).toBe("--host");
+    expect(catchError(() => resolve({}, { HOST: host })).setting).toBe("HOST");
   });
 
   it("is refused for serverless too", () => {
-    expect(errorOf(() => resolve({ variant: "serverless" })).message).toContain("--no-auth");
+    expect(catchError(() => resolve({ variant: "serverless" })).message).toContain("--no-auth");
   });
 
   it("is accepted with a key, or with --no-auth", () => {

@@ -1,6 +1,7 @@
 // The config of a server: its settings, checked once before it starts. default < variant < environment < flag.
 import { isLoopback } from "./access/ip-address.ts";
-import { everyHost } from "./access/allowed-hosts.ts";
+import { needsKey } from "./access/keys.ts";
+import { everyHost } from "./access/origins.ts";
 import { whyNotTaken } from "./api-key.ts";
 import { checkedSettings, ConfigError, givenSettings, type Given } from "./settings/resolve.ts";
 import type { Setting, ValuesOf } from "./settings/setting.ts";
@@ -53,15 +54,6 @@ function refuseWeakKeys(given: ReadonlyMap<Setting, Given>): void {
       if (why !== undefined && source !== undefined) throw new ConfigError(source, `${source} ${why}.`);
     }
   }
-}
-
-/** The sources of a config's keys. */
-export type KeyConfig = Pick<ServerConfig, "keyDigests" | "adminKeyDigests" | "keyFile" | "adminKeyFile">;
-
-/** Whether a request without a key is refused. */
-export function needsKey({ keyDigests, adminKeyDigests, keyFile, adminKeyFile }: KeyConfig): boolean {
-  const count = keyDigests.length + adminKeyDigests.length;
-  return count > 0 || keyFile !== undefined || adminKeyFile !== undefined;
 }
 
 /** Whether other machines can reach a server on this host and use it without a key. */

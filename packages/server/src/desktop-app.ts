@@ -4,10 +4,9 @@ import { randomBytes } from "node:crypto";
 import path from "node:path";
 import type { MemoryBudget } from "@ingle/engine";
 import type { Machine } from "@ingle/protocol";
-import { KeyRing } from "./access/key-ring.ts";
+import { KeyRing } from "./access/keys.ts";
 import { KnownBrowsers } from "./access/known-browsers.ts";
-import type { ChatStore } from "./chats/chat-store.ts";
-import { openChats } from "./chats/open-chats.ts";
+import { type ChatStore, openChats } from "./chats/chat-store.ts";
 import { controlConfig, publicConfig } from "./control/app-config.ts";
 import { ControlledServer } from "./control/controlled-server.ts";
 import { KeptKeys } from "./control/kept-keys.ts";
@@ -15,11 +14,10 @@ import { KeptSettings } from "./control/kept-settings.ts";
 import { McpControl } from "./mcp/mcp-control.ts";
 import { JobRunner } from "./jobs/job-runner.ts";
 import { mcpFile } from "./mcp/mcp-file.ts";
-import { crashLog } from "./models/crash-log.ts";
+import { crashLog, keptIn, loggerSetting, type LoggerSetting } from "./logger.ts";
 import { openListener, portsFrom, type Listener } from "./listener.ts";
 import { LogRing } from "./live/log-ring.ts";
 import { RequestBoard } from "./live/request-board.ts";
-import { keptIn, loggerSetting, type LoggerSetting } from "./logger.ts";
 import type { ModelSource } from "./models/catalog/known-model.ts";
 import type { ModelLibrary } from "./models/library/model-library.ts";
 import { loadStartupModels, ParallelChoice } from "./control/startup-models.ts";
@@ -31,7 +29,7 @@ import { variants } from "./variants.ts";
 /** Random bytes of the token: too many to guess. It expires when the app ends. */
 const tokenBytes = 32;
 
-export interface DesktopAppOptions {
+interface DesktopAppOptions {
   env: NodeJS.ProcessEnv;
   /** Port of the control address. If it is taken, the next free one is used; 0 means any free one. */
   port: number;
@@ -121,7 +119,7 @@ export async function openDesktopApp(options: DesktopAppOptions): Promise<Deskto
   const token = randomBytes(tokenBytes).toString("base64url");
   control = await openListener(config, {
     ...shared,
-    keys: ringOf(token),
+    keys: tokenRing(token),
     page: options.page ?? (await installedPage()),
     app: { token, server, mcp, chats, browsers },
     ports: controlPorts(port),
@@ -182,7 +180,7 @@ function running(parts: Parts): DesktopApp {
 }
 
 /** A key ring with only the token, which every request at the control address needs. */
-function ringOf(token: string): KeyRing {
+function tokenRing(token: string): KeyRing {
   const ring = new KeyRing();
   ring.addToken(token);
   ring.needKey();

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
 import { expect, it } from "vitest";
 import { testWorld } from "../test/cli-context.ts";
-import { documentOf } from "../test/documented.ts";
+import { fetchDocument } from "../test/documented.ts";
 import { ingleProgram } from "./cli/program.ts";
 import { KnownBrowsers } from "./access/known-browsers.ts";
 import { ChatStore } from "./chats/chat-store.ts";
@@ -12,18 +12,18 @@ import { McpControl } from "./mcp/mcp-control.ts";
 import { appSettings } from "./settings/server-settings.ts";
 import { settingsIn } from "./settings/setting.ts";
 import { settings } from "./settings/settings.ts";
-import { scriptedControl } from "./testing/scripted-control.ts";
-import { scriptedApp } from "./testing/scripted-server.ts";
+import { scriptedControl } from "../test/harness/scripted-control.ts";
+import { scriptedApp } from "../test/harness/scripted-server.ts";
 
 const page = (name: string): Promise<string> =>
   readFile(new URL(`../../../docs/${name}`, import.meta.url), "utf8");
 
 /** Everything between backticks. */
-const codeOf = (text: string): Set<string> =>
+const listCode = (text: string): Set<string> =>
   new Set([...text.matchAll(/`([^`\n]+)`/g)].map(([, code = ""]) => code));
 
 /** `GET /v1/models/{id}` and so on, from Fastify's tree: each line holds what its path adds to the one above it. */
-function routesOf(tree: string): string[] {
+function listRoutes(tree: string): string[] {
   const parents: string[] = [];
   return tree.split("\n").flatMap((line) => {
     const [, indent = "", part = "", methods = ""] = /^(.*)── (\S*)(?: \(([A-Z, ]+)\))?$/.exec(line) ?? [];
@@ -39,11 +39,11 @@ function routesOf(tree: string): string[] {
 }
 
 /** The names of a schema's fields, and of those of the schemas inside it. */
-function fieldsOf(schema: unknown): string[] {
+function listFields(schema: unknown): string[] {
   if (typeof schema !== "object" || schema === null) return [];
   return Object.entries(schema).flatMap(([keyword, part]) => [
     ...(keyword === "properties" ? Object.keys(part) : []),
-    ...(keyword === "default" ? [] : fieldsOf(part)),
+    ...(keyword === "default" ? [] : listFields(part)),
   ]);
 }
 
@@ -70,12 +70,12 @@ async function controlApp() {
 
 it("docs/http-api.md and /openapi.json name every route, and no other one", async () => {
   await using server = await controlApp();
-  const routes = routesOf(server.app.printRoutes());
+  const routes = listRoutes(server.app.printRoutes());
   expect(routes).toContain("GET /v1/models/{id}");
-  const codes = codeOf(await page("http-api.md"));
+  const codes = listCode(await page("http-api.md"));
   const written = [...codes].filter((code) => /^(GET|POST|DELETE) \//.test(code));
   expect(new Set(written)).toEqual(new Set(routes));
-  const { paths } = await documentOf(server.app);
+  const { paths } = await fetchDocument(server.app);
   const documented = Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   );
@@ -84,8 +84,8 @@ it("docs/http-api.md and /openapi.json name every route, and no other one", asyn
 
 it("docs/http-api.md has a row or a sentence for every field of every request", async () => {
   await using server = await controlApp();
-  const { paths, components } = await documentOf(server.app);
-  const codes = codeOf(await page("http-api.md"));
+  const { paths, components } = await fetchDocument(server.app);
+  const codes = listCode(await page("http-api.md"));
   for (const [path, methods] of Object.entries(paths)) {
     for (const { requestBody } of Object.values(methods)) {
       const [content] = Object.values(requestBody?.content ?? {}); // JSON, or a form
@@ -105,11 +105,11 @@ it("docs/http-api.md and docs/errors.md name every field inside requests and ans
   await using server = await controlApp();
   const text = (await page("http-api.md")) + (await page("errors.md"));
   const examples = [...text.matchAll(/```[^]*?```/g)].map(([block]) => block);
-  const words = new Set([...codeOf(text), ...examples].flatMap((code) => code.match(/\w+/g) ?? []));
-  const { components } = await documentOf(server.app);
+  const words = new Set([...listCode(text), ...examples].flatMap((code) => code.match(/\w+/g) ?? []));
+  const { components } = await fetchDocument(server.app);
   for (const [name, schema] of Object.entries(components.schemas))
     expect(
-      fieldsOf(schema).filter((field) => !words.has(field)),
+      listFields(schema).filter((field) => !words.has(field)),
       name,
     ).toEqual([]);
 });
@@ -139,17 +139,17 @@ it.each([
 ])("docs/$name names every route of the API, and every field of its requests", async (api) => {
   await using without = await scriptedApp();
   await using server = await scriptedApp({ flags: api.flags });
-  const others = new Set(routesOf(without.app.printRoutes()));
-  const routes = routesOf(server.app.printRoutes()).filter((route) => !others.has(route));
-  const codes = codeOf(await page(api.name));
+  const others = new Set(listRoutes(without.app.printRoutes()));
+  const routes = listRoutes(server.app.printRoutes()).filter((route) => !others.has(route));
+  const codes = listCode(await page(api.name));
   // A page may also name routes that are there without the API.
   const written = [...codes].filter((code) => /^(GET|POST|DELETE) \//.test(code) && !others.has(code));
   expect(new Set(written)).toEqual(new Set(routes.map((route) => route.replace("*", "{id}"))));
-  const { components } = await documentOf(server.app);
+  const { components } = await fetchDocument(server.app);
   const requests = Object.entries(components.schemas).filter(([name]) => api.isOwn.test(name));
   expect(requests.length).toBeGreaterThan(api.requests);
   const known = new Set([...codes, ...api.shared]);
-  const { components: usual } = await documentOf(without.app);
+  const { components: usual } = await fetchDocument(without.app);
   for (const [name, { properties = {} }] of requests) {
     // docs/http-api.md has the fields of the request that this one extends.
     const extended = usual.schemas[name.replace("LmStudio", "")]?.properties ?? {};
@@ -171,7 +171,7 @@ it("docs/cli.md names every flag of every command, and no other one", async () =
 });
 
 it("docs/cli.md names every environment variable of the server's and the app's settings", async () => {
-  const codes = codeOf(await page("cli.md"));
+  const codes = listCode(await page("cli.md"));
   const names = settingsIn({ settings, appSettings }).flatMap(({ variables = [] }) => variables);
   expect(names.filter((name) => !codes.has(name))).toEqual([]);
 });
@@ -180,7 +180,7 @@ it("docs/http-api.md names every metric, and no other one", async () => {
   await using server = await scriptedApp({ flags: { metricsCompat: "vllm" } });
   const { body } = await server.app.inject({ url: "/metrics" });
   const metrics = [...body.matchAll(/^# TYPE (\S+)/gm)].map(([, name = ""]) => name);
-  const codes = [...codeOf(await page("http-api.md"))];
+  const codes = [...listCode(await page("http-api.md"))];
   const written = codes.filter((code) => /^(ingle_|process_|nodejs_|vllm:)[a-z_]+$/.test(code));
   expect(new Set(written)).toEqual(new Set([...metrics, "process_open_fds"])); // which only Linux has
 });
@@ -191,6 +191,6 @@ it("docs/operations.md names every field of a request's log line", async () => {
   const fields = [...outcome.matchAll(/^ {2}(?:readonly )?(\w+)\??:/gm)].map(([, name = ""]) => name);
   expect(fields).toContain("ttftMs");
   const unlogged = new Set(["startedAt", "generation", "error"]);
-  const codes = codeOf(await page("operations.md"));
+  const codes = listCode(await page("operations.md"));
   expect(fields.filter((field) => !unlogged.has(field) && !codes.has(field))).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { expect, it } from "vitest";
 import { httpServer, limitConnections } from "./http-server.ts";
-import { testConfig } from "./testing/scripted-server.ts";
+import { testConfig } from "../test/harness/scripted-server.ts";
 
 /** A server with so many connections an address, and what opens one. */
 async function house(max: number, isExempt: (address: string) => boolean) {

@@ -2,7 +2,7 @@
 import { createServer, type RequestListener, type Server, type ServerOptions } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import { Server as TlsServer } from "node:tls";
-import { networkOf } from "./access/ip-address.ts";
+import { clientNetwork } from "./access/ip-address.ts";
 import type { ServerConfig } from "./config.ts";
 
 /** Certificate and private key, in PEM. */
@@ -66,7 +66,7 @@ export function limitConnections(
   server.on("connection", (socket) => {
     const { remoteAddress: address } = socket;
     if (address === undefined || isExempt(address)) return;
-    const client = networkOf(address);
+    const client = clientNetwork(address);
     const count = (open.get(client) ?? 0) + 1;
     if (count > max) {
       socket.destroy();

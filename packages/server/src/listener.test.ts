@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import type { Script } from "@ingle/engine/testing";
+import type { Script } from "@ingle/fixtures/scripted-addon";
 import { describe, expect, it } from "vitest";
-import { answerOf } from "../test/raw-http.ts";
-import { KeyRing } from "./access/key-ring.ts";
+import { readResponse } from "../test/raw-http.ts";
+import { KeyRing } from "./access/keys.ts";
 import { openListener } from "./listener.ts";
-import { scriptedId, scriptedRegistry, testConfig } from "./testing/scripted-server.ts";
+import { scriptedId, scriptedRegistry, testConfig } from "../test/harness/scripted-server.ts";
 
 const config = testConfig();
 const slow = { pieces: Array.from({ length: 20 }, () => "x"), delayMs: 20 };
@@ -74,7 +74,7 @@ describe("closing one of several listeners", () => {
       );
     await expect.poll(isListening).toBe(false);
     for (const [index, [path, body]] of asked.entries()) ask(sockets[index] as Socket, path, body);
-    const responses = await Promise.all(sockets.map((socket) => answerOf(socket)));
+    const responses = await Promise.all(sockets.map((socket) => readResponse(socket)));
     await closed;
     for (const [index, [path, , status]] of asked.entries()) {
       const text = responses[index]?.body ?? "";

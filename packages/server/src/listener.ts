@@ -1,7 +1,7 @@
 // One listening server: the HTTP app on a port. Closing it does not close the registry, which several listeners may share.
 import type { AddressInfo } from "node:net";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
-import { addressOf } from "./access/ip-address.ts";
+import { serverUrl } from "./access/ip-address.ts";
 import { buildApp, type AppDependencies } from "./app.ts";
 import { ConfigError, type ServerConfig } from "./config.ts";
 import type { OpenListener } from "./control/server-state.ts";
@@ -18,10 +18,10 @@ const portMax = 65_535;
 /** Reports a problem that does not end the server. */
 export type Warn = (sentence: string, about?: object) => void;
 
-export type ListenAdvice = Readonly<Record<"port" | "host", string>>;
+type ListenAdvice = Readonly<Record<"port" | "host", string>>;
 const flagAdvice: ListenAdvice = { port: "choose another with --port", host: "choose another with --host" };
 
-export interface ListenerDependencies extends Omit<AppDependencies, "tls"> {
+interface ListenerDependencies extends Omit<AppDependencies, "tls"> {
   /** Interval for checking certificate files, in milliseconds. Default: two seconds. */
   lookEveryMs?: number | undefined;
   /** Default: the listener's log. */
@@ -56,7 +56,7 @@ async function open(
   dependencies: ListenerDependencies,
   stopping: AbortController,
 ): Promise<Listener> {
-  const { lookEveryMs, warn, ports = portsOf(config), advice = flagAdvice, ...ofApp } = dependencies;
+  const { lookEveryMs, warn, ports = portsToTry(config), advice = flagAdvice, ...ofApp } = dependencies;
   let app: FastifyInstance | undefined;
   const tls = await watchTls(config.tls, {
     lookEveryMs,
@@ -77,10 +77,10 @@ async function open(
     await closing;
   };
   const openRequests = (): number => app.openRequests();
-  return { url: addressOf(config, port), port, log: app.log, openRequests, close };
+  return { url: serverUrl(config, port), port, log: app.log, openRequests, close };
 }
 
-function portsOf({ port, variant }: ServerConfig): readonly number[] {
+function portsToTry({ port, variant }: ServerConfig): readonly number[] {
   return variants[variant].portFallback ? portsFrom(port) : [port];
 }
 
@@ -102,11 +102,11 @@ async function listen(
       await app.listen({
         host,
         port,
-        listenTextResolver: () => `listening on ${addressOf(config, portOf(app))}`,
+        listenTextResolver: () => `listening on ${serverUrl(config, boundPort(app))}`,
       });
-      return portOf(app);
+      return boundPort(app);
     } catch (error) {
-      if (codeOf(error) === "EADDRINUSE" && index < ports.length - 1) continue;
+      if (errorCode(error) === "EADDRINUSE" && index < ports.length - 1) continue;
       await app.close();
       throw cannotListen(error, { host, port, advice });
     }
@@ -114,7 +114,7 @@ async function listen(
   throw new Error("No port to listen on was given.");
 }
 
-function portOf(app: FastifyInstance): number {
+function boundPort(app: FastifyInstance): number {
   const address: AddressInfo | string | null = app.server.address();
   if (address === null || typeof address === "string")
     throw new Error("The server listens, but not on a port.");
@@ -125,7 +125,7 @@ function cannotListen(
   error: unknown,
   { host, port, advice }: { host: string; port: number; advice: ListenAdvice },
 ): unknown {
-  switch (codeOf(error)) {
+  switch (errorCode(error)) {
     case "EADDRINUSE":
       return new ConfigError("--port", `Port ${port} on ${host} is taken; ${advice.port}.`, {
         cause: error,
@@ -144,7 +144,7 @@ function cannotListen(
   }
 }
 
-function codeOf(error: unknown): unknown {
+function errorCode(error: unknown): unknown {
   return error instanceof Error ? Reflect.get(error, "code") : undefined;
 }
 

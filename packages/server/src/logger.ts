@@ -1,4 +1,5 @@
 // The server's log, on stderr: readable lines or one JSON object per line; and a copy for the events stream.
+import type { EngineCrash } from "@ingle/engine";
 import { fstatSync } from "node:fs";
 import { hostname } from "node:os";
 import { Writable } from "node:stream";
@@ -10,7 +11,7 @@ export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "fatal" |
 /** Where lines of this level and above go, as JSON; `false` disables the log. */
 export type LoggerSetting = false | { level: LogLevel; stream: LogStream };
 
-export interface LogStream {
+interface LogStream {
   write(line: string): unknown;
 }
 
@@ -103,4 +104,15 @@ export function keptIn(ring: LogRing, setting: LoggerSetting): LoggerSetting {
     },
   };
   return { level: outFrom < ringFrom ? setting.level : "info", stream };
+}
+
+/** Logs each crash once its report is written, so that the line names it. */
+export function crashLog(
+  warn: (sentence: string, about: object) => void,
+): (model: string, crash: EngineCrash) => void {
+  const log = async (model: string, { error, report }: EngineCrash): Promise<void> => {
+    const sentence = `the engine of ${model} crashed and is being restarted; crash report: ${await report}`;
+    warn(sentence, { model, reason: error.message });
+  };
+  return (model, crash) => void log(model, crash); // it never rejects
 }

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import { ConfigError } from "./config.ts";
 import { serve } from "./serve.ts";
-import { scriptedId, scriptedServer, testConfig } from "./testing/scripted-server.ts";
+import { scriptedId, scriptedServer, testConfig } from "../test/harness/scripted-server.ts";
 
 const slow = { pieces: Array.from({ length: 1000 }, () => "x"), delayMs: 5 };
 

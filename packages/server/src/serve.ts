@@ -1,14 +1,13 @@
 // Starts and stops a server from a config: its registry of models, its keys, and its listener.
 import type { MemoryBudget } from "@ingle/engine";
 import type { Machine } from "@ingle/protocol";
-import { openKeys } from "./access/open-keys.ts";
+import { openKeys } from "./open-keys.ts";
 import type { ServerConfig } from "./config.ts";
 import { JobRunner } from "./jobs/job-runner.ts";
 import { openKvEvents } from "./kv-events/publisher.ts";
-import { crashLog } from "./models/crash-log.ts";
+import { crashLog, keptIn, loggerSetting, type LoggerSetting } from "./logger.ts";
 import { openListener, type Listener, type Warn } from "./listener.ts";
 import { LogRing } from "./live/log-ring.ts";
-import { keptIn, loggerSetting, type LoggerSetting } from "./logger.ts";
 import type { ModelLibrary } from "./models/library/model-library.ts";
 import { thisMachine } from "./this-machine.ts";
 import type { ModelSource } from "./models/catalog/known-model.ts";

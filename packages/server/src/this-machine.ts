@@ -31,7 +31,7 @@ function processorName(devices: readonly DeviceInfo[]): string {
   return devices.find(({ type }) => type === "cpu")?.description ?? process.arch;
 }
 
-const kindOf: Record<DeviceInfo["type"], MachineDevice["kind"]> = {
+const deviceKinds: Record<DeviceInfo["type"], MachineDevice["kind"]> = {
   cpu: "cpu",
   gpu: "gpu",
   igpu: "integrated_gpu",
@@ -39,7 +39,7 @@ const kindOf: Record<DeviceInfo["type"], MachineDevice["kind"]> = {
 };
 
 function toDevice({ name, description, type, memoryTotal, memoryFree }: DeviceInfo): MachineDevice {
-  return { name, description, kind: kindOf[type], memory_bytes: memoryTotal, free_bytes: memoryFree };
+  return { name, description, kind: deviceKinds[type], memory_bytes: memoryTotal, free_bytes: memoryFree };
 }
 
 /** The free space on the disk where the folder is or will be created. Null if the system does not report it. */

@@ -3,14 +3,14 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 
-export const packageFolder = folderWith("package.json", import.meta.dirname);
+export const packageFolder = findFolder("package.json", import.meta.dirname);
 
 /** The nearest folder, going up, that contains a file of this name. */
-function folderWith(name: string, folder: string): string {
+function findFolder(name: string, folder: string): string {
   if (existsSync(path.join(folder, name))) return folder;
   const parent = path.dirname(folder);
   if (parent === folder) throw new Error(`No folder above ${import.meta.dirname} has a ${name}.`);
-  return folderWith(name, parent);
+  return findFolder(name, parent);
 }
 
 export function ingleVersion(): string {

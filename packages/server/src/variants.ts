@@ -1,4 +1,5 @@
 // The deployment variants as data: every setting in which they differ.
+import type { OptionValues } from "@ingle/generation-options";
 
 export const variantNames = ["desktop", "developer", "command-line", "serverless"] as const;
 export type VariantName = (typeof variantNames)[number];
@@ -24,8 +25,8 @@ export interface Variant {
   /** Whether a request may leave `model` out. */
   isModelOptional: boolean;
   onLoading: OnLoading;
-  /** Default `top_k` of a request. */
-  topK: number;
+  /** Defaults of requests. */
+  sampling: Partial<OptionValues>;
   /** Whether LM Studio's REST API is served as well. */
   lmStudioApi: boolean;
   /** The model to serve unless --model names another. */
@@ -40,7 +41,7 @@ export const variants: Readonly<Record<VariantName, Variant>> = {
     modelRule: "known",
     isModelOptional: false,
     onLoading: "wait",
-    topK: 40,
+    sampling: { topK: 40 },
     lmStudioApi: false,
   },
   developer: {
@@ -50,7 +51,7 @@ export const variants: Readonly<Record<VariantName, Variant>> = {
     modelRule: "any",
     isModelOptional: true,
     onLoading: "reject-at-start",
-    topK: 40,
+    sampling: { topK: 40 },
     lmStudioApi: true,
   },
   "command-line": {
@@ -60,7 +61,7 @@ export const variants: Readonly<Record<VariantName, Variant>> = {
     modelRule: "given",
     isModelOptional: true,
     onLoading: "reject-at-start",
-    topK: 50,
+    sampling: { topK: 50 },
     lmStudioApi: false,
   },
   serverless: {
@@ -70,7 +71,7 @@ export const variants: Readonly<Record<VariantName, Variant>> = {
     modelRule: "known",
     isModelOptional: true,
     onLoading: "reject-at-start",
-    topK: 50,
+    sampling: { topK: 50 },
     lmStudioApi: false,
     model: "LiquidAI/LFM2-8B-A1B",
   },

@@ -27,14 +27,14 @@ export interface WatchedFiles<T> extends FileNews {
 export async function watchFiles<T>(watched: WatchedFiles<T>): Promise<T> {
   const { files, read, onChange, onFailure, lookEveryMs = lookEveryMsDefault, signal } = watched;
   // Taken before reading: a file that changes while it is read differs at the next poll, and is read again.
-  let seen = await fingerprintOf(files);
+  let seen = await readFingerprint(files);
   const content = await read();
   let isReading = false;
   const poll = async (): Promise<void> => {
     if (isReading) return;
     isReading = true;
     try {
-      const now = await fingerprintOf(files);
+      const now = await readFingerprint(files);
       if (now === seen) return;
       seen = now;
       const changed = await read();
@@ -53,7 +53,7 @@ export async function watchFiles<T>(watched: WatchedFiles<T>): Promise<T> {
 }
 
 /** Changes when one of the files is written, replaced or removed. */
-async function fingerprintOf(files: readonly string[]): Promise<string> {
+async function readFingerprint(files: readonly string[]): Promise<string> {
   const stats = files.map(async (file) => {
     try {
       const { mtimeMs, ctimeMs, size, ino } = await stat(file);

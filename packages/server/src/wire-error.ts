@@ -2,7 +2,7 @@
 import type { ErrorBodyDetails, WireErrorCode } from "@ingle/protocol";
 
 /** What a client can do about the error, in headers of the response. */
-export interface ErrorHints {
+interface ErrorHints {
   /** Seconds after which to try again, sent as `retry-after`. */
   retryAfterSeconds?: number | undefined;
   /** The content codings of bodies that are supported, sent as `accept-encoding`. */

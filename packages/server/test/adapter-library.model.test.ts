@@ -2,7 +2,7 @@
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { FakeHub } from "@ingle/engine/testing/fake-hub";
+import { FakeHub } from "@ingle/fixtures/fake-hub";
 import { makeAdapterFolder, tinyModel } from "@ingle/fixtures";
 import { Completion, ModelList } from "@ingle/protocol";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";

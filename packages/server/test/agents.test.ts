@@ -1,14 +1,10 @@
 // The first requests of agents, and fields that other servers accept: bodies of the same structure, written by hand, with a scripted
 // model. Fields without effect are named in the response, and those that cannot be honoured are refused.
-import { AnthropicErrorBody, ChatCompletion, ErrorBody, ModelEntry, stopsMax } from "@ingle/protocol";
+import { generationOptions } from "@ingle/generation-options";
+import { AnthropicErrorBody, ChatCompletion, ErrorBody, ModelEntry } from "@ingle/protocol";
 import Anthropic from "@anthropic-ai/sdk";
 import { describe, expect, it } from "vitest";
-import {
-  scriptedApp,
-  scriptedId,
-  scriptedServer,
-  type ScriptedOptions,
-} from "../src/testing/scripted-server.ts";
+import { scriptedApp, scriptedId, scriptedServer, type ScriptedOptions } from "./harness/scripted-server.ts";
 
 const user = { role: "user", content: "Hi" };
 const f = { type: "function", function: { name: "f" } };
@@ -24,7 +20,7 @@ async function post(path: string, payload: object, options: ScriptedOptions = {}
   return { status: response.statusCode, body: response.json(), ignored, log: scripted.log };
 }
 
-const textsOf = ({ chats }: Awaited<ReturnType<typeof post>>["log"]) =>
+const listTexts = ({ chats }: Awaited<ReturnType<typeof post>>["log"]) =>
   chats.flatMap(({ messages }) => messages.map(({ content }) => content));
 
 const chat = (payload: object, options?: ScriptedOptions) =>
@@ -215,6 +211,7 @@ describe("a chat", () => {
   });
 
   it("accepts more stop strings than the convention, and an empty one that stops nothing", async () => {
+    const { max: stopsMax } = generationOptions.stop;
     const stop = ["", ...Array.from({ length: stopsMax - 1 }, (_, index) => `END${index}`)];
     const { status, log } = await chat({ stop });
     expect([status, log.requests[0]?.stops.length]).toEqual([200, stopsMax - 1]);
@@ -364,7 +361,7 @@ describe("a chat", () => {
     async (path, payload, place) => {
       const { status, ignored, log } = await post(path, payload);
       expect([status, ignored]).toEqual([200, place]);
-      expect(textsOf(log).at(-1)).toBe("[An image is left out here: this model reads only text.]");
+      expect(listTexts(log).at(-1)).toBe("[An image is left out here: this model reads only text.]");
     },
   );
 
@@ -376,7 +373,7 @@ describe("a chat", () => {
     ];
     const { status, ignored, log } = await chat({ messages });
     expect([status, ignored]).toEqual([200, "messages[1].content[1]"]);
-    expect(textsOf(log).at(-1)).toBe("It says:\n[An audio is left out here: this model takes no audio.]");
+    expect(listTexts(log).at(-1)).toBe("It says:\n[An audio is left out here: this model takes no audio.]");
   });
 
   it("begins the refusal of an image that the user sent with the words that Claude Code looks for", async () => {
@@ -476,7 +473,7 @@ describe("a message in Anthropic's shape", () => {
         ...more,
       });
       const tools = log.chats.map((each) => each.tools.map(({ name }) => name));
-      return { status, tools, ignored, last: textsOf(log).at(-1) };
+      return { status, tools, ignored, last: listTexts(log).at(-1) };
     };
 
     it("leaves it out until a result refers to it, and then defines it there, so that it may be called", async () => {

@@ -3,14 +3,14 @@
 import path from "node:path";
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from "fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { KeyRing } from "../src/access/key-ring.ts";
-import { ticketOf } from "../src/access/page-tickets.ts";
+import { KeyRing } from "../src/access/keys.ts";
+import { pageTicket } from "../src/access/page-tickets.ts";
 import { buildApp } from "../src/app.ts";
 import { ChatStore } from "../src/chats/chat-store.ts";
 import { McpControl } from "../src/mcp/mcp-control.ts";
 import type { Page } from "../src/page/page-files.ts";
-import { scriptedControl, type ScriptedControl } from "../src/testing/scripted-control.ts";
-import { scriptedRegistry, testConfig } from "../src/testing/scripted-server.ts";
+import { scriptedControl, type ScriptedControl } from "./harness/scripted-control.ts";
+import { scriptedRegistry, testConfig } from "./harness/scripted-server.ts";
 
 const token = "t".repeat(43);
 const origin = "http://127.0.0.1:1336";
@@ -105,7 +105,7 @@ describe("the address with the token", () => {
   });
 
   it("with a ticket derived from the token works once", async () => {
-    const url = `/?token=${ticketOf(token)}`;
+    const url = `/?token=${pageTicket(token)}`;
     expect((await ask({ url }, typed)).headers["set-cookie"]).toContain("ingle-1336=");
     expect((await ask({ url }, typed)).headers["set-cookie"]).toBeUndefined();
   });

@@ -6,13 +6,13 @@ import { fileURLToPath } from "node:url";
 import { Ingle } from "@ingle/client";
 import type { InjectOptions } from "fastify";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { KeyRing } from "../src/access/key-ring.ts";
+import { KeyRing } from "../src/access/keys.ts";
 import { buildApp } from "../src/app.ts";
 import { McpControl } from "../src/mcp/mcp-control.ts";
 import { openDesktopApp, type DesktopApp } from "../src/desktop-app.ts";
-import { scriptedControl } from "../src/testing/scripted-control.ts";
-import { scriptedKnown } from "../src/testing/scripted-models.ts";
-import { scriptedApp, scriptedRegistry, testConfig } from "../src/testing/scripted-server.ts";
+import { scriptedControl } from "./harness/scripted-control.ts";
+import { scriptedKnown } from "./harness/scripted-models.ts";
+import { scriptedApp, scriptedRegistry, testConfig } from "./harness/scripted-server.ts";
 import { variantNames } from "../src/variants.ts";
 
 const program = fileURLToPath(new URL("tool-server.js", import.meta.url));

@@ -11,7 +11,7 @@ import OpenAI from "openai";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openDesktopApp, type DesktopApp } from "../src/desktop-app.ts";
 import type { ModelSource } from "../src/models/catalog/known-model.ts";
-import { EventReader } from "../src/testing/event-reader.ts";
+import { EventReader } from "./harness/event-reader.ts";
 import { user } from "./real-server.ts";
 
 const model = "tiny";

@@ -28,15 +28,15 @@ describe("choices", () => {
       .map((event) => ChatCompletionChunk.parse(JSON.parse(event.slice(6))));
   }
 
-  const textOf = ({ message }: Choice): string => message.content ?? "";
+  const readText = ({ message }: Choice): string => message.content ?? "";
 
   it("are n different ones, in order, and the same again with the same seed", async () => {
     const response = await complete({ n: 6, seed: 7 });
     expect(response.choices.map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5]);
-    expect(new Set(response.choices.map(textOf)).size).toBe(6);
-    expect((await complete({ n: 6, seed: 7 })).choices.map(textOf)).toEqual(response.choices.map(textOf));
+    expect(new Set(response.choices.map(readText)).size).toBe(6);
+    expect((await complete({ n: 6, seed: 7 })).choices.map(readText)).toEqual(response.choices.map(readText));
     const alone = await complete({ seed: 7 });
-    expect(alone.choices.map(textOf)).toEqual([textOf(response.choices[0]!)]);
+    expect(alone.choices.map(readText)).toEqual([readText(response.choices[0]!)]);
     expect(response.usage).toMatchObject({ prompt_tokens: alone.usage.prompt_tokens, completion_tokens: 72 });
   });
 
@@ -77,7 +77,7 @@ describe("choices", () => {
     for (const [index, expected] of whole.choices.entries()) {
       const own = chunks.flatMap(({ choices }) => choices.filter((choice) => choice.index === index));
       expect(own[0]?.delta).toEqual({ role: "assistant", content: null });
-      expect(own.map(({ delta }) => delta.content ?? "").join("")).toBe(textOf(expected));
+      expect(own.map(({ delta }) => delta.content ?? "").join("")).toBe(readText(expected));
       expect(own.map(({ finish_reason }) => finish_reason).filter(Boolean)).toEqual(["length"]);
     }
     expect(

@@ -4,7 +4,8 @@ import path from "node:path";
 import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
 import * as realEngine from "@ingle/engine";
-import { scriptedModel, type Script } from "@ingle/engine/testing";
+import { scriptedModel } from "./harness/scripted-model.ts";
+import type { Script } from "@ingle/fixtures/scripted-addon";
 import type { CommandContext, Engine } from "../src/cli/context.ts";
 import { Shutdown } from "../src/cli/shutdown.ts";
 import { openDesktopApp } from "../src/desktop-app.ts";
@@ -121,19 +122,19 @@ export function scriptedEngine(script: Script = {}, overrides: Partial<Engine> =
       located: { kind: "npm", id: realEngine.starterModel.id, model: realEngine.starterModel },
       reason: "starter",
       lost: [],
-      insteadOf: { why: "memory" },
+      starterReason: { why: "memory" },
     }),
     locateModel: async (text, options) =>
       text === realEngine.starterModel.id
         ? { kind: "npm", id: text, model: realEngine.starterModel }
         : realEngine.locateModel(text, options),
     fetchModel: async (located) => (located.kind === "file" ? located.path : "/models/starter.gguf"),
-    noteUse: async () => true,
+    recordUse: async () => true,
     // Without its own home folder, a test would list this machine's models.
     listModels: async (options) =>
       options?.env?.["INGLE_HOME"] === undefined ? [] : realEngine.listModels(options),
-    projectorInstalledWith: async () => undefined,
-    adaptersInstalledWith: async () => [],
+    findInstalledProjector: async () => undefined,
+    findInstalledAdapters: async () => [],
     libraryPaths: (env) => realEngine.libraryPaths({ INGLE_HOME: noHome, ...env }),
     fitModel: async (_file, options) => ({
       options: { ...options, contextLength: options.contextLength ?? 2048, cells: 2048 },

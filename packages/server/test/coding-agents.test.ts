@@ -1,6 +1,6 @@
 // The requests of coding agents, with a scripted model: what the model gets, and what is named as ignored.
 import { describe, expect, it } from "vitest";
-import { scriptedApp, scriptedId } from "../src/testing/scripted-server.ts";
+import { scriptedApp, scriptedId } from "./harness/scripted-server.ts";
 import { args, codingAgents } from "./coding-agents.ts";
 
 describe.each(Object.entries(codingAgents))(

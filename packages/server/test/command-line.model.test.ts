@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { tinyModel } from "@ingle/fixtures";
 import type { ChatCompletion } from "@ingle/protocol";
 import { afterEach, describe, expect, it } from "vitest";
-import { ZmtpClient } from "../src/testing/zmtp-client.ts";
+import { ZmtpClient } from "./harness/zmtp-client.ts";
 
 const program = fileURLToPath(new URL("../bin/ingle.js", import.meta.url));
 const variantC = fileURLToPath(new URL("../bin/ingle-lm-server.js", import.meta.url));

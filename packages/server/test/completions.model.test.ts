@@ -40,10 +40,10 @@ describe.each(Object.entries(vocabularies))("with the vocabulary of %s", (_, voc
 
   const complete = async (body: object): Promise<Completion> =>
     Completion.parse(await ok(server, "completions", { ...greedy, ...body }));
-  const textsOf = ({ choices }: Completion): string[] => choices.map(({ text }) => text);
+  const listTexts = ({ choices }: Completion): string[] => choices.map(({ text }) => text);
   const tokenize = async (body: object): Promise<Tokenization> =>
     Tokenization.parse(await ok(server, "tokenize", body));
-  const idsOf = async (body: object): Promise<number[]> =>
+  const tokenIds = async (body: object): Promise<number[]> =>
     (await tokenize(body)).tokens.map((token) => (typeof token === "number" ? token : token.id));
   const detokenize = async (tokens: number[]): Promise<string> =>
     Detokenization.parse(await ok(server, "detokenize", { tokens })).content;
@@ -51,8 +51,8 @@ describe.each(Object.entries(vocabularies))("with the vocabulary of %s", (_, voc
   const prompt = "The river carried copper lanterns, größer als je zuvor 🦆.";
 
   it("completes a text and its token ids alike", async () => {
-    const [text] = textsOf(await complete({ prompt }));
-    expect(textsOf(await complete({ prompt: await idsOf({ content: prompt }) }))).toEqual([text]);
+    const [text] = listTexts(await complete({ prompt }));
+    expect(listTexts(await complete({ prompt: await tokenIds({ content: prompt }) }))).toEqual([text]);
     expect(text).not.toBe("");
   });
 
@@ -60,7 +60,7 @@ describe.each(Object.entries(vocabularies))("with the vocabulary of %s", (_, voc
     const prompts = ["One river", "Two lanterns in the winter", "Three"];
     const alone = await Promise.all(prompts.map((each) => complete({ prompt: each })));
     const together = await complete({ prompt: prompts });
-    expect(textsOf(together)).toEqual(alone.flatMap(textsOf));
+    expect(listTexts(together)).toEqual(alone.flatMap(listTexts));
     const sum = (count: (usage: Completion["usage"]) => number): number =>
       alone.reduce((all, { usage }) => all + count(usage), 0);
     expect(together.usage).toMatchObject({
@@ -70,12 +70,12 @@ describe.each(Object.entries(vocabularies))("with the vocabulary of %s", (_, voc
   });
 
   it("echoes a text prompt as it was, and token ids as text that has these ids again", async () => {
-    const [text = ""] = textsOf(await complete({ prompt }));
-    expect(textsOf(await complete({ prompt, echo: true }))).toEqual([`${prompt}${text}`]);
-    const ids = await idsOf({ content: prompt });
-    const [echoed = ""] = textsOf(await complete({ prompt: ids, echo: true }));
+    const [text = ""] = listTexts(await complete({ prompt }));
+    expect(listTexts(await complete({ prompt, echo: true }))).toEqual([`${prompt}${text}`]);
+    const ids = await tokenIds({ content: prompt });
+    const [echoed = ""] = listTexts(await complete({ prompt: ids, echo: true }));
     expect(echoed.endsWith(text)).toBe(true);
-    expect(await idsOf({ content: echoed.slice(0, echoed.length - text.length) })).toEqual(ids);
+    expect(await tokenIds({ content: echoed.slice(0, echoed.length - text.length) })).toEqual(ids);
   });
 
   it("streams the same text, with probabilities that add up to those of the whole completion", async () => {
@@ -118,11 +118,11 @@ describe.each(Object.entries(vocabularies))("with the vocabulary of %s", (_, voc
   });
 
   it("biases the tokens of texts, given in pairs", async () => {
-    const [seven] = textsOf(await complete({ prompt, logit_bias: [["7", 100]], max_tokens: 4 }));
+    const [seven] = listTexts(await complete({ prompt, logit_bias: [["7", 100]], max_tokens: 4 }));
     expect(seven).toMatch(/^[7 ]{4}$/); // some vocabularies begin a text with a space
-    const ids = await idsOf({ content: "7", add_special: false });
+    const ids = await tokenIds({ content: "7", add_special: false });
     const pairs = ids.map((id): [number, number] => [id, 100]);
-    expect(textsOf(await complete({ prompt, logit_bias: pairs, max_tokens: 4 }))).toEqual([seven]);
+    expect(listTexts(await complete({ prompt, logit_bias: pairs, max_tokens: 4 }))).toEqual([seven]);
     const free = await complete({ prompt, max_tokens: 1, ignore_eos: true, return_tokens: true });
     const [id = -1] = free.choices[0]?.tokens ?? [];
     const banned = await complete({ prompt, logit_bias: [[id, false]], max_tokens: 1, return_tokens: true });
@@ -131,9 +131,9 @@ describe.each(Object.entries(vocabularies))("with the vocabulary of %s", (_, voc
 
   it("constrains a completion to a grammar or a schema", async () => {
     const grammar = 'root ::= "yes" | "no"';
-    expect(["yes", "no"]).toContain(textsOf(await complete({ prompt, grammar }))[0]);
+    expect(["yes", "no"]).toContain(listTexts(await complete({ prompt, grammar }))[0]);
     const response_format = { type: "json_object" };
-    expect(textsOf(await complete({ prompt, response_format }))[0]).toMatch(/^\{/);
+    expect(listTexts(await complete({ prompt, response_format }))[0]).toMatch(/^\{/);
   });
 
   it("returns tokens that decode to the text, with pieces that make it up", async () => {
@@ -144,7 +144,7 @@ describe.each(Object.entries(vocabularies))("with the vocabulary of %s", (_, voc
       typeof piece === "string" ? Buffer.from(piece) : Buffer.from(piece),
     );
     expect(Buffer.concat(bytes).toString().trim()).toBe(prompt);
-    expect((await detokenize(await idsOf({ content: prompt, add_special: false }))).trim()).toBe(prompt);
+    expect((await detokenize(await tokenIds({ content: prompt, add_special: false }))).trim()).toBe(prompt);
   });
 
   it("counts a conversation's tokens like a chat request", async () => {

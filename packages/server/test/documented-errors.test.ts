@@ -1,10 +1,10 @@
 // Every route with every applicable kind of invalid request: each response must be one that /openapi.json documents.
 import type { FastifyInstance, InjectOptions } from "fastify";
-import type { Script } from "@ingle/engine/testing";
+import type { Script } from "@ingle/fixtures/scripted-addon";
 import { describe, expect, it } from "vitest";
 import type { ServerFlags } from "../src/config.ts";
-import { scriptedApp, scriptedId } from "../src/testing/scripted-server.ts";
-import { documentOf, expectDocumented } from "./documented.ts";
+import { scriptedApp, scriptedId } from "./harness/scripted-server.ts";
+import { fetchDocument, expectDocumented } from "./documented.ts";
 
 const key = { authorization: "Bearer k" };
 const json = { "content-type": "application/json", ...key };
@@ -24,7 +24,7 @@ interface RightRequest {
 
 /** A valid request to each operation. */
 async function requestsTo(app: FastifyInstance): Promise<RightRequest[]> {
-  const { paths, components } = await documentOf(app);
+  const { paths, components } = await fetchDocument(app);
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { requestBody, security }]) => {
       const { example, schema } = requestBody?.content["application/json"] ?? {};
@@ -191,14 +191,14 @@ describe("expectDocumented", () => {
     ["another media type", { statusCode: 200, body: "{}", headers: { "content-type": "text/plain" } }],
     ["a field that is missing", { statusCode: 200, body: '{"object":"list"}' }],
     ["an unknown field", { statusCode: 200, body: '{"object":"list","data":[],"more":1}' }],
-    ["a code that the route does not give", { statusCode: 403, body: errorOf("rate_limited") }],
+    ["a code that the route does not give", { statusCode: 403, body: errorJson("rate_limited") }],
   ])("refuses %s", async (_, response) => {
     await using scripted = await scriptedApp();
     const headers = { "content-type": "application/json" };
     await expect(expectDocumented(scripted.app, operation, { headers, ...response })).rejects.toThrow();
   });
 
-  function errorOf(code: string): string {
+  function errorJson(code: string): string {
     return JSON.stringify({ error: { message: "m", type: "t", param: null, code } });
   }
 });

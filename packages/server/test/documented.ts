@@ -23,7 +23,7 @@ export async function expectDocumented(
   operation: string,
   response: ServerResponse,
 ): Promise<unknown[]> {
-  const document = await documentOf(server);
+  const document = await fetchDocument(server);
   const { status, type, text } = await readResponse(response);
   const [method = "", path = ""] = operation.split(" ");
   const documented = document.paths[path]?.[method.toLowerCase()]?.responses[status];
@@ -31,7 +31,7 @@ export async function expectDocumented(
   const media = documented?.content[type];
   expect(media, `${operation} may answer ${status} with ${type}`).toBeDefined();
   const values =
-    type === "text/event-stream" ? eventsOf(text) : [type.endsWith("json") ? JSON.parse(text) : text];
+    type === "text/event-stream" ? parseEvents(text) : [type.endsWith("json") ? JSON.parse(text) : text];
   expect(values, `the events of ${operation}`).not.toEqual([]);
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
   const isDocumented = ajv.compile(closed({ ...media?.schema, components: document.components }));
@@ -42,7 +42,7 @@ export async function expectDocumented(
   return values;
 }
 
-export async function documentOf(server: FastifyInstance | string): Promise<OpenApiDocument> {
+export async function fetchDocument(server: FastifyInstance | string): Promise<OpenApiDocument> {
   const path = "/openapi.json";
   const json =
     typeof server === "string" ? await (await fetch(server + path)).text() : (await server.inject(path)).body;
@@ -60,7 +60,7 @@ async function readResponse(
 }
 
 /** The JSON of every event, without comments and the end mark. */
-function eventsOf(stream: string): unknown[] {
+function parseEvents(stream: string): unknown[] {
   return stream
     .split("\n")
     .filter((line) => line.startsWith("data: ") && line !== "data: [DONE]")

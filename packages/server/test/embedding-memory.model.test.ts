@@ -1,6 +1,6 @@
 // The memory of a generative model's context for embeddings, with real engines in processes of their own: it stays within the
 // server's budget, for which other models are evicted, is counted, and is freed with the model.
-import { fitModel, load, totalOf, type LoadOptions, type MemoryBudget } from "@ingle/engine";
+import { fitModel, load, sumBytes, type LoadOptions, type MemoryBudget } from "@ingle/engine";
 import { tinyModel, until } from "@ingle/fixtures";
 import { ModelRegistry, resolveConfig, serve } from "@ingle/server";
 import { describe, expect, it } from "vitest";
@@ -16,11 +16,11 @@ const options: LoadOptions = {
 };
 
 /** A server for models with the same file, with memory for all of them and this much more. */
-async function serverWith(spareBytes: number, { models = ["tiny"], pinned = [] as string[] } = {}) {
+async function startServer(spareBytes: number, { models = ["tiny"], pinned = [] as string[] } = {}) {
   const file = await tinyModel();
   const { footprint } = await fitModel(file, options, { budget: { byMemory: {} } });
   const { byMemory } = footprint;
-  const planned = totalOf(byMemory);
+  const planned = sumBytes(byMemory);
   const totalBytes = models.length * planned + spareBytes;
   const budget: MemoryBudget = { byMemory: { host: totalBytes }, totalBytes };
   const config = resolveConfig({ flags: { port: 0 }, env: {} });
@@ -57,42 +57,42 @@ async function serverWith(spareBytes: number, { models = ["tiny"], pinned = [] a
 
 /** The memory of the context for short texts. */
 async function contextBytes(): Promise<number> {
-  await using server = await serverWith(1024 ** 3);
+  await using server = await startServer(1024 ** 3);
   expect(await server.embed(10)).toMatchObject({ status: 200 });
-  return totalOf(server.registry.memoryUsed()) - server.planned;
+  return sumBytes(server.registry.memoryUsed()) - server.planned;
 }
 
 describe("the context for embeddings of a generative model", () => {
   it("is refused where the budget does not leave its memory, and chats go on", async () => {
-    await using server = await serverWith(1000);
+    await using server = await startServer(1000);
     const refused = await server.embed(10);
     expect(refused).toMatchObject({ status: 503, code: "out_of_memory" });
     expect(refused.message).toMatch(
       /^Embeddings of texts of up to 512 tokens need \d+ MiB of the machine's memory, and the budget leaves 0 MiB\./,
     );
     expect(await server.chat()).toMatchObject({ status: 200 });
-    expect(totalOf(server.registry.memoryUsed())).toBe(server.planned);
+    expect(sumBytes(server.registry.memoryUsed())).toBe(server.planned);
   });
 
   it("is counted once it is made, grows with longer texts up to the budget, and is freed with the model", async () => {
-    await using large = await serverWith(1024 ** 3);
+    await using large = await startServer(1024 ** 3);
     expect(await large.embed(10)).toMatchObject({ status: 200 });
-    const short = totalOf(large.registry.memoryUsed()) - large.planned;
+    const short = sumBytes(large.registry.memoryUsed()) - large.planned;
     expect(short).toBeGreaterThan(0);
     expect(await large.embed(600)).toMatchObject({ status: 200 });
-    const long = totalOf(large.registry.memoryUsed()) - large.planned;
+    const long = sumBytes(large.registry.memoryUsed()) - large.planned;
     expect(long).toBeGreaterThan(short);
     await large.registry.unload("tiny");
     expect(large.registry.memoryUsed()).toEqual({});
 
     // Just enough for one of the two: the long one replaces nothing.
-    await using small = await serverWith(long - 1);
+    await using small = await startServer(long - 1);
     expect(await small.embed(10)).toMatchObject({ status: 200 });
     expect(await small.embed(600)).toMatchObject({ status: 503, code: "out_of_memory" });
     expect(await small.embed(10)).toMatchObject({ status: 200 });
-    expect(totalOf(small.registry.memoryUsed()) - small.planned).toBe(short);
+    expect(sumBytes(small.registry.memoryUsed()) - small.planned).toBe(short);
     // With all that is left, the context of short texts makes way for the one of long ones.
-    await using enough = await serverWith(long);
+    await using enough = await startServer(long);
     expect(await enough.embed(10)).toMatchObject({ status: 200 });
     expect(await enough.embed(600)).toMatchObject({ status: 200 });
   });
@@ -103,17 +103,17 @@ describe("the context for embeddings beside other models", () => {
 
   it("gets the memory of an idle model, which is loaded again when it is needed", async () => {
     const needed = await contextBytes();
-    await using server = await serverWith(needed - 1, { models });
+    await using server = await startServer(needed - 1, { models });
     for (const model of ["tiny", "other"]) expect(await server.chat(model)).toMatchObject({ status: 200 });
     expect(await server.embed(10)).toMatchObject({ status: 200 });
     expect(server.state("other")).toBe("available");
-    expect(totalOf(server.registry.memoryUsed())).toBe(server.planned + needed);
+    expect(sumBytes(server.registry.memoryUsed())).toBe(server.planned + needed);
     expect(await server.chat("other")).toMatchObject({ status: 200 });
     expect(server.state("tiny")).toBe("available");
   });
 
   it("waits for the replies of a busy model", async () => {
-    await using server = await serverWith((await contextBytes()) - 1, { models });
+    await using server = await startServer((await contextBytes()) - 1, { models });
     expect(await server.chat("tiny")).toMatchObject({ status: 200 });
     const chat = server.chat("other", 200);
     await until(() => server.registry.slots.some(({ leases }) => leases === 1));
@@ -123,7 +123,7 @@ describe("the context for embeddings beside other models", () => {
   });
 
   it("is refused, with the engine's reason, if the others are pinned", async () => {
-    await using server = await serverWith((await contextBytes()) - 1, { models, pinned: ["other"] });
+    await using server = await startServer((await contextBytes()) - 1, { models, pinned: ["other"] });
     for (const model of models) expect(await server.chat(model)).toMatchObject({ status: 200 });
     const refused = await server.embed(10);
     expect(refused).toMatchObject({ status: 503, code: "out_of_memory" });
@@ -134,10 +134,10 @@ describe("the context for embeddings beside other models", () => {
 
   it("is made for each of two models in turn, if both need it at the same time", async () => {
     const needed = await contextBytes();
-    await using server = await serverWith(needed - 1, { models });
+    await using server = await startServer(needed - 1, { models });
     for (const model of models) expect(await server.chat(model)).toMatchObject({ status: 200 });
     const both = await Promise.all(models.map((model) => server.embed(10, model)));
     expect(both.map(({ status }) => status)).toEqual([200, 200]);
-    expect(totalOf(server.registry.memoryUsed())).toBe(server.planned + needed);
+    expect(sumBytes(server.registry.memoryUsed())).toBe(server.planned + needed);
   });
 });

@@ -19,10 +19,10 @@ async function vectors(server: RealServer, body: Body): Promise<number[][]> {
   const response = await post(server, body);
   expect(response.status).toBe(200);
   const { data } = Embeddings.parse(await response.json());
-  return data.map(({ embedding }) => (typeof embedding === "string" ? floatsOf(embedding) : embedding));
+  return data.map(({ embedding }) => (typeof embedding === "string" ? decodeFloats(embedding) : embedding));
 }
 
-function floatsOf(base64: string): number[] {
+function decodeFloats(base64: string): number[] {
   const bytes = Buffer.from(base64, "base64");
   return Array.from({ length: bytes.length / 4 }, (_, index) => bytes.readFloatLE(4 * index));
 }

@@ -33,7 +33,7 @@ async function server(load: LoadOptions, { replays = true } = {}): Promise<RealS
   return started;
 }
 
-async function pickerOf(...servers: RealServer[]): Promise<EndpointPicker> {
+async function connectPicker(...servers: RealServer[]): Promise<EndpointPicker> {
   const endpoints = servers.map(({ baseUrl, kvEvents }) => ({
     baseUrl,
     eventsPort: kvEvents?.port ?? 0,
@@ -66,7 +66,7 @@ async function render({ baseUrl }: { baseUrl: string }, messages: ChatMessage[])
 }
 
 /** The picker's keys of the tokens that fill blocks, four for each. The reply may fill one more block. */
-function keysOf(tokens: number[]): number {
+function countKeys(tokens: number[]): number {
   return 4 * Math.floor(tokens.length / kvBlockTokens);
 }
 
@@ -99,7 +99,7 @@ async function cachedTokens(
   return cached;
 }
 
-function endpointOf({ endpoint }: Pod): { baseUrl: string } {
+function getEndpoint({ endpoint }: Pod): { baseUrl: string } {
   return endpoint;
 }
 
@@ -109,18 +109,18 @@ describe("an endpoint picker", () => {
     let turn = 0;
     const byTurns = await cachedTokens(async () => taken[turn++ % taken.length] ?? expect.fail());
     const fresh = [await server({}), await server({})];
-    const picker = await pickerOf(...fresh);
+    const picker = await connectPicker(...fresh);
     const [anyPod = expect.fail()] = picker.pods;
     const byEvents = await cachedTokens(async (messages) => {
       const tokens = await render(anyPod.endpoint, messages);
       const best = picker.pick(modelId, tokens);
       if (messages.length > 2) {
         // The events of the chat's previous turn have arrived: all whole blocks of its prompt, on one server.
-        const before = keysOf(tokens.slice(0, -40));
+        const before = countKeys(tokens.slice(0, -40));
         await until(() => picker.score(modelId, tokens, picker.pick(modelId, tokens)) >= before);
-        return endpointOf(picker.pick(modelId, tokens));
+        return getEndpoint(picker.pick(modelId, tokens));
       }
-      return endpointOf(best);
+      return getEndpoint(best);
     });
     // Three chats and two servers: with round robin, the second turn finds nothing, and the third finds what the first left.
     expect(byEvents).toBeGreaterThan(1.5 * byTurns);
@@ -132,13 +132,13 @@ describe("an endpoint picker", () => {
 
   it("learns what moves to host memory, and gives it a lower weight", async () => {
     const one = await server({ cells: 1024, cacheRamMiB: 64 });
-    const picker = await pickerOf(one);
+    const picker = await connectPicker(one);
     const [pod = expect.fail()] = picker.pods;
     const first = chatAbout("orbit");
     const tokens = await render(one, first);
     await complete(one, first);
     // The block that the reply may fill can be reported later.
-    const inContext = keysOf(tokens);
+    const inContext = countKeys(tokens);
     await until(() => picker.score(modelId, tokens, pod) >= inContext);
     for (const word of words) await complete(one, chatAbout(word));
     await until(() => {
@@ -152,7 +152,7 @@ describe("an endpoint picker", () => {
 
   it("learns what is evicted", async () => {
     const one = await server({ cells: 1024, cacheRamMiB: 0 });
-    const picker = await pickerOf(one);
+    const picker = await connectPicker(one);
     const [pod = expect.fail()] = picker.pods;
     const first = chatAbout("orbit");
     const tokens = await render(one, first);
@@ -169,11 +169,11 @@ describe("an endpoint picker", () => {
       const chats = words.map((word) => chatAbout(word));
       const [first = expect.fail(), second = expect.fail(), third = expect.fail()] = chats;
       await complete(one, first);
-      const picker = await pickerOf(one);
+      const picker = await connectPicker(one);
       const [pod = expect.fail()] = picker.pods;
       const knows = async (chat: ChatMessage[]): Promise<void> => {
         const tokens = await render(one, chat);
-        await until(() => picker.score(modelId, tokens, pod) >= keysOf(tokens));
+        await until(() => picker.score(modelId, tokens, pod) >= countKeys(tokens));
       };
       await knows(first);
       pod.disconnect();
@@ -187,7 +187,7 @@ describe("an endpoint picker", () => {
 
   it("reads from the metrics the events' block size, and no adapters", async () => {
     const one = await server({});
-    const picker = await pickerOf(one);
+    const picker = await connectPicker(one);
     const [pod = expect.fail()] = picker.pods;
     expect(pod.metrics).toMatchObject({ blockSize: kvBlockTokens, blocks: 4096 / kvBlockTokens, waiting: 0 });
     // Without loaded adapters this family is absent, as in vLLM; an empty one would mean an adapter without a name.

@@ -2,8 +2,8 @@
 // KV-cache events and requests those that it missed, keeps the index of its "precise prefix cache", and picks a server for a prompt.
 // It follows what that program does (pkg/kvevents, pkg/kvcache and the metrics extractor), with its names.
 import { createHash } from "node:crypto";
-import { ZmtpClient } from "../src/testing/zmtp-client.ts";
-import { readMessagePack } from "../src/testing/msgpack.ts";
+import { ZmtpClient } from "./harness/zmtp-client.ts";
+import { readMessagePack } from "./harness/msgpack.ts";
 
 /** What the picker needs to know of each of its servers. */
 export interface Endpoint {

@@ -2,7 +2,7 @@
 // replies notice, and the next process computes on the GPU again.
 import { mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { pidOf } from "@ingle/fixtures";
+import { enginePid } from "@ingle/fixtures";
 import { describe, expect, it, vi } from "vitest";
 import { expectOnlyItsStreamsToNotice, twoModels, type TwoModels } from "./two-models.ts";
 
@@ -15,7 +15,7 @@ const twoOnGpu = async (): Promise<TwoModels> => twoModels({ gpuLayers: "all", s
 describe("under sixteen streams over two models on a GPU, an engine's process", () => {
   it("that is killed costs only its running replies", async () => {
     await using models = await twoOnGpu();
-    const kill = (): void => void process.kill(pidOf(models.a), "SIGKILL");
+    const kill = (): void => void process.kill(enginePid(models.a), "SIGKILL");
     await expectOnlyItsStreamsToNotice(models, kill, otherTokens);
   });
 
@@ -24,7 +24,7 @@ describe("under sixteen streams over two models on a GPU, an engine's process", 
     vi.stubEnv("INGLE_VULKAN_FAULTS", folder);
     await using models = await twoOnGpu();
     const { a, home } = models;
-    const lose = async (): Promise<void> => writeFile(path.join(folder, "lost"), `3 ${pidOf(a)}`);
+    const lose = async (): Promise<void> => writeFile(path.join(folder, "lost"), `3 ${enginePid(a)}`);
     await expectOnlyItsStreamsToNotice(models, lose, otherTokens);
     const reports = path.join(home, "crash-reports");
     const [report = ""] = await readdir(reports);

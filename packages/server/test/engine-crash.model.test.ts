@@ -6,7 +6,7 @@ import {
   drawImage,
   encodePng,
   isRunning,
-  pidOf,
+  enginePid,
   tinyVisionModel,
   until,
 } from "@ingle/fixtures";
@@ -48,7 +48,7 @@ describe("under sixteen streams over two models", () => {
     { timeout: 90_000 },
     async (_, signal) => {
       await using models = await twoModels();
-      await expectOnlyItsStreamsToNotice(models, () => void process.kill(pidOf(models.a), signal));
+      await expectOnlyItsStreamsToNotice(models, () => void process.kill(enginePid(models.a), signal));
     },
   );
 
@@ -60,7 +60,7 @@ describe("under sixteen streams over two models", () => {
       using group = new ControlGroup("memory", memoryMax);
       let vectors: Promise<Response> | undefined;
       await expectOnlyItsStreamsToNotice(models, () => {
-        group.add(pidOf(models.a));
+        group.add(enginePid(models.a));
         vectors = send(models, "embeddings", { input: "a text ".repeat(500) }); // in a context that needs memory
       });
       expect((await vectors)?.status).toBe(200); // from the next process
@@ -80,7 +80,7 @@ it.runIf(canLimit("pids"))(
     const seen = [1, 2, 3].map(() => stream(models, "a", 1_900));
     const others = [1, 2, 3, 4].map(() => stream(models, "b", 40));
     await until(() => seen.every(({ text }) => text.includes("content")), 30_000);
-    group.add(pidOf(models.a));
+    group.add(enginePid(models.a));
     // ggml starts threads to encode an image, and asserts that it can.
     const image = (await encodePng(drawImage("gradient", 64, 64))).toString("base64");
     const part = { type: "image_url", image_url: { url: `data:image/png;base64,${image}` } };
@@ -101,9 +101,9 @@ it("is not ready while its only model's engine starts again", { timeout: 90_000 
   await using models = await twoModels();
   const { server, a } = models;
   await server.registry.unload("b");
-  const pids = [pidOf(a)];
+  const pids = [enginePid(a)];
   for (const _ of [1, 2]) {
-    process.kill(pidOf(a), "SIGKILL"); // the second restart waits for a second
+    process.kill(enginePid(a), "SIGKILL"); // the second restart waits for a second
     await until(() => a.process?.isRestarting === true);
     if (pids.length === 1) await until(() => a.process?.isRestarting === false);
     pids.push(a.process?.pid ?? 0);
@@ -124,7 +124,7 @@ it("is not ready while its only model's engine starts again", { timeout: 90_000 
 
 it("ends the processes of models that are unloaded, and of all models when the server closes", async () => {
   const models = await twoModels();
-  const [a, b] = [pidOf(models.a), pidOf(models.b)];
+  const [a, b] = [enginePid(models.a), enginePid(models.b)];
   await models.server.registry.unload("a");
   expect([isRunning(a), isRunning(b)]).toEqual([false, true]);
   await models[Symbol.asyncDispose]();

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { buildApp } from "../src/app.ts";
 import { knownModel } from "../src/cli/model/open-model.ts";
 import { ModelRegistry } from "../src/models/registry.ts";
-import { testConfig } from "../src/testing/scripted-server.ts";
+import { testConfig } from "./harness/scripted-server.ts";
 import { testWorld } from "./cli-context.ts";
 
 async function openServer(hostBytes: number) {

@@ -54,7 +54,7 @@ export interface Loglikelihood {
 }
 
 /** What the harness takes from a response: of each choice the tokens between its context and the last one, which was generated. */
-export function loglikelihoodsOf({ choices }: Completion, batch: readonly Continuation[]): Loglikelihood[] {
+export function readLoglikelihoods({ choices }: Completion, batch: readonly Continuation[]): Loglikelihood[] {
   return batch.map(({ context }, index) => {
     const { token_logprobs, top_logprobs } = choices[index]?.logprobs ?? {
       token_logprobs: [],

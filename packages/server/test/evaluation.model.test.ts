@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   generateUntilRequest,
   loglikelihoodRequest,
-  loglikelihoodsOf,
+  readLoglikelihoods,
   rollingWindows,
   type Continuation,
 } from "./evaluation-requests.ts";
@@ -32,7 +32,7 @@ describe.each(architectures)("with a model of the architecture %s", (architectur
     expect(response.status).toBe(200);
     return Completion.parse(await response.json());
   };
-  const idsOf = async (content: string, special = false): Promise<number[]> => {
+  const tokenIds = async (content: string, special = false): Promise<number[]> => {
     const response = await post("tokenize", { content, add_special: special });
     return Tokenization.parse(await response.json()).tokens.map(Number);
   };
@@ -58,11 +58,13 @@ describe.each(architectures)("with a model of the architecture %s", (architectur
   };
 
   it("gives the loglikelihood of continuations", async () => {
-    const context = await idsOf("The river carried copper lanterns to the", true);
+    const context = await tokenIds("The river carried copper lanterns to the", true);
     const ends = [" sea and further.", " größer als je zuvor 🦆", " a"];
-    const batch = await Promise.all(ends.map(async (end) => ({ context, continuation: await idsOf(end) })));
+    const batch = await Promise.all(
+      ends.map(async (end) => ({ context, continuation: await tokenIds(end) })),
+    );
     const response = await complete(loglikelihoodRequest(modelId, batch));
-    const found = loglikelihoodsOf(response, batch);
+    const found = readLoglikelihoods(response, batch);
     for (const [index, each] of batch.entries()) {
       expect(found[index]?.logprob).toBeCloseTo(await exactSum(each), 3);
       const { tokens = [], token_logprobs = [], top_logprobs = [] } = response.choices[index]?.logprobs ?? {};
@@ -78,7 +80,7 @@ describe.each(architectures)("with a model of the architecture %s", (architectur
   });
 
   it("recognizes a greedy continuation", async () => {
-    const context = await idsOf("One river", true);
+    const context = await tokenIds("One river", true);
     const { logprobs = [] } = await server.model.generate({
       prompt: context,
       temperature: 0,
@@ -89,14 +91,14 @@ describe.each(architectures)("with a model of the architecture %s", (architectur
     const continuation = logprobs.map(({ id }) => id);
     const other = [...continuation.slice(0, 3), (continuation[3] ?? 0) + 1];
     const batch = [continuation, other].map((each) => ({ context, continuation: each }));
-    const found = loglikelihoodsOf(await complete(loglikelihoodRequest(modelId, batch)), batch);
+    const found = readLoglikelihoods(await complete(loglikelihoodRequest(modelId, batch)), batch);
     expect(found.map(({ isGreedy }) => isGreedy)).toEqual([true, false]);
     const sum = logprobs.reduce((all, { logprob }) => all + logprob, 0);
     expect(found[0]?.logprob).toBeCloseTo(sum, 3);
   });
 
   it("gives the log probabilities of a prompt without a reply", async () => {
-    const prompt = await idsOf("One river and three ducks", true);
+    const prompt = await tokenIds("One river and three ducks", true);
     const batch = [{ context: prompt, continuation: [] }];
     const [{ logprobs: withReply } = { logprobs: null }] = (
       await complete(loglikelihoodRequest(modelId, batch))
@@ -108,17 +110,17 @@ describe.each(architectures)("with a model of the architecture %s", (architectur
   });
 
   it("gives the rolling loglikelihood of a text", async () => {
-    const tokens = await idsOf("Copper lanterns on a wide river, and three ducks. ".repeat(3));
-    const [prefix = 1] = await idsOf("", true);
+    const tokens = await tokenIds("Copper lanterns on a wide river, and three ducks. ".repeat(3));
+    const [prefix = 1] = await tokenIds("", true);
     const windows = rollingWindows(tokens, prefix, 16);
     expect(windows.length).toBeGreaterThan(2);
-    const found = loglikelihoodsOf(await complete(loglikelihoodRequest(modelId, windows)), windows);
+    const found = readLoglikelihoods(await complete(loglikelihoodRequest(modelId, windows)), windows);
     for (const [index, window] of windows.slice(0, 2).entries())
       expect(found[index]?.logprob).toBeCloseTo(await exactSum(window), 3);
   });
 
   it("generates until a text", async () => {
-    const prompts = [await idsOf("One river", true), await idsOf("Two lanterns in", true)];
+    const prompts = [await tokenIds("One river", true), await tokenIds("Two lanterns in", true)];
     const free = await complete(generateUntilRequest(modelId, prompts, { until: ["\u0000"], maxTokens: 12 }));
     const until = (free.choices[0]?.text ?? "").slice(5, 7);
     const cut = await complete(generateUntilRequest(modelId, prompts, { until: [until], maxTokens: 12 }));
@@ -129,7 +131,7 @@ describe.each(architectures)("with a model of the architecture %s", (architectur
   });
 
   it("counts the token that ends a reply, so that the harness never cuts off one of the prompt", async () => {
-    const prompt = await idsOf("One river", true);
+    const prompt = await tokenIds("One river", true);
     const end = endToken(server);
     const ended = await complete({
       ...loglikelihoodRequest(modelId, [{ context: prompt, continuation: [] }]),
@@ -157,7 +159,7 @@ describe.each(architectures)("with a model of the architecture %s", (architectur
     expect(text).toBe(choice?.text);
     expect(tokens).toEqual(choice?.logprobs?.tokens);
     expect(logprobs).toEqual(choice?.logprobs?.token_logprobs);
-    const fromIds = await complete({ ...body, prompt: await idsOf(prompt, true) });
+    const fromIds = await complete({ ...body, prompt: await tokenIds(prompt, true) });
     expect(fromIds.choices[0]?.logprobs?.token_logprobs).toEqual(logprobs);
     // The reply begins where the prompt ends.
     const offsets = choice?.logprobs?.text_offset ?? [];

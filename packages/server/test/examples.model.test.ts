@@ -1,4 +1,4 @@
-// The examples and the README's code run as a person starts them, with a server with a tiny model and a local hub. The pages of
+// The examples and the first programs of the README and the pages run as a person starts them, with a server with a tiny model and a local hub. The pages of
 // the client and of the library must show only code from the examples.
 import { execFile } from "node:child_process";
 import { readdirSync } from "node:fs";
@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { importModels } from "@ingle/engine";
-import { FakeHub } from "@ingle/engine/testing/fake-hub";
+import { FakeHub } from "@ingle/fixtures/fake-hub";
 import { codeBlocks, drawImage, encodePng, tinyAdapter, tinyModel, tinyVisionModel } from "@ingle/fixtures";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { main } from "../src/cli/main.ts";
@@ -90,16 +90,17 @@ async function homeWithSeeing(home: string): Promise<{ home: string; images: str
   };
 }
 
-describe.skipIf(process.platform === "win32")("README.md", () => {
+describe.skipIf(process.platform === "win32")("the README and the pages of client and library", () => {
   let server: RealServer;
   let home: string;
-  let readme: string;
+  let pages: string;
   beforeAll(async () => {
     // The default model is the tiny one here.
     home = await mkdtemp(path.join(tmpdir(), "ingle-readme-"));
     await importModels(await tinyModel(), { env: { INGLE_HOME: home, HOME: home } });
     server = await realServer({ load: { contextLength: 2048, parallel: 2 } });
-    readme = await readFile(path.join(root, "README.md"), "utf8");
+    const names = ["README.md", "docs/client.md", "docs/library.md"];
+    pages = (await Promise.all(names.map((name) => readFile(path.join(root, name), "utf8")))).join("\n");
   });
   afterAll(async () => {
     await server[Symbol.asyncDispose]();
@@ -108,9 +109,7 @@ describe.skipIf(process.platform === "win32")("README.md", () => {
 
   /** The only block that contains this, with the test server's address. */
   function block(language: string, text: string): string {
-    const blocks = codeBlocks(readme).filter(
-      (each) => each.language === language && each.code.includes(text),
-    );
+    const blocks = codeBlocks(pages).filter((each) => each.language === language && each.code.includes(text));
     expect(blocks).toHaveLength(1);
     return (blocks[0]?.code ?? "").replaceAll("http://127.0.0.1:1337", server.baseUrl.replace(/\/v1$/, ""));
   }

@@ -47,7 +47,7 @@ type Kind = (typeof kinds)[number];
 type Message = Pick<OpenAI.ChatCompletionMessage, "content" | "tool_calls">;
 
 /** Whether a whole reply is a call or a text; throws if it is neither. */
-function kindOf({ content, tool_calls: calls = [] }: Message, reason: string | null): Kind {
+function checkKind({ content, tool_calls: calls = [] }: Message, reason: string | null): Kind {
   const [call] = calls;
   if (call === undefined) {
     expect(reason).toBe("stop");
@@ -64,7 +64,7 @@ function kindOf({ content, tool_calls: calls = [] }: Message, reason: string | n
   return "call";
 }
 
-function argumentsOf({ tool_calls: calls = [] }: Message): string[] {
+function listArguments({ tool_calls: calls = [] }: Message): string[] {
   return calls.map((call) => (call.type === "function" ? call.function.arguments : "no function"));
 }
 
@@ -136,8 +136,8 @@ describe.each([
     const { message, finish_reason } = (await openai.chat.completions.create(body)).choices[0]!;
     const other = await streamed(openai, body);
     expect(other.content ?? "").toBe(message.content ?? "");
-    expect(argumentsOf(other)).toEqual(argumentsOf(message));
-    return kindOf(message, finish_reason);
+    expect(listArguments(other)).toEqual(listArguments(message));
+    return checkKind(message, finish_reason);
   }
 
   it.each(kinds)("give a %s when the model chooses one", async (kind) => {

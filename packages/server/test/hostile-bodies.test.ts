@@ -18,9 +18,9 @@ import {
 } from "@ingle/protocol";
 import { describe, expect, it } from "vitest";
 import type { ModelLibrary } from "../src/models/library/model-library.ts";
-import { scriptedLibrary } from "../src/testing/scripted-library.ts";
-import { scriptedKnown } from "../src/testing/scripted-models.ts";
-import { scriptedId, scriptedServer } from "../src/testing/scripted-server.ts";
+import { scriptedLibrary } from "./harness/scripted-library.ts";
+import { scriptedKnown } from "./harness/scripted-models.ts";
+import { scriptedId, scriptedServer } from "./harness/scripted-server.ts";
 import { expectSoundResponses, type EndpointUnderTest } from "./hostile-bodies.ts";
 
 const sampling = {

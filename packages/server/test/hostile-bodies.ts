@@ -129,7 +129,7 @@ interface Change {
 
 /** The endpoint's valid body with one or a few changes, anywhere in it. */
 function changedBodies({ body, border = {} }: EndpointUnderTest): fc.Arbitrary<string> {
-  const path = fc.constantFrom<Path>(...pathsOf(body));
+  const path = fc.constantFrom<Path>(...listPaths(body));
   const removal = path.map((at): Change => ({ path: at }));
   const odd = fc.record({ path, value: oddities });
   const unknown = fc.record({ path: fc.string({ maxLength: 10 }).map((name) => [name]), value: oddities });
@@ -147,10 +147,10 @@ function changedBodies({ body, border = {} }: EndpointUnderTest): fc.Arbitrary<s
 }
 
 /** The paths of all values inside `value`. */
-function pathsOf(value: unknown, at: Path = []): Path[] {
+function listPaths(value: unknown, at: Path = []): Path[] {
   const inside = typeof value === "object" && value !== null ? Object.entries(value) : [];
-  const keyOf = (name: string) => (Array.isArray(value) ? Number(name) : name);
-  const deeper = inside.flatMap(([name, item]) => pathsOf(item, [...at, keyOf(name)]));
+  const toKey = (name: string) => (Array.isArray(value) ? Number(name) : name);
+  const deeper = inside.flatMap(([name, item]) => listPaths(item, [...at, toKey(name)]));
   return at.length === 0 ? deeper : [at, ...deeper];
 }
 

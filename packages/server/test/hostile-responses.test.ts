@@ -1,7 +1,7 @@
 // Whatever body is sent to /v1/responses, it gets a valid response or an error, and the server continues.
 import { InputTokenCount, ResponseObject, ResponsesEvent } from "@ingle/protocol";
 import { expect, it } from "vitest";
-import { scriptedId, scriptedServer } from "../src/testing/scripted-server.ts";
+import { scriptedId, scriptedServer } from "./harness/scripted-server.ts";
 import { expectSoundResponses, type EndpointUnderTest } from "./hostile-bodies.ts";
 
 const many = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);

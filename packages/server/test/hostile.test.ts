@@ -4,8 +4,8 @@ import { connect } from "node:net";
 import { ErrorBody } from "@ingle/protocol";
 import { describe, expect, it } from "vitest";
 import type { ServerFlags } from "../src/config.ts";
-import { scriptedId, scriptedServer } from "../src/testing/scripted-server.ts";
-import { answerOf, chatText, exchange, open, requestText, type RawResponse } from "./raw-http.ts";
+import { scriptedId, scriptedServer } from "./harness/scripted-server.ts";
+import { readResponse, chatText, exchange, open, requestText, type RawResponse } from "./raw-http.ts";
 
 type House = Awaited<ReturnType<typeof scriptedServer>>;
 
@@ -25,7 +25,7 @@ async function send(pieces: readonly string[], flags: ServerFlags = {}): Promise
   return response;
 }
 
-function codeOf({ body }: RawResponse): string {
+function readCode({ body }: RawResponse): string {
   return ErrorBody.parse(JSON.parse(body)).error.code;
 }
 
@@ -43,7 +43,7 @@ describe("the Host of a request", () => {
     "",
   ])("%j is refused", async (host) => {
     const response = await send([requestText(models, [`Host: ${host}`])]);
-    expect([response.status, codeOf(response)]).toEqual([403, "forbidden"]);
+    expect([response.status, readCode(response)]).toEqual([403, "forbidden"]);
   });
 
   it.each([
@@ -52,7 +52,7 @@ describe("the Host of a request", () => {
     ["localhost", "localhost"],
   ])("sent twice (%s, %s) is refused", async (first, second) => {
     const response = await send([requestText(models, [`Host: ${first}`, `hOST: ${second}`])]);
-    expect([response.status, codeOf(response)]).toEqual([400, "invalid_request"]);
+    expect([response.status, readCode(response)]).toEqual([400, "invalid_request"]);
   });
 
   it.each(["http://evil.com/v1/models", "http://localhost/v1/models", "//evil.com@/v1/models"])(
@@ -105,7 +105,7 @@ describe("a body with two lengths", () => {
 describe("headers", () => {
   it("larger than 16 KiB are refused", async () => {
     const response = await send([requestText(models, ["Host: localhost", `X-Long: ${"x".repeat(20_000)}`])]);
-    expect([response.status, codeOf(response)]).toEqual([400, "invalid_request"]);
+    expect([response.status, readCode(response)]).toEqual([400, "invalid_request"]);
     expect(response.body).toContain("too large");
   });
 
@@ -119,7 +119,7 @@ describe("headers", () => {
     const socket = await open(scripted.server.port);
     socket.write(`${models} HTTP/1.1\r\nHost: localhost\r\n`);
     const trickle = setInterval(() => socket.write("x: y\r\n"), 20);
-    const response = await answerOf(socket);
+    const response = await readResponse(socket);
     clearInterval(trickle);
     expect([response.status, response.body]).toEqual([400, expect.stringContaining("too long to arrive")]);
     await expectStillServing(scripted);
@@ -127,7 +127,7 @@ describe("headers", () => {
 
   it("that never arrive time out too", async () => {
     await using scripted = await scriptedServer({ flags: { headersTimeout: "200ms" } });
-    const response = await answerOf(await open(scripted.server.port));
+    const response = await readResponse(await open(scripted.server.port));
     expect(response.body).not.toContain("200 OK");
     await expectStillServing(scripted);
   });
@@ -145,7 +145,7 @@ describe("a body", () => {
     socket.write(text.slice(0, -20));
     let sent = text.length - 20;
     const trickle = setInterval(() => sent < text.length - 1 && socket.write(text.charAt(sent++)), 50);
-    const response = await answerOf(socket);
+    const response = await readResponse(socket);
     clearInterval(trickle);
     expect(response.status).toBe(400);
     expect(scripted.log.requests).toEqual([]);
@@ -155,7 +155,7 @@ describe("a body", () => {
   it("larger than its limit is refused by its length, before it is sent", async () => {
     const headers = ["Host: localhost", "Content-Type: application/json", "Content-Length: 999999999"];
     const response = await send([requestText("POST /v1/chat/completions", headers)]);
-    expect([response.status, codeOf(response)]).toEqual([413, "payload_too_large"]);
+    expect([response.status, readCode(response)]).toEqual([413, "payload_too_large"]);
   });
 
   it("without a length is refused when it becomes too large", async () => {
@@ -165,7 +165,7 @@ describe("a body", () => {
       [requestText("POST /v1/chat/completions", headers), ...Array.from({ length: 64 }, () => chunk)],
       { bodyBytesMax: 16_384 },
     );
-    expect([response.status, codeOf(response)]).toEqual([413, "payload_too_large"]);
+    expect([response.status, readCode(response)]).toEqual([413, "payload_too_large"]);
   });
 
   it.each([
@@ -258,7 +258,7 @@ describe("many unauthenticated clients", () => {
   it("that open connections and send nothing leave nothing behind", async () => {
     await using scripted = await scriptedServer({ flags: { headersTimeout: "200ms" } });
     const sockets = await Promise.all(Array.from({ length: 100 }, () => open(scripted.server.port)));
-    await Promise.all(sockets.map(answerOf));
+    await Promise.all(sockets.map(readResponse));
     await expectStillServing(scripted);
   });
 
@@ -294,7 +294,7 @@ describe("many unauthenticated clients", () => {
       const socket = await open(scripted.server.port);
       socket.on("error", () => {});
       socket.end(noise);
-      const { body } = await answerOf(socket);
+      const { body } = await readResponse(socket);
       expect(body).not.toContain("    at ");
     }
     await expectStillServing(scripted);

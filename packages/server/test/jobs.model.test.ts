@@ -3,7 +3,7 @@
 import { copyFile, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { FakeHub } from "@ingle/engine/testing/fake-hub";
+import { FakeHub } from "@ingle/fixtures/fake-hub";
 import { tinyModel } from "@ingle/fixtures";
 import { Job, JobList, ManagedModelList } from "@ingle/protocol";
 import { afterAll, beforeAll, expect, it } from "vitest";

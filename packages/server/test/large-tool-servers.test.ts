@@ -11,14 +11,14 @@ const messageBytesMax = 8 * 1024 * 1024;
 const copies = 2;
 const program = fileURLToPath(new URL("large-tool-servers.js", import.meta.url));
 
-function serversOf(kind: string): McpServers {
+function makeServers(kind: string): McpServers {
   const large = { command: process.execPath, args: [program, kind] };
   return new McpServers(parseMcpConfig(JSON.stringify({ mcpServers: { large } }), {}));
 }
 
 /** What has to be done once, such as reading the SDK's schemas, is not what a server can ask for. */
 async function warmUp(): Promise<void> {
-  await using servers = serversOf("a line of nearly 8 MiB");
+  await using servers = makeServers("a line of nearly 8 MiB");
   await servers.started;
 }
 
@@ -43,7 +43,7 @@ it.each([
 ])("$kind do not block the event loop", { timeout: 120_000 }, async ({ kind, tools, problems }) => {
   await warmUp();
   const bound = blockMsMax * slowness() + memoryMs(copies * messageBytesMax);
-  await using servers = serversOf(kind);
+  await using servers = makeServers(kind);
   const blocked = await longestBlock(() => servers.started);
   const [view] = servers.list();
   expect(view?.problems).toEqual(problems);

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { Ingle } from "@ingle/client";
-import { FakeHub } from "@ingle/engine/testing/fake-hub";
+import { FakeHub } from "@ingle/fixtures/fake-hub";
 import { tinyModel } from "@ingle/fixtures";
 import { ErrorBody } from "@ingle/protocol";
 import { afterAll, beforeAll, expect, it } from "vitest";

@@ -126,8 +126,8 @@ describe("POST /completion", () => {
     ["token ids", async () => await tokenize({ content: prompt, add_special: true })],
     ["a text and token ids", async () => ["Building a", ...(await tokenize({ content: prompt.slice(10) }))]],
     ["an object", async () => ({ prompt_string: prompt })],
-  ])("takes a prompt that is %s", async (_, promptOf) => {
-    const reply = await complete({ prompt: await promptOf() });
+  ])("takes a prompt that is %s", async (_, applyTemplate) => {
+    const reply = await complete({ prompt: await applyTemplate() });
     expect(reply.prompt).toBe(prompt);
     expect(reply.content).toBe((await complete()).content);
   });
@@ -430,7 +430,7 @@ it("a model that is loaded with reasoning off thinks only where a request asks f
     load: { contextLength: 256, reasoning: "off" },
     flags,
   });
-  const promptOf = async (more: object): Promise<string> => {
+  const applyTemplate = async (more: object): Promise<string> => {
     const response = await fetch(new URL("/apply-template", thoughtless.baseUrl), {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -439,9 +439,11 @@ it("a model that is loaded with reasoning off thinks only where a request asks f
     return z.object({ prompt: z.string() }).parse(await response.json()).prompt;
   };
   const closed = "<think>\n\n</think>\n\n";
-  expect((await promptOf({})).endsWith(closed)).toBe(true);
-  expect((await promptOf({ reasoning_effort: "high" })).endsWith(closed)).toBe(false);
-  expect((await promptOf({ chat_template_kwargs: { enable_thinking: true } })).endsWith(closed)).toBe(false);
+  expect((await applyTemplate({})).endsWith(closed)).toBe(true);
+  expect((await applyTemplate({ reasoning_effort: "high" })).endsWith(closed)).toBe(false);
+  expect((await applyTemplate({ chat_template_kwargs: { enable_thinking: true } })).endsWith(closed)).toBe(
+    false,
+  );
 });
 
 it("a model without tokens for a gap refuses to fill one", async () => {

@@ -14,14 +14,14 @@ const weather: Anthropic.Tool = {
   input_schema: { type: "object", properties: { city: { enum: ["Rome", "Oslo"] } }, required: ["city"] },
 };
 
-async function serverWith(template: string | undefined): Promise<RealServer> {
+async function startServer(template: string | undefined): Promise<RealServer> {
   const chatTemplate =
     template === undefined ? undefined : await readFile(path.join(templates, `${template}.jinja`), "utf8");
   const fixture = { vocabulary: "qwen2", ...(chatTemplate === undefined ? {} : { chatTemplate }) } as const;
   return realServer({ fixture, load: { contextLength: 2048, parallel: 2 } });
 }
 
-function clientOf({ baseUrl }: RealServer): Anthropic {
+function makeClient({ baseUrl }: RealServer): Anthropic {
   return new Anthropic({ baseURL: baseUrl.replace(/\/v1$/, ""), apiKey: "anything", maxRetries: 0 });
 }
 
@@ -36,12 +36,12 @@ describe("messages on a real engine", () => {
   let server: RealServer;
   let anthropic: Anthropic;
   beforeAll(async () => {
-    server = await serverWith(undefined);
-    anthropic = clientOf(server);
+    server = await startServer(undefined);
+    anthropic = makeClient(server);
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
-  const textOf = ({ content }: Anthropic.Message): string =>
+  const readText = ({ content }: Anthropic.Message): string =>
     content.map((block) => (block.type === "text" ? block.text : "")).join("");
 
   it("are the same streamed as in one piece, and report that max_tokens cut them", async () => {
@@ -52,11 +52,11 @@ describe("messages on a real engine", () => {
   });
 
   it("report the stop sequence, and the cached tokens", async () => {
-    const text = textOf(await anthropic.messages.create(request));
+    const text = readText(await anthropic.messages.create(request));
     const stop = text.slice(10, 16);
     const message = await anthropic.messages.create({ ...request, stop_sequences: ["never in it ☃", stop] });
     expect(message).toMatchObject({ stop_reason: "stop_sequence", stop_sequence: stop });
-    expect(textOf(message)).toBe(text.slice(0, text.indexOf(stop)));
+    expect(readText(message)).toBe(text.slice(0, text.indexOf(stop)));
     const { input_tokens, cache_read_input_tokens } = message.usage;
     expect(cache_read_input_tokens).toBeGreaterThan(0);
     const counted = await anthropic.messages.countTokens(prompt);
@@ -106,7 +106,7 @@ describe("messages on a real engine", () => {
       output_config: { format: { type: "json_schema", schema } },
     });
     expect(message.stop_reason).toBe("end_turn");
-    expect(["x", "y"]).toContain(JSON.parse(textOf(message)).a);
+    expect(["x", "y"]).toContain(JSON.parse(readText(message)).a);
   });
 
   it("longer than the context are refused with their length", async () => {
@@ -124,8 +124,8 @@ describe.each([undefined, "LFM2-8B-A1B", "Qwen-Qwen3-0.6B"])("tools with the tem
   let server: RealServer;
   let anthropic: Anthropic;
   beforeAll(async () => {
-    server = await serverWith(template);
-    anthropic = clientOf(server);
+    server = await startServer(template);
+    anthropic = makeClient(server);
   });
   afterAll(() => server[Symbol.asyncDispose]());
 

@@ -2,8 +2,8 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { scriptedApp, scriptedId } from "../src/testing/scripted-server.ts";
-import { documentOf, expectDocumented } from "./documented.ts";
+import { scriptedApp, scriptedId } from "./harness/scripted-server.ts";
+import { fetchDocument, expectDocumented } from "./documented.ts";
 import { modelId, realServer, user, type RealServer } from "./real-server.ts";
 
 const templates = path.join(import.meta.dirname, "../../../vendor/llama.cpp/source/models/templates");
@@ -29,14 +29,14 @@ describe("responses of a real model", () => {
   afterAll(() => server[Symbol.asyncDispose]());
 
   const post = async (route: string, body: object): Promise<Response> =>
-    fetch(await addressOf(route), {
+    fetch(await makeAddress(route), {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify(body),
     });
 
   /** The address of a route; where it has an id, of a new response or conversation, or of the model. */
-  async function addressOf(route: string): Promise<string> {
+  async function makeAddress(route: string): Promise<string> {
     if (!route.includes("{id}")) return url + route;
     if (route.startsWith("/v1/models")) return url + route.replace("{id}", modelId);
     const isConversation = route.startsWith("/v1/conversations");
@@ -49,7 +49,7 @@ describe("responses of a real model", () => {
   }
 
   it("for every route's example are as documented, whole and streamed", async () => {
-    const { paths } = await documentOf(url);
+    const { paths } = await fetchDocument(url);
     for (const [route, methods] of Object.entries(paths)) {
       if (/^\/api\/v1\/(models\/|jobs|requests\/cancel)/.test(route)) continue; // these change what the other routes return
       if (route.includes("rerank")) continue; // they need a reranker: rerank.model.test.ts
@@ -61,7 +61,7 @@ describe("responses of a real model", () => {
         const operation = `${method.toUpperCase()} ${route}`;
         const example = requestBody?.content["application/json"]?.example;
         if (typeof example !== "object" || example === null) {
-          const response = await fetch(await addressOf(route), { method: method.toUpperCase() });
+          const response = await fetch(await makeAddress(route), { method: method.toUpperCase() });
           expect([operation, response.status]).toEqual([operation, 200]);
           await expectDocumented(url, operation, response);
           continue;
@@ -123,15 +123,28 @@ describe("responses of a real model", () => {
     }
   });
 
-  it("with reasoning are as documented, with a scripted model, because a tiny one has none", async () => {
+  it("with reasoning and drafted tokens are as documented on every route, with a scripted model, which has both at will", async () => {
     const reply = (text: string) => ({ content: text.slice(2), reasoning: text.slice(0, 2), calls: [] });
-    await using scripted = await scriptedApp({ script: { pieces: ["Hm", "Yes"], reply } });
-    for (const stream of [false, true]) {
-      const payload = { model: scriptedId, messages: user("Hi"), stream };
-      const response = await scripted.app.inject({ method: "POST", url: "/v1/chat/completions", payload });
-      const values = await expectDocumented(scripted.app, chat, response);
-      expect(JSON.stringify(values)).toContain('"reasoning_content":"Hm"');
+    const drafts = { drafted: 5, accepted: 3 };
+    await using scripted = await scriptedApp({ script: { pieces: ["Hm", "Yes"], reply, drafts } });
+    const { paths } = await fetchDocument(scripted.app);
+    const shown: string[] = [];
+    for (const [route, { post: operation }] of Object.entries(paths)) {
+      const example = operation?.requestBody?.content["application/json"]?.example;
+      if (typeof example !== "object" || example === null || !("model" in example)) continue;
+      for (const stream of [false, true]) {
+        const payload = { ...example, model: scriptedId, stream };
+        const response = await scripted.app.inject({ method: "POST", url: route, payload });
+        if (response.statusCode !== 200) continue; // what a scripted model cannot do
+        const values = await expectDocumented(scripted.app, `POST ${route}`, response);
+        if (/"Hm"/.test(JSON.stringify(values))) shown.push(`${route} ${stream ? "streamed" : "whole"}`);
+        if (route === "/v1/chat/completions")
+          expect(JSON.stringify(values)).toContain('"reasoning_content":"Hm"');
+      }
     }
+    const reasoning = ["/v1/chat/completions", "/v1/responses", "/v1/messages"];
+    const expected = reasoning.flatMap((route) => [`${route} whole`, `${route} streamed`]);
+    expect(shown).toEqual(expect.arrayContaining(expected));
   });
 
   function image(): object {

@@ -53,9 +53,9 @@ describe("the prompt's progress", () => {
     const firstText = chunks.findIndex(({ choices }) => choices[0]?.delta.role !== undefined);
     expect(firstText).toBe(reports.length);
     const usual = await chatChunks({ cache_prompt: false });
-    const textOf = (list: ChatCompletionChunk[]): string =>
+    const joinText = (list: ChatCompletionChunk[]): string =>
       list.map(({ choices }) => choices[0]?.delta.content ?? "").join("");
-    expect(textOf(chunks)).toBe(textOf(usual));
+    expect(joinText(chunks)).toBe(joinText(usual));
     expect(usual.filter(({ prompt_progress }) => prompt_progress !== undefined)).toEqual([]);
   });
 

@@ -16,7 +16,7 @@ export interface RawResponse {
 export async function exchange(port: number, ...pieces: readonly string[]): Promise<RawResponse> {
   const socket = await open(port);
   for (const piece of pieces) socket.write(piece);
-  return answerOf(socket);
+  return readResponse(socket);
 }
 
 export async function open(port: number): Promise<Socket> {
@@ -26,7 +26,7 @@ export async function open(port: number): Promise<Socket> {
 }
 
 /** Everything until the server ends the connection, which may be a reset if it refused to read on. */
-export async function answerOf(socket: Socket): Promise<RawResponse> {
+export async function readResponse(socket: Socket): Promise<RawResponse> {
   let text = "";
   socket.on("data", (chunk: Buffer) => (text += chunk.toString()));
   socket.on("error", () => {});

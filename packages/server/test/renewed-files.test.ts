@@ -6,7 +6,7 @@ import { connect as connectTls } from "node:tls";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ConfigError, type ServerFlags } from "../src/config.ts";
 import { serve } from "../src/serve.ts";
-import { scriptedRegistry, testConfig } from "../src/testing/scripted-server.ts";
+import { scriptedRegistry, testConfig } from "./harness/scripted-server.ts";
 import { selfSigned } from "./self-signed.ts";
 
 const wait = { timeout: 5_000, interval: 20 };
@@ -25,22 +25,22 @@ async function write(name: string, text: string, mode = 0o600): Promise<string> 
 }
 
 /** A server that polls its files constantly, and its log. */
-async function serverWith(flags: ServerFlags) {
+async function startServer(flags: ServerFlags) {
   const config = testConfig({ insecureShortKey: false, ...flags });
   const log: string[] = [];
   const { registry } = await scriptedRegistry({}, config);
   const logger = { level: "warn" as const, stream: { write: (line: string) => log.push(line) } };
   const server = await serve(config, { logger, registry, lookEveryMs: 10 });
-  const statusOf = async (key: string, url = "/v1/models", method = "GET"): Promise<number> => {
+  const fetchStatus = async (key: string, url = "/v1/models", method = "GET"): Promise<number> => {
     const headers = { authorization: `Bearer ${key}` };
     return (await fetch(server.url + url, { method, headers })).status;
   };
-  return { server, log, statusOf, [Symbol.asyncDispose]: () => server.close({ deadlineMs: 0 }) };
+  return { server, log, fetchStatus, [Symbol.asyncDispose]: () => server.close({ deadlineMs: 0 }) };
 }
 
-async function errorOf(flags: ServerFlags): Promise<ConfigError> {
+async function startError(flags: ServerFlags): Promise<ConfigError> {
   try {
-    await using _running = await serverWith(flags);
+    await using _running = await startServer(flags);
   } catch (error) {
     if (error instanceof ConfigError) return error;
   }
@@ -53,11 +53,11 @@ describe("a key file", () => {
   it("contains one key per line, for inference or management", async () => {
     const apiKeyFile = await write("keys", `# tenants\n\n${first}\r\n  ${second}  \n`);
     const adminKeyFile = await write("admin", third);
-    await using running = await serverWith({ apiKeyFile, adminKeyFile });
-    expect([await running.statusOf(first), await running.statusOf(second)]).toEqual([200, 200]);
-    expect(await running.statusOf("# tenants")).toBe(401);
+    await using running = await startServer({ apiKeyFile, adminKeyFile });
+    expect([await running.fetchStatus(first), await running.fetchStatus(second)]).toEqual([200, 200]);
+    expect(await running.fetchStatus("# tenants")).toBe(401);
     const search = "/api/v1/models/search?q=x";
-    expect([await running.statusOf(first, search), await running.statusOf(third, search)]).toEqual([
+    expect([await running.fetchStatus(first, search), await running.fetchStatus(third, search)]).toEqual([
       403, 404,
     ]);
     expect(running.log).toEqual([]);
@@ -65,16 +65,16 @@ describe("a key file", () => {
 
   it("is read again when it changes: new keys work, and old ones do not", async () => {
     const apiKeyFile = await write("keys", first);
-    await using running = await serverWith({ apiKeyFile });
-    expect([await running.statusOf(first), await running.statusOf(second)]).toEqual([200, 401]);
+    await using running = await startServer({ apiKeyFile });
+    expect([await running.fetchStatus(first), await running.fetchStatus(second)]).toEqual([200, 401]);
     await write("keys", second);
-    await expect.poll(() => running.statusOf(second), wait).toBe(200);
-    expect(await running.statusOf(first)).toBe(401);
+    await expect.poll(() => running.fetchStatus(second), wait).toBe(200);
+    expect(await running.fetchStatus(first)).toBe(401);
   });
 
   it("that becomes unusable keeps the previous keys, and the log says so", async () => {
     const apiKeyFile = await write("keys", first);
-    await using running = await serverWith({ apiKeyFile });
+    await using running = await startServer({ apiKeyFile });
     for (const text of ["short", "", undefined]) {
       const told = running.log.length;
       if (text === undefined) await rm(apiKeyFile);
@@ -82,27 +82,27 @@ describe("a key file", () => {
       await expect.poll(() => running.log.length, wait).toBe(told + 1);
     }
     expect(running.log.join()).toContain("its previous keys stay in use");
-    expect([await running.statusOf(first), await running.statusOf("short")]).toEqual([200, 401]);
+    expect([await running.fetchStatus(first), await running.fetchStatus("short")]).toEqual([200, 401]);
     await write("keys", second);
-    await expect.poll(() => running.statusOf(second), wait).toBe(200);
+    await expect.poll(() => running.fetchStatus(second), wait).toBe(200);
   });
 
   it("that cannot be used fails before the server listens, without showing a key", async () => {
-    const missing = await errorOf({ apiKeyFile: path.join(folder, "none") });
+    const missing = await startError({ apiKeyFile: path.join(folder, "none") });
     expect([missing.setting, missing.message]).toEqual(["--api-key-file", expect.stringContaining("read")]);
-    const empty = await errorOf({ adminKeyFile: await write("empty", "# nothing\n") });
+    const empty = await startError({ adminKeyFile: await write("empty", "# nothing\n") });
     expect([empty.setting, empty.message]).toEqual([
       "--admin-key-file",
       expect.stringContaining("holds no key"),
     ]);
-    const short = await errorOf({ apiKeyFile: await write("short", `${first}\nopensesame\n`) });
+    const short = await startError({ apiKeyFile: await write("short", `${first}\nopensesame\n`) });
     expect(short.message).toContain("the key in line 2 of");
     expect(short.message).not.toContain("opensesame");
   });
 
   it.runIf(process.platform !== "win32")("that others can read is used with a warning", async () => {
-    await using running = await serverWith({ apiKeyFile: await write("keys", first, 0o644) });
-    expect(await running.statusOf(first)).toBe(200);
+    await using running = await startServer({ apiKeyFile: await write("keys", first, 0o644) });
+    expect(await running.fetchStatus(first)).toBe(200);
     expect(running.log.join()).toContain("chmod 600");
   });
 });
@@ -124,7 +124,7 @@ describe("a certificate", () => {
   });
 
   it("is read again when it changes, and the old one stays if the new one cannot be used", async () => {
-    await using running = await serverWith(await put(selfSigned()));
+    await using running = await startServer(await put(selfSigned()));
     const { port } = running.server;
     const before = await shown(port);
     await write("cert.pem", "noise");

@@ -37,7 +37,7 @@ describe.each(["chatml", "Qwen-Qwen3-0.6B", "LFM2-8B-A1B"])(
     const request = { model: modelId, input: [question], temperature: 0.5, max_output_tokens: 40, seed: 1 };
 
     /** The whole response, and the last one of the stream; both match their schema, like every event. */
-    async function bothOf(
+    async function createBoth(
       body: OpenAI.Responses.ResponseCreateParamsNonStreaming,
     ): Promise<{ whole: ResponseObject; streamed: ResponseObject; events: ResponsesEvent[] }> {
       // What the client adds to a response is not part of it.
@@ -53,21 +53,21 @@ describe.each(["chatml", "Qwen-Qwen3-0.6B", "LFM2-8B-A1B"])(
       return { whole, streamed: last.response, events };
     }
 
-    const textOf = (response: ResponseObject): string =>
+    const readText = (response: ResponseObject): string =>
       response.output
         .flatMap((item) => (item.type === "message" ? item.content.map(({ text }) => text) : []))
         .join("");
 
     it("streams the same text as in one piece", async () => {
-      const { whole, streamed, events } = await bothOf(request);
-      expect(textOf(whole)).not.toBe("");
-      expect(textOf(streamed)).toBe(textOf(whole));
+      const { whole, streamed, events } = await createBoth(request);
+      expect(readText(whole)).not.toBe("");
+      expect(readText(streamed)).toBe(readText(whole));
       expect(streamed.status).toBe(whole.status);
       expect(streamed.usage?.output_tokens).toBe(whole.usage?.output_tokens);
       const deltas = events.map((event) => (event.type === "response.output_text.delta" ? event.delta : ""));
-      expect(deltas.join("")).toBe(textOf(whole));
+      expect(deltas.join("")).toBe(readText(whole));
       const final = await openai.responses.stream(request).finalResponse();
-      expect(final.output_text).toBe(textOf(whole));
+      expect(final.output_text).toBe(readText(whole));
     });
 
     it("finds its earlier tokens in the cache", async () => {
@@ -79,7 +79,7 @@ describe.each(["chatml", "Qwen-Qwen3-0.6B", "LFM2-8B-A1B"])(
 
     it("returns the probability of each token of its text", async () => {
       const body = { ...request, top_logprobs: 2, include: ["message.output_text.logprobs" as const] };
-      const { whole, streamed, events } = await bothOf(body);
+      const { whole, streamed, events } = await createBoth(body);
       const of = ({ output: [item] }: ResponseObject) =>
         item?.type === "message" ? item.content[0]?.logprobs : [];
       expect(of(whole)?.length).toBe(whole.usage?.output_tokens);
@@ -109,17 +109,17 @@ describe.each(["chatml", "Qwen-Qwen3-0.6B", "LFM2-8B-A1B"])(
         parallel_tool_calls: false,
         max_output_tokens: 400,
       };
-      const { whole, streamed, events } = await bothOf(body);
-      const callOf = ({ output }: ResponseObject) => output.find((item) => item.type === "function_call");
-      const call = callOf(whole);
+      const { whole, streamed, events } = await createBoth(body);
+      const findCall = ({ output }: ResponseObject) => output.find((item) => item.type === "function_call");
+      const call = findCall(whole);
       if (call === undefined) throw new Error("no call");
       expect(call.name).toBe("get_weather");
       expect(["Rome", "Oslo"]).toContain(JSON.parse(call.arguments).city);
-      expect(JSON.parse(callOf(streamed)?.arguments ?? "")).toEqual(JSON.parse(call.arguments));
+      expect(JSON.parse(findCall(streamed)?.arguments ?? "")).toEqual(JSON.parse(call.arguments));
       const deltas = events.map((event) =>
         event.type === "response.function_call_arguments.delta" ? event.delta : "",
       );
-      expect(deltas.join("")).toBe(callOf(streamed)?.arguments);
+      expect(deltas.join("")).toBe(findCall(streamed)?.arguments);
 
       const response = await openai.responses.create({
         ...request,
@@ -166,12 +166,13 @@ describe.each(["chatml", "Qwen-Qwen3-0.6B", "LFM2-8B-A1B"])(
         tool_choice: { type: "custom" as const, name: "patch" },
         max_output_tokens: 60, // random weights write long texts
       };
-      const { whole, streamed, events } = await bothOf(body);
-      const callOf = ({ output }: ResponseObject) => output.find((item) => item.type === "custom_tool_call");
-      const call = callOf(whole);
+      const { whole, streamed, events } = await createBoth(body);
+      const findCall = ({ output }: ResponseObject) =>
+        output.find((item) => item.type === "custom_tool_call");
+      const call = findCall(whole);
       if (call === undefined) throw new Error("no call");
       expect([call.name, call.input === ""]).toEqual(["patch", false]);
-      expect(callOf(streamed)?.input).toBe(call.input);
+      expect(findCall(streamed)?.input).toBe(call.input);
       const deltas = events.map((event) =>
         event.type === "response.custom_tool_call_input.delta" ? event.delta : "",
       );

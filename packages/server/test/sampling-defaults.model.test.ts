@@ -13,11 +13,11 @@ import { expect, it } from "vitest";
 import { modelId, realServer, user, type RealServer } from "./real-server.ts";
 
 const recommended = { temp: 0, top_k: 7, top_p: 0.75, penalty_repeat: 1.25 };
-const serverWith = async (flags: ServerFlags = {}): Promise<RealServer> =>
+const startServer = async (flags: ServerFlags = {}): Promise<RealServer> =>
   realServer({ fixture: { sampling: recommended }, flags: { llamaServerApi: true, ...flags } });
 
 /** What a request of this body is generated with. */
-async function settingsOf(server: RealServer, body: object = {}): Promise<object> {
+async function fetchSettings(server: RealServer, body: object = {}): Promise<object> {
   const response = await fetch(`${server.baseUrl.slice(0, -3)}/completion`, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -27,10 +27,10 @@ async function settingsOf(server: RealServer, body: object = {}): Promise<object
 }
 
 it("is what the model's file recommends, except for what the request and the variant say", async () => {
-  await using server = await serverWith();
+  await using server = await startServer();
   const own = { temperature: 0, top_k: 40, top_p: 0.75, min_p: 0, repeat_penalty: 1.25 };
-  expect(await settingsOf(server)).toMatchObject(own);
-  expect(await settingsOf(server, { temperature: 0.5, repeat_penalty: 1 })).toMatchObject({
+  expect(await fetchSettings(server)).toMatchObject(own);
+  expect(await fetchSettings(server, { temperature: 0.5, repeat_penalty: 1 })).toMatchObject({
     ...own,
     temperature: 0.5,
     repeat_penalty: 1,
@@ -41,10 +41,10 @@ it("is what the model's file recommends, except for what the request and the var
 });
 
 it("is that of the server's flags before that of the model and the variant", async () => {
-  await using server = await serverWith({ temp: 0.25, topK: 3, minP: 0.5, seed: 11, predict: 5 });
+  await using server = await startServer({ temp: 0.25, topK: 3, minP: 0.5, seed: 11, predict: 5 });
   const set = { temperature: 0.25, top_k: 3, min_p: 0.5, seed: 11, top_p: 0.75 };
-  expect(await settingsOf(server)).toMatchObject(set);
-  expect(await settingsOf(server, { temperature: 2, seed: -1 })).toMatchObject({
+  expect(await fetchSettings(server)).toMatchObject(set);
+  expect(await fetchSettings(server, { temperature: 2, seed: -1 })).toMatchObject({
     ...set,
     temperature: 2,
     seed: 0xffff_ffff,
@@ -66,15 +66,15 @@ it("changes the text: a model that recommends temperature 0 always says the same
     });
     return await Promise.all(replies);
   };
-  await using server = await serverWith();
+  await using server = await startServer();
   expect(new Set(await texts(server)).size).toBe(1);
-  await using deaf = await serverWith({ noModelSampling: true });
+  await using deaf = await startServer({ noModelSampling: true });
   expect(new Set(await texts(deaf)).size).toBe(3);
-  expect(await settingsOf(deaf)).toMatchObject({ temperature: 1, top_p: 1, repeat_penalty: 1 });
+  expect(await fetchSettings(deaf)).toMatchObject({ temperature: 1, top_p: 1, repeat_penalty: 1 });
 });
 
 it("is in the model's entry", async () => {
-  await using server = await serverWith();
+  await using server = await startServer();
   const response = await fetch(`${server.baseUrl.slice(0, -3)}/api/v1/models`);
   const { data } = ManagedModelList.parse(await response.json());
   expect(data[0]?.sampling).toEqual({ temperature: 0, top_k: 7, top_p: 0.75, repeat_penalty: 1.25 });

@@ -1,18 +1,19 @@
 // The `ingle` command as a process, with a scripted model instead of the native engine, for tests that send real signals. It uses the
-// build, as the real command does. SCRIPT is a Script of @ingle/engine/testing as JSON, and SCRIPT_FILE a file with one that is too
+// build, as the real command does. SCRIPT is a Script of @ingle/fixtures as JSON, and SCRIPT_FILE a file with one that is too
 // long for a variable. The part of a reply before its `thoughtsEnd` is reasoning.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import * as engine from "@ingle/engine";
-import { scriptedModel } from "@ingle/engine/testing";
+import { scriptedAddon } from "@ingle/fixtures/scripted-addon";
 import { runFromShell } from "../dist/cli/main.js";
 
 const scriptFile = process.env["SCRIPT_FILE"];
 const script = scriptFile === undefined ? (process.env["SCRIPT"] ?? "{}") : readFileSync(scriptFile, "utf8");
 const { thoughtsEnd, ...scripted } = JSON.parse(script);
-const { model } = await scriptedModel(
+const scriptedEngine = scriptedAddon(
   thoughtsEnd === undefined ? scripted : { ...scripted, reply: readThoughts },
 );
+const model = await engine.Model.start(scriptedEngine.native, scriptedEngine.options);
 
 function readThoughts(text) {
   const end = text.indexOf(thoughtsEnd);
@@ -32,10 +33,10 @@ await runFromShell("ingle", {
       located: await located(engine.starterModel.id),
       reason: "starter",
       lost: [],
-      insteadOf: { why: "memory" },
+      starterReason: { why: "memory" },
     }),
     fetchModel: async () => "starter.gguf",
-    noteUse: async () => true,
+    recordUse: async () => true,
     listModels: async () => [],
     libraryPaths: () => engine.libraryPaths({ INGLE_HOME: fileURLToPath(import.meta.url) }), // nothing is written there
     fitModel: async (_file, options) => ({ options, isReduced: false, footprint: { byMemory: {} } }),

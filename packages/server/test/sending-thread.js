@@ -10,7 +10,7 @@ import { parentPort } from "node:worker_threads";
 const chunkLength = 256 * 1024;
 
 /** @param {{ text: string, times: number }[]} parts */
-function* chunksOf(parts) {
+function* makeChunks(parts) {
   let chunk = "";
   for (const { text, times } of parts) {
     const isNumbered = times > 1 && text.includes("%");
@@ -44,7 +44,7 @@ async function send({ url, parts }) {
   let isRefused = false;
   sent.on("error", () => (isRefused = true)); // the server stopped reading, and may have responded before
   sent.once("response", () => (isRefused = true));
-  for (const chunk of chunksOf(parts)) {
+  for (const chunk of makeChunks(parts)) {
     if (isRefused) break;
     if (!sent.write(chunk)) await Promise.race([once(sent, "drain"), answered]).catch(() => {});
   }

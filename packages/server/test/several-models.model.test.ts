@@ -60,7 +60,7 @@ async function openServer(loadedMax: number) {
   return { models, registry, ask, [Symbol.asyncDispose]: () => server.close({ deadlineMs: 0 }) };
 }
 
-const contentOf = (text: string): unknown =>
+const readContent = (text: string): unknown =>
   (JSON.parse(text) as { choices: [{ message: { content: string } }] }).choices[0].message.content;
 
 describe("several models on one server", () => {
@@ -76,8 +76,8 @@ describe("several models on one server", () => {
   it("are swapped under load, and every request gets its own model's reply", async () => {
     await using server = await openServer(1);
     const alone = {
-      one: contentOf((await server.ask("one")).text),
-      two: contentOf((await server.ask("two")).text),
+      one: readContent((await server.ask("one")).text),
+      two: readContent((await server.ask("two")).text),
     };
     expect(alone.one).not.toBe(alone.two);
     const requests = Array.from({ length: 60 }, (_, index) => (index % 3 === 0 ? "two" : "one"));
@@ -89,7 +89,7 @@ describe("several models on one server", () => {
     );
     for (const { model, status, text } of replies) {
       expect(status).toBe(200);
-      expect(contentOf(text)).toBe(alone[model as "one" | "two"]);
+      expect(readContent(text)).toBe(alone[model as "one" | "two"]);
     }
     expect(server.models.reduce((sum, { counts }) => sum + counts.alive, 0)).toBe(1);
   });

@@ -5,7 +5,7 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ConfigError, type ServerFlags } from "../src/config.ts";
 import { serve } from "../src/serve.ts";
-import { scriptedServer, testConfig } from "../src/testing/scripted-server.ts";
+import { scriptedServer, testConfig } from "./harness/scripted-server.ts";
 import { exchange, requestText } from "./raw-http.ts";
 import { selfSigned } from "./self-signed.ts";
 
@@ -32,7 +32,7 @@ async function readText(url: string): Promise<{ status: number | undefined; body
   return { status: response.statusCode, body: (await response.toArray()).join("") };
 }
 
-async function settingOf(flags: ServerFlags): Promise<string> {
+async function refusedSetting(flags: ServerFlags): Promise<string> {
   try {
     await using server = await serve(testConfig(flags), { logger: false });
     return `serves at ${server.url}`;
@@ -76,10 +76,10 @@ describe("TLS files that cannot be used", () => {
     const missing = path.join(folder, "no-such.pem");
     const noise = await write("noise.pem", "noise");
     const foreign = await write("foreign.pem", selfSigned().key);
-    expect(await settingOf({ ...files, tlsCert: missing })).toBe("--tls-cert");
-    expect(await settingOf({ ...files, tlsKey: missing })).toBe("--tls-key");
-    expect(await settingOf({ ...files, tlsCert: noise })).toBe("--tls-cert");
-    expect(await settingOf({ ...files, tlsKey: foreign })).toBe("--tls-cert");
+    expect(await refusedSetting({ ...files, tlsCert: missing })).toBe("--tls-cert");
+    expect(await refusedSetting({ ...files, tlsKey: missing })).toBe("--tls-key");
+    expect(await refusedSetting({ ...files, tlsCert: noise })).toBe("--tls-cert");
+    expect(await refusedSetting({ ...files, tlsKey: foreign })).toBe("--tls-cert");
   });
 
   it("are required together", () => {

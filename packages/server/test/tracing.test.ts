@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
 import { resolveConfig } from "../src/config.ts";
 import { serve } from "../src/serve.ts";
-import { scriptedApp, scriptedId, scriptedRegistry } from "../src/testing/scripted-server.ts";
+import { scriptedApp, scriptedId, scriptedRegistry } from "./harness/scripted-server.ts";
 
 interface WireSpan {
   traceId: string;

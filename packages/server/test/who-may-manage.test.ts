@@ -1,13 +1,13 @@
 // Who may load, download and remove models, for every way in which a client can reach the server.
 import type { InjectOptions } from "fastify";
 import { describe, expect, it } from "vitest";
-import { KeyRing } from "../src/access/key-ring.ts";
+import { KeyRing } from "../src/access/keys.ts";
 import { buildApp } from "../src/app.ts";
 import type { ServerFlags } from "../src/config.ts";
 import { ModelRegistry } from "../src/models/registry.ts";
-import { scriptedLibrary } from "../src/testing/scripted-library.ts";
-import { scriptedKnown } from "../src/testing/scripted-models.ts";
-import { testConfig } from "../src/testing/scripted-server.ts";
+import { scriptedLibrary } from "./harness/scripted-library.ts";
+import { scriptedKnown } from "./harness/scripted-models.ts";
+import { testConfig } from "./harness/scripted-server.ts";
 
 const token = "t".repeat(43);
 

@@ -13,7 +13,7 @@ afterAll(async () => rm(home, { recursive: true, force: true }));
 
 /** The context of a machine with this name. */
 const machine = (name: string): TestWorld => testWorld({ env: { INGLE_HOME: path.join(home, name) } });
-const keyFileOf = (name: string): string => path.join(home, name, "config", "worker.key");
+const keyFilePath = (name: string): string => path.join(home, name, "config", "worker.key");
 
 describe("ingle worker --pair", () => {
   it(
@@ -38,18 +38,20 @@ describe("ingle worker --pair", () => {
       expect(lender.out()).toMatch(/ {2}CPU +.+, 100 MiB\n/);
       const [, address = ""] = /ingle serve --rpc (\S+)/.exec(lender.out()) ?? [];
       const [, line = ""] = /(worker --pair \S+)\n/.exec(lender.out()) ?? [];
-      expect((await stat(keyFileOf("lender"))).mode & 0o777).toBe(0o600);
+      expect((await stat(keyFilePath("lender"))).mode & 0o777).toBe(0o600);
 
       const server = machine("server");
       expect(await main("ingle", line.split(" "), server.context)).toBe(0);
-      expect(server.out()).toContain(`The key is saved in ${keyFileOf("server")}.`);
-      const devices = await workerDevices({ workers: [address], keyFile: keyFileOf("server") });
+      expect(server.out()).toContain(`The key is saved in ${keyFilePath("server")}.`);
+      const devices = await workerDevices({ workers: [address], keyFile: keyFilePath("server") });
       expect(devices).toMatchObject([{ memoryTotal: 100 * 1024 ** 2 }]);
       await lender.outHas("computes for ");
 
       lender.signals.emit("SIGINT");
       expect(await exit).toBe(0);
-      expect(await readFile(keyFileOf("server"), "utf8")).toBe(await readFile(keyFileOf("lender"), "utf8"));
+      expect(await readFile(keyFilePath("server"), "utf8")).toBe(
+        await readFile(keyFilePath("lender"), "utf8"),
+      );
     },
   );
 
@@ -60,7 +62,7 @@ describe("ingle worker --pair", () => {
     const other = machine("kept");
     expect(await main("ingle", ["worker", "--pair", makeWorkerKey()], other.context)).toBe(1);
     expect(other.err()).toContain("already holds a different key");
-    expect(await readFile(keyFileOf("kept"), "utf8")).toBe(`${key}\n`);
+    expect(await readFile(keyFilePath("kept"), "utf8")).toBe(`${key}\n`);
   });
 
   it("reads the key from stdin, which keeps it out of the shell's history", async () => {
@@ -68,7 +70,7 @@ describe("ingle worker --pair", () => {
     const world = machine("quiet");
     world.stdin.end(`${key}\n`);
     expect(await main("ingle", ["worker", "--pair", "-"], world.context)).toBe(0);
-    expect(await readFile(keyFileOf("quiet"), "utf8")).toBe(`${key}\n`);
+    expect(await readFile(keyFilePath("quiet"), "utf8")).toBe(`${key}\n`);
   });
 
   it("does not repeat an invalid key", async () => {

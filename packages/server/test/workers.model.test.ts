@@ -51,7 +51,7 @@ const long = { messages: user("Tell me of the river."), max_tokens: 300, tempera
 const Completion = z.object({ choices: z.array(z.object({ message: z.object({ content: z.string() }) })) });
 const Models = z.object({ data: z.array(z.object({ status: z.string() })) });
 
-const messagesOf = (body: unknown): unknown => Completion.parse(body).choices.map(({ message }) => message);
+const readMessages = (body: unknown): unknown => Completion.parse(body).choices.map(({ message }) => message);
 
 describe("a server over workers", () => {
   it(
@@ -74,7 +74,7 @@ describe("a server over workers", () => {
       // Requests now wait until the model is back, which only they ask for; the worker starts another process soon.
       const after = await server.post(request);
       expect(after.status).toBe(200);
-      expect(messagesOf(await after.json())).toEqual(messagesOf(before));
+      expect(readMessages(await after.json())).toEqual(readMessages(before));
     },
   );
 

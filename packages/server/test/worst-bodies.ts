@@ -113,7 +113,7 @@ export interface Place {
 }
 
 /** Every place of a schema, each kind once: `seen` holds what several requests share after its first use. */
-export function* placesOf(
+export function* walkPlaces(
   schema: JsonSchema,
   components: Components,
   seen: Set<string>,
@@ -127,33 +127,33 @@ export function* placesOf(
     const inner: Place = {
       name: `${name}.${field}`,
       schema: each,
-      around: (hole) => around({ ...asObject(leastOf(own, components)), [field]: hole }),
+      around: (hole) => around({ ...asObject(smallestValue(own, components)), [field]: hole }),
     };
     yield inner;
-    yield* placesOf(each, components, seen, inner);
+    yield* walkPlaces(each, components, seen, inner);
   }
   if (own.items !== undefined) {
     const inner: Place = { name: `${name}[]`, schema: own.items, around: (hole) => around([hole]) };
-    yield* placesOf(own.items, components, seen, inner);
+    yield* walkPlaces(own.items, components, seen, inner);
   }
   for (const each of [...(own.anyOf ?? []), ...(own.oneOf ?? [])])
-    yield* placesOf(each, components, seen, { name, around });
+    yield* walkPlaces(each, components, seen, { name, around });
 }
 
 /** The smallest value of a schema. */
-export function leastOf(schema: JsonSchema, components: Components): unknown {
+export function smallestValue(schema: JsonSchema, components: Components): unknown {
   const own = resolved(schema, components);
   if (own.const !== undefined) return own.const;
   if (own.enum !== undefined) return own.enum[0];
   const [choice] = [...(own.anyOf ?? []), ...(own.oneOf ?? [])];
-  if (choice !== undefined) return leastOf(choice, components);
+  if (choice !== undefined) return smallestValue(choice, components);
   const required = (own.required ?? []).map((field) => [
     field,
-    leastOf(own.properties?.[field] ?? {}, components),
+    smallestValue(own.properties?.[field] ?? {}, components),
   ]);
   const values: Record<string, unknown> = {
     object: Object.fromEntries(required),
-    array: own.items === undefined ? [] : [leastOf(own.items, components)],
+    array: own.items === undefined ? [] : [smallestValue(own.items, components)],
     string: "a",
     integer: own.minimum ?? 1,
     number: own.minimum ?? 1,
@@ -163,9 +163,9 @@ export function leastOf(schema: JsonSchema, components: Components): unknown {
 }
 
 /** The items of a place that is or may be an array. */
-export function itemsOf(schema: JsonSchema, components: Components): JsonSchema | undefined {
+export function findItems(schema: JsonSchema, components: Components): JsonSchema | undefined {
   const own = resolved(schema, components);
-  const choices = [...(own.anyOf ?? []), ...(own.oneOf ?? [])].map((each) => itemsOf(each, components));
+  const choices = [...(own.anyOf ?? []), ...(own.oneOf ?? [])].map((each) => findItems(each, components));
   return own.items ?? choices.find((each) => each !== undefined);
 }
 

@@ -1,9 +1,9 @@
 // Starts the page: theme and language first, so that the first render has both.
 import { render } from "preact";
 
-import { startRouter } from "./app/router.ts";
+import { startRouter } from "./router.ts";
 import { Shell } from "./app/shell.tsx";
-import { startTheme } from "./app/theme.ts";
+import { startTheme } from "./design/theme.ts";
 import { startConnection } from "./connection/connection.ts";
 import { startJobToasts } from "./library/job-toasts.ts";
 import { startLanguage } from "./strings/language.ts";

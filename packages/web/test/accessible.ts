@@ -7,7 +7,7 @@ import type { Page } from "playwright-core";
 const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** The serious and critical faults of the page in its current state, one sentence per element. */
-export async function seriousFaults(page: Page): Promise<string[]> {
+export async function seriousViolations(page: Page): Promise<string[]> {
   // Runs in the page like a script in the developer tools; the page's policy forbids script elements.
   await page.evaluate(source);
   const { violations } = await page.evaluate(async (): Promise<AxeResults> => {

@@ -2,7 +2,7 @@
 import OpenAI from "openai";
 import { expect, it } from "vitest";
 
-import { seriousFaults } from "./accessible.ts";
+import { seriousViolations } from "./accessible.ts";
 import { IngleProcess, serve } from "./ingle-process.ts";
 import { useBrowser } from "./setup.ts";
 import type { TestPage } from "./test-page.ts";
@@ -19,7 +19,7 @@ async function ask(ingle: IngleProcess, words: string): Promise<Response> {
   });
 }
 
-async function activityOf(opened: TestPage, ingle: IngleProcess) {
+async function openActivity(opened: TestPage, ingle: IngleProcess) {
   const { page } = opened;
   await page.goto(`${ingle.origin}/#/server`);
   await page.getByRole("tab", { name: "Activity" }).click();
@@ -31,7 +31,7 @@ it("shows a running request of another program, and cancels it", async () => {
   const script = { pieces: Array.from({ length: 2_000 }, () => "word "), delayMs: 500 };
   await using ingle = await IngleProcess.start(serve, { script });
   await using opened = await browser.open({ url: ingle.address });
-  const page = await activityOf(opened, ingle);
+  const page = await openActivity(opened, ingle);
   await page.getByText("No program has sent a request yet.").waitFor();
   const answer = ask(ingle, "a secret question");
   const row = page.getByRole("row").filter({ hasText: "/v1/chat/completions" });
@@ -46,7 +46,7 @@ it("shows a running request of another program, and cancels it", async () => {
   const log = page.getByRole("log");
   await log.getByText("/v1/chat/completions").waitFor();
   await log.getByText("code=cancelled").waitFor();
-  expect(await seriousFaults(page)).toEqual([]);
+  expect(await seriousViolations(page)).toEqual([]);
   await row.getByRole("button", { name: /^Details/ }).click();
   await page.getByRole("dialog").getByText("Prompts and answers are not kept.").waitFor();
   expect(await page.content()).not.toContain("secret");
@@ -56,7 +56,7 @@ it("shows a running request of another program, and cancels it", async () => {
 it("shows bodies after a confirmation, and deletes them when the switch is turned off", async () => {
   await using ingle = await IngleProcess.start(serve, { script: { pieces: ["a secret answer"] } });
   await using opened = await browser.open({ url: ingle.address });
-  const page = await activityOf(opened, ingle);
+  const page = await openActivity(opened, ingle);
   const keep = page.getByRole("switch", { name: "Keep prompts and answers" });
   await keep.click();
   await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();

@@ -116,25 +116,25 @@ it("saves an edited reply as a version without asking again, continues from it, 
   await page.keyboard.press("Escape");
   await box.waitFor({ state: "detached" });
   expect(await edit.evaluate((element) => element === document.activeElement)).toBe(true);
-  expect(await chat.textOf(0)).toBe(first);
+  expect(await chat.replyText(0)).toBe(first);
 
   await edit.click();
   await box.fill("There was a lighthouse");
   await page.keyboard.press("Enter");
   await page.getByText("Edited by you.").waitFor();
   await page.getByRole("group", { name: "Version 2 of 2" }).waitFor();
-  expect(await chat.textOf(0)).toBe("There was a lighthouse");
+  expect(await chat.replyText(0)).toBe("There was a lighthouse");
   expect(proxy().requestsTo(chatPath)).toHaveLength(asked);
 
   await page.getByRole("button", { name: "Undo" }).click();
   await page.getByRole("group", { name: "Version 2 of 2" }).waitFor({ state: "detached" });
-  expect(await chat.textOf(0)).toBe(first);
+  expect(await chat.replyText(0)).toBe(first);
 
   await edit.click();
   await box.fill("There was a lighthouse");
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: "Continue", exact: true }).click();
-  await expect.poll(() => chat.textOf(0)).toMatch(/^There was a lighthouse./);
+  await expect.poll(() => chat.replyText(0)).toMatch(/^There was a lighthouse./);
   await chat.wholeReply(0);
   expect(lastBody()).toMatchObject({
     continue_final_message: true,

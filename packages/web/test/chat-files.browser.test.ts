@@ -31,7 +31,7 @@ function docxFile(parts: Readonly<Record<string, string>>): Buffer {
 }
 
 /** As counted by the server. */
-async function tokensOf(content: string): Promise<number> {
+async function countTokens(content: string): Promise<number> {
   const answer = await fetch(`${ingle().origin}/v1/tokenize`, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -58,11 +58,11 @@ it("sends texts and PDFs as text, and shows their token counts", async () => {
   const chips = page.locator(".draft-attachment");
   await chips
     .filter({ hasText: "notes.md" })
-    .getByText(`${await tokensOf(expected[0] ?? "")} tokens`)
+    .getByText(`${await countTokens(expected[0] ?? "")} tokens`)
     .waitFor();
   await chips
     .filter({ hasText: "report.pdf" })
-    .getByText(`${await tokensOf(expected[1] ?? "")} tokens`)
+    .getByText(`${await countTokens(expected[1] ?? "")} tokens`)
     .waitFor();
   await chat.askAndWait("When, and how old?");
   const messages = proxy().requestsTo(chatPath).at(-1)?.body["messages"];
@@ -98,19 +98,19 @@ it("reads a PDF without warnings about fonts that are not embedded", async () =>
 it("sends Word documents as text, with headings, lists and tables", async () => {
   await using test = await browser.open({ url: proxy().address });
   const { page, chat } = test;
-  const said = (text: string) => `<w:r><w:t xml:space="preserve">${text}</w:t></w:r>`;
+  const textRun = (text: string) => `<w:r><w:t xml:space="preserve">${text}</w:t></w:r>`;
   const cell = (...texts: string[]) =>
-    `<w:tc>${texts.map((text) => `<w:p>${said(text)}</w:p>`).join("")}</w:tc>`;
+    `<w:tc>${texts.map((text) => `<w:p>${textRun(text)}</w:p>`).join("")}</w:tc>`;
   const document = wordXml(
     [
-      `<w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr>${said("Harbour rules")}</w:p>`,
-      `<w:p>${said("Opens at ")}${said("7 &amp; closes")}<w:r><w:tab/></w:r>${said("late.")}<w:del><w:r><w:delText>Gone</w:delText></w:r></w:del></w:p>`,
-      `<w:p><w:pPr><w:numPr><w:ilvl w:val="0"/></w:numPr></w:pPr>${said("No diving")}</w:p>`,
+      `<w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr>${textRun("Harbour rules")}</w:p>`,
+      `<w:p>${textRun("Opens at ")}${textRun("7 &amp; closes")}<w:r><w:tab/></w:r>${textRun("late.")}<w:del><w:r><w:delText>Gone</w:delText></w:r></w:del></w:p>`,
+      `<w:p><w:pPr><w:numPr><w:ilvl w:val="0"/></w:numPr></w:pPr>${textRun("No diving")}</w:p>`,
       `<w:tbl><w:tr>${cell("Boat")}${cell("Fee")}</w:tr><w:tr>${cell("Dinghy")}${cell("5 €")}</w:tr></w:tbl>`,
-      `<w:p>${said("Signed")}</w:p>`,
+      `<w:p>${textRun("Signed")}</w:p>`,
     ].join(""),
   );
-  const notes = wordXml(`<w:footnote w:id="1"><w:p>${said("Except Sundays.")}</w:p></w:footnote>`);
+  const notes = wordXml(`<w:footnote w:id="1"><w:p>${textRun("Except Sundays.")}</w:p></w:footnote>`);
   const file = docxFile({
     "word/document.xml": document,
     "word/footnotes.xml": notes,
@@ -203,10 +203,10 @@ it("exports all chats, and imports them in another browser with branches, folder
   await elsewhere.page.getByRole("link", { name: "When does it open?" }).click();
   await elsewhere.page.getByText("notes.md").waitFor();
   await elsewhere.page.getByRole("group", { name: "Version 2 of 2" }).waitFor();
-  expect(await elsewhere.chat.textOf(0)).toBe(second);
+  expect(await elsewhere.chat.replyText(0)).toBe(second);
   await elsewhere.page.getByRole("button", { name: "Previous version" }).click();
   await elsewhere.page.getByRole("group", { name: "Version 1 of 2" }).waitFor();
-  expect(await elsewhere.chat.textOf(0)).toBe(first);
+  expect(await elsewhere.chat.replyText(0)).toBe(first);
 
   // A file that is not an export is rejected.
   await elsewhere.chat.importChats({ format: "other" });

@@ -42,10 +42,10 @@ export class ChatPage {
     const reply = this.replies.nth(at);
     await reply.and(this.page.locator('[aria-busy="false"]')).waitFor(options);
     await this.send.waitFor();
-    return this.textOf(at);
+    return this.replyText(at);
   }
 
-  async textOf(at: number): Promise<string> {
+  async replyText(at: number): Promise<string> {
     const texts = await this.replies.nth(at).locator(".reply-text").allInnerTexts();
     return texts.join("\n");
   }

@@ -13,14 +13,14 @@ const ingle = useIngle(app, async () => ({
   "endless.gguf": await tinyModel({ seed: 2, contextLength: 32_768 }),
 }));
 
-async function chatWith(model: string): Promise<TestPage> {
+async function openChat(model: string): Promise<TestPage> {
   const opened = await browser.open({ url: ingle().address });
   await opened.chat.choose(model);
   return opened;
 }
 
 it("replies, shows figures, and keeps everything over a reload", async () => {
-  await using test = await chatWith("short");
+  await using test = await openChat("short");
   const { page, chat } = test;
   const first = await chat.askAndWait("Hello");
   expect(first).not.toBe("");
@@ -31,12 +31,12 @@ it("replies, shows figures, and keeps everything over a reload", async () => {
   const second = await chat.askAndWait("And then?");
   await page.reload();
   await chat.begun(1);
-  expect([await chat.textOf(0), await chat.textOf(1)]).toEqual([first, second]);
+  expect([await chat.replyText(0), await chat.replyText(1)]).toEqual([first, second]);
   expect(test.problems).toEqual([]);
 });
 
 it("stops a reply, keeps its text, and continues it", async () => {
-  await using test = await chatWith("endless");
+  await using test = await openChat("endless");
   const { chat } = test;
   await chat.ask("Tell me everything");
   await chat.begun(0);
@@ -46,7 +46,7 @@ it("stops a reply, keeps its text, and continues it", async () => {
   await chat.replies.first().getByText("Stopped.").waitFor();
   await chat.replies.first().getByRole("button", { name: "Continue" }).click();
   await chat.stop.waitFor();
-  await expect.poll(async () => (await chat.textOf(0)).length).toBeGreaterThan(stopped.length);
+  await expect.poll(async () => (await chat.replyText(0)).length).toBeGreaterThan(stopped.length);
   await chat.stop.click();
   const continued = await chat.wholeReply(0);
   expect(continued.startsWith(stopped.slice(0, 10))).toBe(true);
@@ -55,7 +55,7 @@ it("stops a reply, keeps its text, and continues it", async () => {
 });
 
 it("retries and edits in branches, steps between them, and deletes one", async () => {
-  await using test = await chatWith("short");
+  await using test = await openChat("short");
   const { page, chat } = test;
   const first = await chat.askAndWait("Hello");
   await chat.replies.first().getByRole("button", { name: "Try again", exact: true }).click();
@@ -63,7 +63,7 @@ it("retries and edits in branches, steps between them, and deletes one", async (
   await chat.wholeReply(0);
   await page.getByRole("button", { name: "Previous version" }).click();
   await page.getByRole("group", { name: "Version 1 of 2" }).waitFor();
-  expect(await chat.textOf(0)).toBe(first);
+  expect(await chat.replyText(0)).toBe(first);
 
   await chat.questions.first().getByRole("button", { name: "Edit" }).click();
   await page.getByRole("textbox", { name: "Your message" }).fill("Good evening");
@@ -73,7 +73,7 @@ it("retries and edits in branches, steps between them, and deletes one", async (
   await chat.questions.first().getByRole("group", { name: "Version 2 of 2" }).waitFor();
   await chat.questions.first().getByRole("button", { name: "Previous version" }).click();
   await chat.questions.first().getByText("Hello").waitFor();
-  expect(await chat.textOf(0)).toBe(first);
+  expect(await chat.replyText(0)).toBe(first);
 
   await chat.questions.first().getByRole("button", { name: "Message actions" }).click();
   await page.getByRole("menuitem", { name: "Delete from here on" }).click();
@@ -83,7 +83,7 @@ it("retries and edits in branches, steps between them, and deletes one", async (
 });
 
 it("shows all branches in the tree, opens one, deletes one, and restores it", async () => {
-  await using test = await chatWith("short");
+  await using test = await openChat("short");
   const { page, chat } = test;
   const first = await chat.askAndWait("Hello");
   await chat.askAndWait("And then?");
@@ -101,7 +101,7 @@ it("shows all branches in the tree, opens one, deletes one, and restores it", as
   await nodes.filter({ hasText: "And then?" }).getByRole("button").first().click();
   await tree.waitFor({ state: "detached" });
   await chat.questions.nth(1).getByText("And then?").waitFor();
-  expect(await chat.textOf(0)).toBe(first);
+  expect(await chat.replyText(0)).toBe(first);
 
   await page.clock.install();
   await page.getByRole("button", { name: "Branches" }).click();
@@ -120,7 +120,7 @@ it("shows all branches in the tree, opens one, deletes one, and restores it", as
 });
 
 it("asks two models at once, and continues with the chosen reply", async () => {
-  await using test = await chatWith("short");
+  await using test = await openChat("short");
   const { page, chat } = test;
   await page.getByRole("button", { name: "Compare with another model" }).click();
   await page.getByRole("menuitem", { name: /endless/ }).click();

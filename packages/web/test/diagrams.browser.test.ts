@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 
-import { seriousFaults } from "./accessible.ts";
+import { seriousViolations } from "./accessible.ts";
 import { IngleProcess, serve } from "./ingle-process.ts";
 import { useBrowser } from "./setup.ts";
 
@@ -60,7 +60,7 @@ it("draws each kind in the colours of the theme, without violating the page's po
     .poll(async () => (await drawnImages(page, sources.length))[10], { timeout: 25_000 })
     .not.toBe(light[10]);
 
-  expect(await seriousFaults(page)).toEqual([]);
+  expect(await seriousViolations(page)).toEqual([]);
 
   const first = page.locator(".diagram").first();
   await first.getByRole("button", { name: "Show the source" }).click();

@@ -4,7 +4,7 @@ import { tinyModel } from "@ingle/fixtures";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 
-import { seriousFaults } from "./accessible.ts";
+import { seriousViolations } from "./accessible.ts";
 import { app } from "./ingle-process.ts";
 import { useBrowser, useIngle } from "./setup.ts";
 import type { TestPage, Theme } from "./test-page.ts";
@@ -132,7 +132,7 @@ describe.each(["light", "dark"] satisfies Theme[])("in %s", (theme) => {
       await goTo(page, opening.page);
       for (const name of opening.buttons) await button(page, name).click();
       await page.getByRole(opening.role, { name: opening.name }).waitFor();
-      expect(await seriousFaults(page), String(opening.name)).toEqual([]);
+      expect(await seriousViolations(page), String(opening.name)).toEqual([]);
       await page.keyboard.press("Escape");
       await page.getByRole(opening.role, { name: opening.name }).waitFor({ state: "hidden" });
     }
@@ -149,7 +149,7 @@ describe.each(["light", "dark"] satisfies Theme[])("in %s", (theme) => {
     const tabs = page.getByRole("tablist").first().getByRole("tab");
     for (const tab of await tabs.all()) {
       await tab.click();
-      expect(await seriousFaults(page), await tab.innerText()).toEqual([]);
+      expect(await seriousViolations(page), await tab.innerText()).toEqual([]);
     }
     await page.getByRole("button", { name: "Stop Server" }).click();
     await page.getByRole("button", { name: "Start Server" }).waitFor();

@@ -5,8 +5,8 @@ import { tinyModel } from "@ingle/fixtures";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 
-import { seriousFaults } from "./accessible.ts";
-import { readArchive } from "../src/chats/conversation.ts";
+import { seriousViolations } from "./accessible.ts";
+import { readArchive } from "../src/conversations/conversation.ts";
 import { app, IngleProcess } from "./ingle-process.ts";
 import { RecordingProxy } from "./recording-proxy.ts";
 import { useBrowser, useIngle, useShared } from "./setup.ts";
@@ -53,7 +53,7 @@ async function chooseTiny(page: Page): Promise<void> {
   await page.getByRole("button", { name: /^(Choose a model|Model: )/ }).waitFor();
 }
 
-const lengthOf = (messages: readonly Sent[]) =>
+const totalLength = (messages: readonly Sent[]) =>
   messages.reduce((sum, { content }) => sum + content.length, 0);
 
 it(
@@ -71,7 +71,7 @@ it(
     expect(first?.content).toContain("File log.txt, line");
     expect(first?.content).toContain(needle);
     expect(first?.content).toMatch(/How many steps does the lighthouse of Skerry have\?$/);
-    expect(lengthOf(lastMessages(plainProxy()))).toBeLessThan(4_000);
+    expect(totalLength(lastMessages(plainProxy()))).toBeLessThan(4_000);
 
     // Beside the question: counted, and each can be read.
     const question = chat.questions.first();
@@ -82,7 +82,7 @@ it(
     await question.getByRole("button", { name: place.replace(",", "") }).click();
     const dialog = page.getByRole("dialog", { name: place });
     await dialog.getByText(needle).waitFor();
-    expect(await seriousFaults(page)).toEqual([]);
+    expect(await seriousViolations(page)).toEqual([]);
     await page.keyboard.press("Escape");
 
     // The next question has its own, and what was sent before stays as it was.
@@ -119,7 +119,7 @@ it(
     await page.getByText(/^Reading log\.txt: \d+ of \d+ passages$/).waitFor();
     await chat.wholeReply(0);
     expect(lastMessages(proxy)[0]?.content).toContain(needle);
-    expect(lengthOf(lastMessages(proxy))).toBeLessThan(4_000);
+    expect(totalLength(lastMessages(proxy))).toBeLessThan(4_000);
     await chat.questions
       .first()
       .getByText(/found by words and meaning \(embed\)$/)
@@ -203,7 +203,7 @@ it(
       .first()
       .getByText(/found by words and meaning/)
       .waitFor();
-    expect(await seriousFaults(page)).toEqual([]);
+    expect(await seriousViolations(page)).toEqual([]);
     const sent = proxy.requestsTo(chatPath).length;
 
     await page.getByRole("button", { name: "Show conversations" }).click();

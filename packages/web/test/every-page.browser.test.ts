@@ -3,7 +3,7 @@
 import { tinyModel } from "@ingle/fixtures";
 import { describe, expect, it } from "vitest";
 
-import { seriousFaults } from "./accessible.ts";
+import { seriousViolations } from "./accessible.ts";
 import { serve } from "./ingle-process.ts";
 import { useBrowser, useIngle } from "./setup.ts";
 import { sizes, type Size, type Theme } from "./test-page.ts";
@@ -22,7 +22,7 @@ describe.each(["light", "dark"] satisfies Theme[])("in %s", (theme) => {
     for (const name of pages) {
       await page.goto(`${ingle().origin}/#/${name}`);
       await page.locator("main h1, main h2, main textarea").first().waitFor();
-      expect(await seriousFaults(page), name).toEqual([]);
+      expect(await seriousViolations(page), name).toEqual([]);
       const overhang = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       expect(overhang, name).toBeLessThanOrEqual(0);
     }

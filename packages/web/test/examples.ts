@@ -1,8 +1,8 @@
 // Example records for tests, with the changes that a test needs.
 import type { Job, ManagedModel } from "@ingle/protocol";
 
-import { emptySettings } from "../src/sampling/settings-fields.ts";
-import type { Conversation, Reply, ReplyMessage } from "../src/chats/conversation.ts";
+import { emptySettings } from "../src/conversations/settings-fields.ts";
+import type { Conversation, Reply, ReplyMessage } from "../src/conversations/conversation.ts";
 
 export function exampleJob(changes: Partial<Job> = {}): Job {
   return {

@@ -1,6 +1,6 @@
 // The first start, on a machine without models.
 import { readFile } from "node:fs/promises";
-import { FakeHub } from "@ingle/engine/testing/fake-hub";
+import { FakeHub } from "@ingle/fixtures/fake-hub";
 import { tinyModel } from "@ingle/fixtures";
 import { expect, it } from "vitest";
 

@@ -292,7 +292,7 @@ const block = (content: object[], more: object = {}) => ({
   ...more,
 });
 
-const said = (words: string) => ({
+const textPart = (words: string) => ({
   type: "text",
   text: words,
   fromDraftModel: false,
@@ -317,7 +317,7 @@ export function lmStudioConversation(name = "Lighthouses"): object {
             type: "singleStep",
             role: "user",
             content: [
-              said("Which lighthouse is this?"),
+              textPart("Which lighthouse is this?"),
               { type: "file", fileIdentifier: "1730000000000 - 1.jpg", fileType: "image", sizeBytes: 4_000 },
             ],
             preprocessed: { role: "user", content: [] },
@@ -332,7 +332,7 @@ export function lmStudioConversation(name = "Lighthouses"): object {
             role: "assistant",
             senderInfo: { senderName: "google/gemma-3-4b" },
             steps: [
-              block([said("Eddystone.")], {
+              block([textPart("Eddystone.")], {
                 genInfo: { indexedModelIdentifier: "x", identifier: "google/gemma-3-4b", stats: {} },
               }),
             ],
@@ -342,12 +342,12 @@ export function lmStudioConversation(name = "Lighthouses"): object {
             role: "assistant",
             senderInfo: { senderName: "qwen/qwen3-4b" },
             steps: [
-              block([said("Red and white.")], {
+              block([textPart("Red and white.")], {
                 style: { type: "thinking", ended: true, title: "Thought for 2.00 seconds" },
               }),
               block([{ type: "toolCallRequest", callId: 1, name: "search", parameters: {} }]),
               { type: "toolStatus", stepIdentifier: "2", callId: 1, statusState: {} },
-              block([said("Probably "), said("Smeaton's Tower.")]),
+              block([textPart("Probably "), textPart("Smeaton's Tower.")]),
               {
                 type: "debugInfoBlock",
                 stepIdentifier: "3",
@@ -359,7 +359,7 @@ export function lmStudioConversation(name = "Lighthouses"): object {
         currentlySelected: 1,
       },
       {
-        versions: [{ type: "singleStep", role: "user", content: [said("Thanks")], preprocessed: {} }],
+        versions: [{ type: "singleStep", role: "user", content: [textPart("Thanks")], preprocessed: {} }],
         currentlySelected: 0,
       },
       {
@@ -367,7 +367,7 @@ export function lmStudioConversation(name = "Lighthouses"): object {
           {
             type: "singleStep",
             role: "assistant",
-            content: [said("<think>\nEasy.\n</think>\n\nWith pleasure.")],
+            content: [textPart("<think>\nEasy.\n</think>\n\nWith pleasure.")],
           },
         ],
         currentlySelected: 0,

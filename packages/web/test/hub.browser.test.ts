@@ -1,7 +1,7 @@
 // The model hub, from an empty models folder: search, fit, downloads, and a chat with a downloaded model. The hub holds back its bytes
 // until the test releases them, so that every state lasts long enough.
 import { readFile } from "node:fs/promises";
-import { FakeHub } from "@ingle/engine/testing/fake-hub";
+import { FakeHub } from "@ingle/fixtures/fake-hub";
 import { tinyModel } from "@ingle/fixtures";
 import type { Locator, Page } from "playwright-core";
 import { expect, it } from "vitest";
@@ -14,7 +14,7 @@ const files = { kept: "tiny-chat-Q4_K_M.gguf", other: "tiny-other-Q8_0.gguf", hu
 /** More than the memory of any machine. */
 const hugeBytes = 900e12;
 /** Each file is held back after this many bytes, far from its end. */
-const heldAfter = 100_000;
+const holdAfterBytes = 100_000;
 /** The server retries several times before it reports that the hub does not respond. */
 const hubFailureMs = 25_000;
 
@@ -25,7 +25,7 @@ function jobRow(page: Page, model: string): Locator {
   return page.locator("li.job").filter({ hasText: model });
 }
 
-async function progressOf(row: Locator): Promise<number> {
+async function readProgress(row: Locator): Promise<number> {
   return row.getByRole("progressbar").evaluate((bar: HTMLProgressElement) => bar.value);
 }
 
@@ -59,8 +59,8 @@ it("searches, shows what fits, downloads two at once, pauses, resumes, cancels, 
   await tooLarge.getByText(/Needs about .+; this machine has .+\. Q4_K_M would fit\./).waitFor();
 
   const release = {
-    kept: hub.hold(kept, files.kept, heldAfter),
-    other: hub.hold(other, files.other, heldAfter),
+    kept: hub.hold(kept, files.kept, holdAfterBytes),
+    other: hub.hold(other, files.other, holdAfterBytes),
   };
   const jobs = { kept: jobRow(page, `${kept}:Q4_K_M`), other: jobRow(page, `${other}:Q8_0`) };
   await page.getByRole("button", { name: `Download ${kept}:Q4_K_M` }).click();
@@ -69,8 +69,8 @@ it("searches, shows what fits, downloads two at once, pauses, resumes, cancels, 
   for (const job of [jobs.kept, jobs.other]) {
     await job.getByText("Running").waitFor();
     await job.getByText(/Downloading · \d+\s?% · .+ of .+/).waitFor();
-    await expect.poll(() => progressOf(job)).toBeGreaterThan(0);
-    expect(await progressOf(job)).toBeLessThan(0.5);
+    await expect.poll(() => readProgress(job)).toBeGreaterThan(0);
+    expect(await readProgress(job)).toBeLessThan(0.5);
   }
 
   await jobs.kept.getByRole("button", { name: /^Pause: / }).click();

@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 
 /** Fires the events of a drop or a paste with a file. */
-async function give(page: Page, how: "drop" | "paste", name: string, bytes: Buffer): Promise<void> {
+async function dropOrPaste(page: Page, how: "drop" | "paste", name: string, bytes: Buffer): Promise<void> {
   const target = page.getByRole("textbox", { name: "Message", exact: true });
   const transfer = await page.evaluateHandle(
     ({ fileName, base64 }) => {
@@ -51,7 +51,7 @@ async function give(page: Page, how: "drop" | "paste", name: string, bytes: Buff
   }
 }
 
-function urlOf(bytes: Buffer): string {
+function pngDataUrl(bytes: Buffer): string {
   return `data:image/png;base64,${bytes.toString("base64")}`;
 }
 
@@ -59,8 +59,8 @@ it("attaches dropped, pasted and picked images, shows and removes them, and send
   await using opened = await browser.open({ url: proxy().address });
   const { page, chat } = opened;
   await chat.choose("seeing");
-  await give(page, "drop", "dropped.png", images.dropped);
-  await give(page, "paste", "pasted.png", images.pasted);
+  await dropOrPaste(page, "drop", "dropped.png", images.dropped);
+  await dropOrPaste(page, "paste", "pasted.png", images.pasted);
   await chat.attach("picked.png", "image/png", images.picked);
   for (const name of ["dropped.png", "pasted.png", "picked.png"]) {
     const preview = page.getByRole("img", { name });
@@ -80,8 +80,8 @@ it("attaches dropped, pasted and picked images, shows and removes them, and send
     {
       role: "user",
       content: [
-        { type: "image_url", image_url: { url: urlOf(images.dropped) } },
-        { type: "image_url", image_url: { url: urlOf(images.picked) } },
+        { type: "image_url", image_url: { url: pngDataUrl(images.dropped) } },
+        { type: "image_url", image_url: { url: pngDataUrl(images.picked) } },
         { type: "text", text: "What is this?" },
       ],
     },
@@ -93,7 +93,7 @@ it("attaches dropped, pasted and picked images, shows and removes them, and send
   await page.keyboard.press("Escape");
   await chat.askAndWait("And behind it?");
   const next = proxy().requestsTo(chatPath).at(-1);
-  expect(JSON.stringify(next?.body["messages"])).toContain(urlOf(images.picked));
+  expect(JSON.stringify(next?.body["messages"])).toContain(pngDataUrl(images.picked));
   expect(opened.problems).toEqual([]);
 });
 
@@ -101,14 +101,14 @@ it("rejects an image if the model cannot read images, and names a model that can
   await using opened = await browser.open({ url: proxy().address });
   const { page, chat } = opened;
   await chat.choose("blind");
-  await give(page, "drop", "dropped.png", images.dropped);
+  await dropOrPaste(page, "drop", "dropped.png", images.dropped);
   const refusal = page.locator(".toast").filter({ hasText: "dropped.png was not attached" });
   await refusal.getByText("the chosen model cannot read images. These can: seeing.").waitFor();
   expect(await page.getByRole("img", { name: "dropped.png" }).count()).toBe(0);
 
   // Attached for a model with vision, before another one is chosen.
   await chat.choose("seeing");
-  await give(page, "paste", "pasted.png", images.pasted);
+  await dropOrPaste(page, "paste", "pasted.png", images.pasted);
   await page.getByRole("img", { name: "pasted.png" }).waitFor();
   await chat.choose("blind");
   await chat.composer.fill("What is this?");

@@ -19,7 +19,7 @@ const withoutStore = useIngle([...app, "--chat-store", "browser"], async () => (
 const elsewhere = "Another tab is writing this answer.";
 
 /** Without signs, which may be Markdown, and then are hidden once the text after them is known. */
-const lettersOf = (text: string): string => text.replace(/[^\p{L}\p{N}]/gu, "");
+const onlyLetters = (text: string): string => text.replace(/[^\p{L}\p{N}]/gu, "");
 
 /** Records every note that the page shows, however briefly. */
 async function recordNotes(page: Page): Promise<() => Promise<string[]>> {
@@ -41,16 +41,16 @@ it("keeps the visible text of a reply if the page is reloaded after the first wo
   await chat.choose("endless");
   await chat.ask("Tell me everything");
   await chat.begun(0);
-  const seen = await chat.textOf(0);
+  const seen = await chat.replyText(0);
   expect(await notes()).not.toContain(elsewhere);
   await page.reload();
   await chat.replies.first().getByRole("button", { name: "Continue" }).waitFor();
-  const kept = await chat.textOf(0);
-  expect(lettersOf(kept).length).toBeGreaterThanOrEqual(lettersOf(seen).length);
+  const kept = await chat.replyText(0);
+  expect(onlyLetters(kept).length).toBeGreaterThanOrEqual(onlyLetters(seen).length);
   expect(kept.startsWith(seen.slice(0, 10))).toBe(true);
   expect(await notes()).not.toContain(elsewhere);
   await chat.replies.first().getByRole("button", { name: "Continue" }).click();
-  await expect.poll(async () => (await chat.textOf(0)).length).toBeGreaterThan(kept.length);
+  await expect.poll(async () => (await chat.replyText(0)).length).toBeGreaterThan(kept.length);
   await chat.stop.click();
   await chat.send.waitFor();
   expect(opened.problems).toEqual([]);
@@ -67,7 +67,7 @@ it("ends a reply in other tabs when the tab that writes it is closed", async () 
   await reader.page.getByText(elsewhere).waitFor();
   await writer.page.close({ runBeforeUnload: false });
   await reader.page.getByText("The page was closed before this answer was finished.").waitFor();
-  expect(await reader.textOf(0)).not.toBe("");
+  expect(await reader.replyText(0)).not.toBe("");
   expect(opened.problems).toEqual([]);
 });
 

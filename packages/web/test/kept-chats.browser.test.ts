@@ -55,7 +55,7 @@ it("shows the same chats in another browser, with their branches, and follows it
   await other.chat.questions.getByText("Two browsers").waitFor();
   await other.chat.begun(0);
   await other.page.getByRole("button", { name: "Previous version" }).click();
-  await expect.poll(() => other.chat.textOf(0)).toBe(reply);
+  await expect.poll(() => other.chat.replyText(0)).toBe(reply);
   await other.page.getByRole("button", { name: "Next version" }).click();
   await one.chat.choose("endless");
   await one.chat.ask("And on");

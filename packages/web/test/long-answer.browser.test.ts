@@ -21,7 +21,7 @@ it("renders it without noticeable delays", async () => {
     await chat.ask("Write for a long time");
     await chat.wholeReply(0, { timeout: 60_000 });
   });
-  expect(await chat.textOf(0)).toContain("A heading of some words");
+  expect(await chat.replyText(0)).toContain("A heading of some words");
   expect(tasks.length).toBeGreaterThan(100);
   expect(Math.max(...tasks.map(({ cpuMs }) => cpuMs))).toBeLessThan(longTaskMs);
   expect(opened.problems).toEqual([]);

@@ -1,6 +1,6 @@
 // An export with one conversation of many messages, in all kinds of Markdown.
-import { makeArchive } from "../src/chats/chat-archive.ts";
-import type { ChatArchive, Message } from "../src/chats/conversation.ts";
+import { makeArchive } from "../src/conversations/chat-archive.ts";
+import type { ChatArchive, Message } from "../src/conversations/conversation.ts";
 import { exampleConversation, exampleReplyMessage } from "./examples.ts";
 import { longAnswer } from "./long-answer.ts";
 

@@ -1,6 +1,6 @@
 // An export with as many conversations as a user has after years.
-import { makeArchive } from "../src/chats/chat-archive.ts";
-import type { ArchivedChat, ChatArchive, Message } from "../src/chats/conversation.ts";
+import { makeArchive } from "../src/conversations/chat-archive.ts";
+import type { ArchivedChat, ChatArchive, Message } from "../src/conversations/conversation.ts";
 import { exampleConversation, exampleReplyMessage } from "./examples.ts";
 
 /** `Conversation 0` is the newest; each next one is an hour older and has its number in its question and reply. */

@@ -31,7 +31,7 @@ const hosts = {
 };
 
 /** Everything that a request could have changed, read by Ingle's own page. */
-async function stateOf(page: Page): Promise<unknown> {
+async function readState(page: Page): Promise<unknown> {
   return page.evaluate(async () => {
     const { status, settings }: ServerControl = await (await fetch("/api/v1/server")).json();
     const { data }: { data: ManagedModel[] } = await (await fetch("/api/v1/models")).json();
@@ -44,21 +44,21 @@ describe.each(Object.entries(hosts))("%s", (_name, { command, requests }) => {
     await using ingle = await IngleProcess.start(command, { home: home() });
     await using site = await OtherSite.start(name);
     await using opened = await browser.open({ url: ingle.address });
-    const before = await stateOf(opened.page);
+    const before = await readState(opened.page);
     expect(before).toMatchObject({ models: [["tiny", expect.any(String)]] });
 
     const other = await opened.tab(site.origin);
     const attempts = await other.evaluate(tryEverything, { ingle: ingle.origin, requests });
     expect(attempts.length).toBeGreaterThan(15);
     expect(attempts.filter(({ got }) => got !== "nothing")).toEqual([]);
-    expect(await stateOf(opened.page)).toEqual(before);
+    expect(await readState(opened.page)).toEqual(before);
   });
 
   it("cannot be framed, rejects forms, and cuts the link to the page that opened it", async () => {
     await using ingle = await IngleProcess.start(command, { home: home() });
     await using site = await OtherSite.start("127.0.0.1");
     await using opened = await browser.open({ url: ingle.address });
-    const before = await stateOf(opened.page);
+    const before = await readState(opened.page);
 
     const framing = await opened.tab(site.origin);
     await framing.evaluate((url) => {
@@ -97,7 +97,7 @@ describe.each(Object.entries(hosts))("%s", (_name, { command, requests }) => {
     expect(await popup.evaluate(() => window.opener === null)).toBe(true);
     expect(await opener.evaluate(() => Reflect.get(globalThis, "ingle").closed)).toBe(true);
 
-    expect(await stateOf(opened.page)).toEqual(before);
+    expect(await readState(opened.page)).toEqual(before);
   });
 });
 

@@ -24,13 +24,13 @@ it("keeps a reply when the server dies, reports it, and continues when the serve
     await first.kill();
     await page.getByText("Ingle is not responding").waitFor();
     await chat.replies.first().getByText("The connection was lost").waitFor();
-    kept = await chat.textOf(0);
+    kept = await chat.replyText(0);
     expect(kept).not.toBe("");
   }
   await using _second = await IngleProcess.start(command, { home: home() });
   await page.getByText("Ingle is not responding").waitFor({ state: "detached" });
   await chat.replies.first().getByRole("button", { name: "Continue" }).click();
-  await expect.poll(async () => (await chat.textOf(0)).length).toBeGreaterThan(kept.length);
+  await expect.poll(async () => (await chat.replyText(0)).length).toBeGreaterThan(kept.length);
   await chat.stop.click();
 });
 

@@ -25,7 +25,7 @@ const ingle = useIngle([...serve, "--model", "llama", "--ctx", "512", "--threads
 const proxy = useShared(async () => RecordingProxy.start(ingle().address));
 
 /** A chat with this model and with the settings open. */
-async function settingsOf(model: string): Promise<TestPage> {
+async function openSettings(model: string): Promise<TestPage> {
   const opened = await browser.open({ url: proxy().address });
   await opened.chat.choose(model);
   await opened.page.getByRole("button", { name: "Show chat settings" }).click();
@@ -33,7 +33,7 @@ async function settingsOf(model: string): Promise<TestPage> {
 }
 
 /** Sends a message, and returns the body of the request that the server accepted. */
-async function bodyOf(chat: ChatPage, text: string): Promise<Readonly<Record<string, unknown>>> {
+async function sendAndReadBody(chat: ChatPage, text: string): Promise<Readonly<Record<string, unknown>>> {
   const before = proxy().requestsTo(chatPath).length;
   await chat.askAndWait(text);
   const request = proxy().requestsTo(chatPath)[before];
@@ -48,9 +48,9 @@ async function set(page: Page, name: string, value: string): Promise<void> {
 }
 
 it("sends each setting by its wire name, and omits those that are not set", async () => {
-  await using test = await settingsOf("thinker");
+  await using test = await openSettings("thinker");
   const { page, chat } = test;
-  expect(await bodyOf(chat, "Hello")).toEqual({
+  expect(await sendAndReadBody(chat, "Hello")).toEqual({
     model: "thinker",
     messages: [{ role: "user", content: "Hello" }],
     stream: true,
@@ -76,7 +76,7 @@ it("sends each setting by its wire name, and omits those that are not set", asyn
     max_tokens: 7,
     reasoning_effort: "high",
   };
-  const body = await bodyOf(chat, "Hello again");
+  const body = await sendAndReadBody(chat, "Hello again");
   expect(body).toMatchObject(settings);
   expect(body["messages"]).toEqual([
     { role: "system", content: "You answer in rhymes." },
@@ -85,13 +85,13 @@ it("sends each setting by its wire name, and omits those that are not set", asyn
 
   await page.getByRole("button", { name: "Reset Temperature" }).click();
   const { temperature, ...others } = settings;
-  const reset = await bodyOf(chat, "And now?");
+  const reset = await sendAndReadBody(chat, "And now?");
   expect(reset).toMatchObject(others);
   expect(reset).not.toHaveProperty("temperature");
   expect(temperature).toBe(0.35);
 
   await page.getByRole("button", { name: "Reset all" }).click();
-  const empty = await bodyOf(chat, "And at the end?");
+  const empty = await sendAndReadBody(chat, "And at the end?");
   for (const name of Object.keys(others).filter((each) => each !== "reasoning_effort"))
     expect(empty).not.toHaveProperty(name);
   expect(empty).toMatchObject({ reasoning_effort: "high" });
@@ -99,7 +99,7 @@ it("sends each setting by its wire name, and omits those that are not set", asyn
 });
 
 it("saves settings as a preset, starts new chats with it, deletes it, and restores it", async () => {
-  await using test = await settingsOf("llama");
+  await using test = await openSettings("llama");
   const { page, chat } = test;
   await set(page, "Temperature, number", "0.2");
   await page.getByLabel("System prompt").fill("Be brief.");
@@ -111,18 +111,18 @@ it("saves settings as a preset, starts new chats with it, deletes it, and restor
   await page.getByText("Saved the preset “Brief”.").waitFor();
 
   await presets.selectOption("None");
-  const without = await bodyOf(chat, "Without it");
+  const without = await sendAndReadBody(chat, "Without it");
   expect(without).not.toHaveProperty("temperature");
   expect(without["messages"]).toHaveLength(1);
   await presets.selectOption("Brief");
-  expect(await bodyOf(chat, "With it")).toMatchObject({ temperature: 0.2 });
+  expect(await sendAndReadBody(chat, "With it")).toMatchObject({ temperature: 0.2 });
 
   await page.getByRole("button", { name: "Presets" }).click();
   await page.getByRole("menuitemradio", { name: "Use for new chats" }).click();
   await page.reload();
   await chat.beginNew();
   await expect.poll(() => presets.locator("option:checked").innerText()).toBe("Brief");
-  const body = await bodyOf(chat, "A new chat");
+  const body = await sendAndReadBody(chat, "A new chat");
   expect(body).toMatchObject({ temperature: 0.2 });
   expect(body["messages"]).toEqual([
     { role: "system", content: "Be brief." },
@@ -140,7 +140,7 @@ it("saves settings as a preset, starts new chats with it, deletes it, and restor
 });
 
 it("offers LFM2's recommended values only for an LFM2 model, and sends them after a click", async () => {
-  await using test = await settingsOf("lfm2");
+  await using test = await openSettings("lfm2");
   const { page, chat } = test;
   const offer = page.getByText("Recommended for LFM2");
   await offer.waitFor();
@@ -149,7 +149,7 @@ it("offers LFM2's recommended values only for an LFM2 model, and sends them afte
   await chat.choose("lfm2");
   await page.getByRole("button", { name: "Use them" }).click();
   await offer.waitFor({ state: "detached" });
-  expect(await bodyOf(chat, "Hello")).toMatchObject({
+  expect(await sendAndReadBody(chat, "Hello")).toMatchObject({
     model: "lfm2",
     temperature: 0.3,
     min_p: 0.15,
@@ -159,7 +159,7 @@ it("offers LFM2's recommended values only for an LFM2 model, and sends them afte
 });
 
 it("reloads a model with other KV bits and context after a confirmation", async () => {
-  await using test = await settingsOf("llama");
+  await using test = await openSettings("llama");
   const { page } = test;
   await page.getByRole("combobox", { name: "KV cache bits" }).selectOption("8 bits");
   const length = page.getByRole("spinbutton", { name: "Context length" });
@@ -185,19 +185,19 @@ it("reloads a model with other KV bits and context after a confirmation", async 
 });
 
 it("reports a full context, and reloads the model with a larger one with one click", async () => {
-  await using test = await settingsOf("endless");
+  await using test = await openSettings("endless");
   const { page, chat } = test;
   await chat.askAndWait("Tell me everything");
   const reply = chat.replies.first();
   await reply.getByText("The context is full.").waitFor();
-  const text = await chat.textOf(0);
+  const text = await chat.replyText(0);
   await reply.getByRole("button", { name: "Reload with 1,024 tokens" }).click();
   await page.getByText("endless is ready.").waitFor();
   // What was full then is not told anew.
   await reply.getByText("The context is full.").waitFor();
   expect(await reply.innerText()).toContain("0 of 512 context tokens left");
   await reply.getByRole("button", { name: "Continue" }).click();
-  await expect.poll(async () => (await chat.textOf(0)).length).toBeGreaterThan(text.length);
+  await expect.poll(async () => (await chat.replyText(0)).length).toBeGreaterThan(text.length);
   await chat.wholeReply(0);
 
   // The same works for a message that is too long by itself, of which the page warns before.

@@ -7,7 +7,7 @@ import { tinyModel, tinyVisionModel } from "@ingle/fixtures";
 import type { Locator, Page } from "playwright-core";
 import { afterEach, beforeEach, expect, it } from "vitest";
 
-import { seriousFaults } from "./accessible.ts";
+import { seriousViolations } from "./accessible.ts";
 import { app, serve } from "./ingle-process.ts";
 import { useBrowser, useIngle } from "./setup.ts";
 import type { TestPage, Theme } from "./test-page.ts";
@@ -124,7 +124,7 @@ it("runs a call when it is allowed, sends its result, and runs nothing on a relo
 
   await chat.ask("What is the sum?");
   await call.getByText("needs your approval").waitFor();
-  expect(await seriousFaults(page)).toEqual([]);
+  expect(await seriousViolations(page)).toEqual([]);
   const written = await call.locator(".tool-text").first().innerText();
   const { a, b } = JSON.parse(written) as { a: number; b: number };
   expect(await noted()).toHaveLength(1);
@@ -163,7 +163,7 @@ it("tells the model of a refusal, asks no more for a tool that is always allowed
   expect((await noted()).slice(1)).toHaveLength(2);
   await toolSwitch(page);
   await page.getByText("5 tools").click();
-  expect(await seriousFaults(page)).toEqual([]);
+  expect(await seriousViolations(page)).toEqual([]);
   await page
     .getByRole("listitem")
     .filter({ hasText: "Adds two numbers" })
@@ -242,7 +242,7 @@ it("says why a server has ended or cannot be started, and asks before it starts 
   await dialog.getByRole("switch", { name: "missing" }).click();
   await dialog.getByText("It cannot be started: there is no program no-such-program.").waitFor();
   expect(await dialog.getByRole("switch", { name: "missing" }).isChecked()).toBe(false);
-  expect(await seriousFaults(page)).toEqual([]);
+  expect(await seriousViolations(page)).toEqual([]);
   expect(await noted()).toHaveLength(2);
   expect(test.problems).toEqual([]);
 });

@@ -37,7 +37,7 @@ enum class Code {
     disposed,
 };
 
-/// The code as JavaScript sees it in `error.code`; index.d.ts has the same list.
+/// The code as JavaScript sees it in `error.code`; seam/process.d.ts has the same list.
 constexpr const char* code_name(Code code) {
     switch (code) {
         case Code::invalid_argument: return "invalid_argument";

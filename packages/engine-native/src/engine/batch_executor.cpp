@@ -38,15 +38,15 @@ void BatchExecutor::decode(Entries entries, Outcomes outcomes, ExecutedStep& ste
     if (entries.size() > 1 && has_suspect(entries)) return decode_in_halves(entries, outcomes, step);
     fill(entries);
     switch (context_.decode(parts_)) {
-        case llama_rt::Decoded::ok:
+        case llama::Decoded::ok:
             for (size_t i = 0; i < entries.size(); ++i) outcomes[i] = sample(entries[i], i, step);
             return;
-        case llama_rt::Decoded::aborted: // the engine is stopping and will end all requests
+        case llama::Decoded::aborted: // the engine is stopping and will end all requests
             step.result.is_cache_lost = !context_.undo(parts_);
             return;
-        case llama_rt::Decoded::worker_lost: return; // the engine will end all requests
-        case llama_rt::Decoded::failed: return decode_failed(Code::engine_failed, entries, outcomes, step);
-        case llama_rt::Decoded::out_of_memory:
+        case llama::Decoded::worker_lost: return; // the engine will end all requests
+        case llama::Decoded::failed: return decode_failed(Code::engine_failed, entries, outcomes, step);
+        case llama::Decoded::out_of_memory:
             return decode_failed(Code::out_of_memory, entries, outcomes, step);
     }
 }
@@ -59,7 +59,8 @@ void BatchExecutor::fill(Entries entries) {
                           .tokens = entry.tokens,
                           .wants_logits = entry.samples,
                           .drafts = entry.drafts,
-                          .wants_all_logits = entry.wants_all_logits});
+                          .wants_all_logits = entry.wants_all_logits,
+                          .likeliest_suffice = sampler_.do_likeliest_suffice(entry, context_)});
         if (!entry.is_image()) continue;
         const auto [part, embedding] = images_.source(entry);
         parts_.back().image = part;
@@ -99,8 +100,7 @@ Outcome BatchExecutor::sample(const BatchEntry& entry, size_t part, ExecutedStep
     const bool has_logits = entry.samples || entry.wants_all_logits;
     const size_t outputs = entry.outputs_before_last() + entry.drafts.size() + 1;
     for (size_t output = 0; has_logits && output < outputs; ++output) {
-        if (context_.logits(part, output) == nullptr)
-            return fail(entry, not_computed(Code::engine_failed), step);
+        if (!has_output(part, output)) return fail(entry, not_computed(Code::engine_failed), step);
     }
     if (entry.wants_all_logits) sampler_.note_prompt(entry, context_, part);
     if (!entry.samples) {
@@ -110,7 +110,7 @@ Outcome BatchExecutor::sample(const BatchEntry& entry, size_t part, ExecutedStep
     }
     suspects_.erase(entry.id);
     try {
-        const Outcome outcome = sampler_.sample(entry, context_, part);
+        const Outcome outcome = sampler_.sample(entry, context_, part, parts_[part].likeliest_suffice);
         if (entry.is_image()) images_.computed(entry);
         if (outcome.kind == Outcome::Kind::advanced) follow(entry, part, outcome.accepted);
         return outcome;
@@ -118,6 +118,11 @@ Outcome BatchExecutor::sample(const BatchEntry& entry, size_t part, ExecutedStep
         // A trigger's regular expression may be too complex for the text: that is only this request's fault.
         return fail(entry, not_computed(error), step);
     }
+}
+
+bool BatchExecutor::has_output(size_t part, size_t output) {
+    if (parts_[part].likeliest_suffice) return !context_.likeliest(part, output).tokens.empty();
+    return context_.logits(part, output) != nullptr;
 }
 
 /// Hands the hidden states of what was computed to a drafter that reads them. Images end what it follows.

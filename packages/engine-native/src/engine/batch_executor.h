@@ -25,7 +25,7 @@ namespace engine {
 class BatchExecutor {
 public:
     /// All must outlive this. `speculation` is null if there are never drafts.
-    BatchExecutor(llama_rt::Context& context, Images& images, TokenSampler& sampler, Speculation* speculation)
+    BatchExecutor(llama::Context& context, Images& images, TokenSampler& sampler, Speculation* speculation)
         : context_(context), images_(images), sampler_(sampler), speculation_(speculation) {}
 
     /// Adds an outcome for each entry to `step`, and failures for those that failed. Computes nothing if the cache is already
@@ -51,14 +51,15 @@ private:
     void fill(Entries entries);
     bool has_suspect(Entries entries) const;
     sched::Outcome sample(const sched::BatchEntry& entry, size_t part, ExecutedStep& step);
+    bool has_output(size_t part, size_t output);
     void follow(const sched::BatchEntry& entry, size_t part, int32_t accepted);
     sched::Outcome fail(const sched::BatchEntry& entry, base::Error error, ExecutedStep& step);
 
-    llama_rt::Context& context_;
+    llama::Context& context_;
     Images& images_;
     TokenSampler& sampler_;
     Speculation* const speculation_;
-    std::vector<llama_rt::BatchPart> parts_;
+    std::vector<llama::BatchPart> parts_;
     /// What an entry computed, as far as it belongs to the text, and the hidden states at these tokens.
     std::vector<base::Token> computed_;
     std::vector<const float*> states_;

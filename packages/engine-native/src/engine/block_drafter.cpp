@@ -5,8 +5,8 @@
 namespace engine {
 
 using base::Token;
-using llama_rt::Decoded;
-using llama_rt::DraftLogits;
+using llama::Decoded;
+using llama::DraftLogits;
 
 namespace {
 
@@ -16,13 +16,12 @@ int32_t texts_together(int32_t sequences, int32_t drafts_max) {
 
 } // namespace
 
-llama_rt::DraftContext::Size BlockDrafter::size(int32_t sequences, int32_t drafts_max) {
+llama::DraftContext::Size BlockDrafter::size(int32_t sequences, int32_t drafts_max) {
     return {.texts = sequences, .together = texts_together(sequences, drafts_max), .drafts = drafts_max};
 }
 
-BlockDrafter::BlockDrafter(std::unique_ptr<llama_rt::DraftContext> context,
-                           const llama_rt::Speculator& speculator, int32_t sequences, int32_t drafts_max,
-                           int32_t vocabulary_size)
+BlockDrafter::BlockDrafter(std::unique_ptr<llama::DraftContext> context, const llama::Speculator& speculator,
+                           int32_t sequences, int32_t drafts_max, int32_t vocabulary_size)
     : StateDrafter(std::move(context), Follows::all_tokens,
                    {.sequences = sequences,
                     .texts_max = texts_together(sequences, drafts_max),
@@ -32,7 +31,7 @@ BlockDrafter::BlockDrafter(std::unique_ptr<llama_rt::DraftContext> context,
       mask_(speculator.mask) {}
 
 bool BlockDrafter::read(const Text& text, std::span<const Token> /*next*/, std::span<const float> states) {
-    const llama_rt::DraftPart part{.place = text.place, .first = text.first, .tokens = {}, .states = states};
+    const llama::DraftPart part{.place = text.place, .first = text.first, .tokens = {}, .states = states};
     return context().decode({&part, 1}, DraftLogits::none) == Decoded::ok;
 }
 

@@ -18,9 +18,9 @@ public:
     static constexpr int32_t kLogitsMax = 128;
 
     /// What the context must have room for.
-    static llama_rt::DraftContext::Size size(int32_t sequences, int32_t drafts_max);
+    static llama::DraftContext::Size size(int32_t sequences, int32_t drafts_max);
 
-    BlockDrafter(std::unique_ptr<llama_rt::DraftContext> context, const llama_rt::Speculator& speculator,
+    BlockDrafter(std::unique_ptr<llama::DraftContext> context, const llama::Speculator& speculator,
                  int32_t sequences, int32_t drafts_max, int32_t vocabulary_size);
 
     bool drafts_at_once() const override { return true; }
@@ -32,7 +32,7 @@ private:
     /// Tokens before the first one that predicts a draft.
     const int32_t ahead_;
     const base::Token mask_;
-    std::vector<llama_rt::DraftPart> parts_;
+    std::vector<llama::DraftPart> parts_;
     std::vector<base::Token> blocks_;
 };
 

@@ -5,14 +5,13 @@
 namespace engine {
 
 using base::Token;
-using llama_rt::Decoded;
-using llama_rt::DraftLogits;
+using llama::Decoded;
+using llama::DraftLogits;
 
 bool ChainDrafter::read(const Text& text, std::span<const Token> next, std::span<const float> states) {
     context().encode(states, states_);
     if (states_.empty()) return false;
-    const llama_rt::DraftPart part{
-        .place = text.place, .first = text.first, .tokens = next, .states = states_};
+    const llama::DraftPart part{.place = text.place, .first = text.first, .tokens = next, .states = states_};
     return context().decode({&part, 1}, DraftLogits::none) == Decoded::ok;
 }
 

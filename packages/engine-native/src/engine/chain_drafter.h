@@ -18,13 +18,13 @@ public:
     static constexpr int32_t kMtpDraftsMax = 3;
 
     /// What the context of these layers must have room for.
-    static llama_rt::DraftContext::Size size(int32_t sequences, int32_t drafts_max) {
+    static llama::DraftContext::Size size(int32_t sequences, int32_t drafts_max) {
         return {.texts = sequences, .together = sequences, .drafts = drafts_max};
     }
 
     /// With the layers of the model itself, a text begins with its first generated token: only tokens with logits have the states that
     /// they read.
-    ChainDrafter(std::unique_ptr<llama_rt::DraftContext> context, Follows follows, int32_t sequences,
+    ChainDrafter(std::unique_ptr<llama::DraftContext> context, Follows follows, int32_t sequences,
                  int32_t drafts_max, int32_t vocabulary_size)
         : StateDrafter(std::move(context), follows,
                        {.sequences = sequences,
@@ -40,7 +40,7 @@ private:
 
     /// The texts whose next token is guessed, and what is computed for each.
     std::vector<Text*> guessing_;
-    std::vector<llama_rt::DraftPart> parts_;
+    std::vector<llama::DraftPart> parts_;
     std::vector<float> inputs_;
     std::vector<base::Token> tokens_;
     std::vector<float> states_;

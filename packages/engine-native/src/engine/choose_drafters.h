@@ -18,15 +18,16 @@ namespace engine {
 /// Null if the model cannot take drafts back. Without speculation, only requests with a prediction have drafts. `context` are the
 /// options with which the model's context `target` was created, which must outlive the result. Fails as DraftModel::create() and
 /// DraftContext::create() do, and with `invalid_argument` if there is no memory to take drafts back.
-base::Result<std::unique_ptr<Speculation>>
-choose_drafters(const EngineOptions& options, const llama_rt::ContextOptions& context,
-                const std::shared_ptr<const llama_rt::Model>& model, llama_rt::Context& target);
+base::Result<std::unique_ptr<Speculation>> choose_drafters(const EngineOptions& options,
+                                                           const llama::ContextOptions& context,
+                                                           const std::shared_ptr<const llama::Model>& model,
+                                                           llama::Context& target);
 
 /// The memory of a context of `model` and its drafters' contexts and weights, which are those of this draft model and of these options;
 /// null for none. Fails as measure() does, and as check_speculator() does.
-base::Result<std::vector<llama_rt::MemoryUse>> measure_drafting(const llama_rt::Model& model,
-                                                                const llama_rt::ContextOptions& context,
-                                                                const llama_rt::Model* draft_model,
-                                                                int32_t draft_tokens);
+base::Result<std::vector<llama::MemoryUse>> measure_drafting(const llama::Model& model,
+                                                             const llama::ContextOptions& context,
+                                                             const llama::Model* draft_model,
+                                                             int32_t draft_tokens);
 
 } // namespace engine

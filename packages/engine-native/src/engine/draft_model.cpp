@@ -21,12 +21,13 @@ constexpr int32_t kReadMax = 128;
 constexpr size_t kFollowedMax = 16;
 
 /// The options of its context, for a model whose context has the given ones.
-llama_rt::ContextOptions for_one_text(const llama_rt::Model& model, llama_rt::ContextOptions options) {
+llama::ContextOptions for_one_text(const llama::Model& model, llama::ContextOptions options) {
     options.context_length = std::min(options.context_length, model.info().context_length_train);
     options.cells = options.context_length;
     options.sequences = 1;
     options.batch_tokens = kReadMax;
     options.ubatch_tokens = 0;
+    options.selected = 0;
     options.rope = {}; // the given ones are for the other model
     options.has_streams = false;
     options.rollback = 0;
@@ -36,9 +37,9 @@ llama_rt::ContextOptions for_one_text(const llama_rt::Model& model, llama_rt::Co
 
 } // namespace
 
-base::Result<std::unique_ptr<DraftModel>> DraftModel::create(std::shared_ptr<const llama_rt::Model> model,
-                                                             const llama_rt::Model& target,
-                                                             llama_rt::ContextOptions options,
+base::Result<std::unique_ptr<DraftModel>> DraftModel::create(std::shared_ptr<const llama::Model> model,
+                                                             const llama::Model& target,
+                                                             llama::ContextOptions options,
                                                              int32_t drafts_max) {
     if (model->info().is_recurrent) {
         return base::fail(Code::invalid_argument, "A " + model->info().architecture +
@@ -46,18 +47,18 @@ base::Result<std::unique_ptr<DraftModel>> DraftModel::create(std::shared_ptr<con
                                                       "state cannot be rolled back after a rejected "
                                                       "draft. Choose a draft model of another architecture.");
     }
-    const base::Result<int32_t> common = llama_rt::common_vocabulary(target, *model);
+    const base::Result<int32_t> common = llama::common_vocabulary(target, *model);
     if (!common) return std::unexpected(common.error());
     options = for_one_text(*model, options);
-    auto context = llama_rt::Context::create(model, options, 1);
+    auto context = llama::Context::create(model, options, 1);
     if (!context) return std::unexpected(context.error());
     return std::unique_ptr<DraftModel>(
         new DraftModel(std::move(*context), *common, options.context_length, drafts_max));
 }
 
-base::Result<std::vector<llama_rt::MemoryUse>> DraftModel::measure(const llama_rt::Model& model,
-                                                                   llama_rt::ContextOptions options) {
-    return llama_rt::measure(model, for_one_text(model, std::move(options)), 1);
+base::Result<std::vector<llama::MemoryUse>> DraftModel::measure(const llama::Model& model,
+                                                                llama::ContextOptions options) {
+    return llama::measure(model, for_one_text(model, std::move(options)), 1);
 }
 
 void DraftModel::prepare(std::span<const sched::DecodingText> texts, int32_t most) {
@@ -121,11 +122,11 @@ bool DraftModel::compute(std::span<const Token> tokens, bool wants_logits) {
     // The draft model reads no images, so it does not draft after them.
     const auto has_token = [this](Token token) { return !base::is_image(token) && token < vocabulary_size_; };
     if (!std::ranges::all_of(tokens, has_token)) return false;
-    const llama_rt::BatchPart part{.slot = 0,
-                                   .first = static_cast<int32_t>(held_.size()),
-                                   .tokens = tokens,
-                                   .wants_logits = wants_logits};
-    if (context_->decode(std::span(&part, 1)) != llama_rt::Decoded::ok) return give_up();
+    const llama::BatchPart part{.slot = 0,
+                                .first = static_cast<int32_t>(held_.size()),
+                                .tokens = tokens,
+                                .wants_logits = wants_logits};
+    if (context_->decode(std::span(&part, 1)) != llama::Decoded::ok) return give_up();
     // A GPU computes after decode() has returned: only reading the logits shows that it failed.
     if (wants_logits && context_->logits(0) == nullptr) return give_up();
     held_.insert(held_.end(), tokens.begin(), tokens.end());

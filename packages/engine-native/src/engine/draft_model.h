@@ -21,14 +21,14 @@ class DraftModel final : public Drafter {
 public:
     /// `model` drafts at most `drafts_max` tokens at a time for `target`, whose context has these options. `invalid_argument` if it
     /// cannot: its vocabulary differs, or its recurrent state cannot be rolled back.
-    static base::Result<std::unique_ptr<DraftModel>> create(std::shared_ptr<const llama_rt::Model> model,
-                                                            const llama_rt::Model& target,
-                                                            llama_rt::ContextOptions options,
+    static base::Result<std::unique_ptr<DraftModel>> create(std::shared_ptr<const llama::Model> model,
+                                                            const llama::Model& target,
+                                                            llama::ContextOptions options,
                                                             int32_t drafts_max);
 
     /// The memory of such a model and its context. Fails as measure() does.
-    static base::Result<std::vector<llama_rt::MemoryUse>> measure(const llama_rt::Model& model,
-                                                                  llama_rt::ContextOptions options);
+    static base::Result<std::vector<llama::MemoryUse>> measure(const llama::Model& model,
+                                                               llama::ContextOptions options);
 
     int32_t texts_max() const override { return 1; }
     int32_t drafts_max() const override { return drafts_max_; }
@@ -39,7 +39,7 @@ public:
     void abort() override { context_->abort(); }
 
 private:
-    DraftModel(std::unique_ptr<llama_rt::Context> context, int32_t vocabulary_size, int32_t length_max,
+    DraftModel(std::unique_ptr<llama::Context> context, int32_t vocabulary_size, int32_t length_max,
                int32_t drafts_max)
         : context_(std::move(context)),
           vocabulary_size_(vocabulary_size),
@@ -52,7 +52,7 @@ private:
     bool compute(std::span<const base::Token> tokens, bool wants_logits);
     bool give_up();
 
-    std::unique_ptr<llama_rt::Context> context_;
+    std::unique_ptr<llama::Context> context_;
     /// Number of tokens that both vocabularies share.
     int32_t vocabulary_size_;
     /// The longest text that the model was trained for and that its context has room for.

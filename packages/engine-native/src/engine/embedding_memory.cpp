@@ -8,8 +8,8 @@
 namespace engine {
 
 using base::Code;
-using llama_rt::Embedder;
-using llama_rt::MemoryUse;
+using llama::Embedder;
+using llama::MemoryUse;
 
 namespace {
 
@@ -43,7 +43,7 @@ std::unexpected<base::Error> not_enough(int32_t length, const std::string& neede
                           remedy + ".");
 }
 
-std::unexpected<base::Error> over_budget(const llama_rt::EmbedderOptions& options, const std::string& needed,
+std::unexpected<base::Error> over_budget(const llama::EmbedderOptions& options, const std::string& needed,
                                          uint64_t left, std::vector<MemoryBytes> memory) {
     auto refused = not_enough(options.length, needed, "the budget leaves " + mebibytes(left),
                               "or raise the memory budget");
@@ -53,7 +53,7 @@ std::unexpected<base::Error> over_budget(const llama_rt::EmbedderOptions& option
 
 } // namespace
 
-llama_rt::EmbedderOptions embedder_options(const llama_rt::ContextOptions& options, int32_t length) {
+llama::EmbedderOptions embedder_options(const llama::ContextOptions& options, int32_t length) {
     return {.length = length,
             .batch_tokens = options.batch_tokens,
             .threads = options.threads,
@@ -63,23 +63,23 @@ llama_rt::EmbedderOptions embedder_options(const llama_rt::ContextOptions& optio
             .rope = options.rope};
 }
 
-int32_t embedding_length_max(const llama_rt::Model& model, const llama_rt::ContextOptions& options) {
+int32_t embedding_length_max(const llama::Model& model, const llama::ContextOptions& options) {
     return std::min({options.context_length, model.info().context_length_train, Embedder::kLengthMax});
 }
 
-bool plans_embeddings(const llama_rt::Model& model) {
+bool plans_embeddings(const llama::Model& model) {
     return Embedder::is_made_for(model) && Embedder::pooling_of(model).has_value();
 }
 
-base::Result<std::vector<MemoryUse>> planned_embedding_memory(const llama_rt::Model& model,
-                                                              const llama_rt::ContextOptions& options) {
+base::Result<std::vector<MemoryUse>> planned_embedding_memory(const llama::Model& model,
+                                                              const llama::ContextOptions& options) {
     if (!plans_embeddings(model)) return std::vector<MemoryUse>();
     return Embedder::measure(model, embedder_options(options, embedding_length_max(model, options)));
 }
 
 base::Result<std::vector<MemoryBytes>> embedding_memory_within(const MemoryLimits& limits,
-                                                               const llama_rt::Model& model,
-                                                               const llama_rt::EmbedderOptions& options) {
+                                                               const llama::Model& model,
+                                                               const llama::EmbedderOptions& options) {
     const auto uses = Embedder::measure(model, options);
     if (!uses) return std::unexpected(uses.error());
     std::vector<MemoryBytes> memory;
@@ -98,7 +98,7 @@ base::Result<std::vector<MemoryBytes>> embedding_memory_within(const MemoryLimit
     if (total > limits.total_bytes)
         return over_budget(options, mebibytes_up(total) + " of memory", limits.total_bytes, memory);
     for (const MemoryBytes& use : memory) {
-        const uint64_t free = llama_rt::available_memory(use.device);
+        const uint64_t free = llama::available_memory(use.device);
         if (use.bytes > free)
             return not_enough(options.length, words(use), mebibytes(free) + " are free",
                               "or try again later");

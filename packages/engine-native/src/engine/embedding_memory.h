@@ -34,23 +34,23 @@ constexpr auto fields_of(const MemoryLimits*) {
 }
 
 /// Options of a context for texts of this length, for an engine with these options.
-llama_rt::EmbedderOptions embedder_options(const llama_rt::ContextOptions& options, int32_t length);
+llama::EmbedderOptions embedder_options(const llama::ContextOptions& options, int32_t length);
 
 /// Maximum number of tokens per text.
-int32_t embedding_length_max(const llama_rt::Model& model, const llama_rt::ContextOptions& options);
+int32_t embedding_length_max(const llama::Model& model, const llama::ContextOptions& options);
 
 /// Whether the memory of the context for embeddings is part of the model's plan. Any thread.
-bool plans_embeddings(const llama_rt::Model& model);
+bool plans_embeddings(const llama::Model& model);
 
 /// The memory to plan for embeddings: that of a context for the longest texts, or none. Fails as Embedder::measure() does, and
 /// may be called where that may.
-base::Result<std::vector<llama_rt::MemoryUse>>
-planned_embedding_memory(const llama_rt::Model& model, const llama_rt::ContextOptions& options);
+base::Result<std::vector<llama::MemoryUse>> planned_embedding_memory(const llama::Model& model,
+                                                                     const llama::ContextOptions& options);
 
 /// The memory of a context for texts of `length` tokens; `out_of_memory` if it is more than `limits` allow or than is free now. In
 /// the first case, the error has the needed memory.
 base::Result<std::vector<MemoryBytes>> embedding_memory_within(const MemoryLimits& limits,
-                                                               const llama_rt::Model& model,
-                                                               const llama_rt::EmbedderOptions& options);
+                                                               const llama::Model& model,
+                                                               const llama::EmbedderOptions& options);
 
 } // namespace engine

@@ -10,8 +10,8 @@
 namespace engine {
 
 using base::Code;
-using llama_rt::Decoded;
-using llama_rt::Embedder;
+using llama::Decoded;
+using llama::Embedder;
 
 namespace {
 
@@ -45,8 +45,8 @@ int32_t tokens_in(const std::vector<std::vector<base::Token>>& texts) {
 
 } // namespace
 
-EmbeddingQueue::EmbeddingQueue(std::shared_ptr<const llama_rt::Model> model,
-                               const llama_rt::ContextOptions& options, llama_rt::ThreadpoolPtr threadpool)
+EmbeddingQueue::EmbeddingQueue(std::shared_ptr<const llama::Model> model,
+                               const llama::ContextOptions& options, llama::ThreadpoolPtr threadpool)
     : model_(std::move(model)),
       options_(options),
       threadpool_(std::move(threadpool)),
@@ -147,7 +147,7 @@ base::Result<void> EmbeddingQueue::make_embedder_for(size_t length, const Memory
     embedder_.reset(); // before the next one, so that there is memory for it
     unplanned_memory_.clear();
     const auto wanted = static_cast<int32_t>(std::bit_ceil(std::max(length, kLengthFirst)));
-    const llama_rt::EmbedderOptions options = embedder_options(options_, std::min(wanted, length_max_));
+    const llama::EmbedderOptions options = embedder_options(options_, std::min(wanted, length_max_));
     auto memory = embedding_memory_within(is_planned_ ? MemoryLimits() : limits, *model_, options);
     if (!memory) return std::unexpected(memory.error());
     auto made = Embedder::create(model_, options, threadpool_, is_aborted_);

@@ -36,8 +36,8 @@ struct EmbeddingRequest {
 class EmbeddingQueue {
 public:
     /// `options` are the engine's, and `threadpool` is its context's.
-    EmbeddingQueue(std::shared_ptr<const llama_rt::Model> model, const llama_rt::ContextOptions& options,
-                   llama_rt::ThreadpoolPtr threadpool);
+    EmbeddingQueue(std::shared_ptr<const llama::Model> model, const llama::ContextOptions& options,
+                   llama::ThreadpoolPtr threadpool);
 
     /// Any thread. Fails with `embeddings_not_supported`, `invalid_argument` or `context_length_exceeded` if the texts cannot be
     /// computed.
@@ -93,7 +93,7 @@ private:
     void admit(std::vector<Event>& events);
     base::Result<void> make_embedder_for(size_t length, const MemoryLimits& limits);
     void fill_batch(int32_t tokens_max);
-    llama_rt::Decoded compute(int32_t tokens_max);
+    llama::Decoded compute(int32_t tokens_max);
     void settle(std::vector<Event>& events);
     void finish(base::RequestId id, std::vector<Event>& events);
     void batch_failed(base::Code code, std::vector<Event>& events);
@@ -101,10 +101,10 @@ private:
     void leave(base::RequestId id);
 
     // Constant after construction.
-    const std::shared_ptr<const llama_rt::Model> model_;
-    const llama_rt::ContextOptions options_;
-    const llama_rt::ThreadpoolPtr threadpool_;
-    const base::Result<llama_rt::Pooling> pooling_;
+    const std::shared_ptr<const llama::Model> model_;
+    const llama::ContextOptions options_;
+    const llama::ThreadpoolPtr threadpool_;
+    const base::Result<llama::Pooling> pooling_;
     const bool is_planned_;
     const int32_t length_max_;
 
@@ -113,7 +113,7 @@ private:
 
     // Owned by the engine's thread.
     /// Null until the first request. Recreated for a text that is too long for it.
-    std::unique_ptr<llama_rt::Embedder> embedder_;
+    std::unique_ptr<llama::Embedder> embedder_;
     std::vector<MemoryBytes> unplanned_memory_;
     std::unordered_map<base::RequestId, Request> requests_;
     std::deque<base::RequestId> waiting_;
@@ -122,7 +122,7 @@ private:
     std::deque<Text> round_;
     /// Between steps: a long text of which a part is computed, or none.
     std::vector<Text> batch_;
-    std::vector<llama_rt::TextPart> parts_;
+    std::vector<llama::TextPart> parts_;
     uint64_t tokens_computed_ = 0;
 };
 

@@ -38,7 +38,7 @@ KvBlocksEvent to_event(sched::KvReport&& report) {
 
 } // namespace
 
-base::Result<std::unique_ptr<Engine>> Engine::start(std::shared_ptr<const llama_rt::Model> model,
+base::Result<std::unique_ptr<Engine>> Engine::start(std::shared_ptr<const llama::Model> model,
                                                     const EngineOptions& options, Listener listener) {
     if (auto checked = check_context(*model, options.context); !checked)
         return std::unexpected(checked.error());
@@ -47,13 +47,13 @@ base::Result<std::unique_ptr<Engine>> Engine::start(std::shared_ptr<const llama_
                           "Encoder-decoder models (" + model->info().architecture + ") are not supported.");
     }
     if (options.draft_model != nullptr && options.draft_model->info().speculator) {
-        const auto checked = llama_rt::check_speculator(*options.draft_model, *model);
+        const auto checked = llama::check_speculator(*options.draft_model, *model);
         if (!checked) return std::unexpected(checked.error());
     }
-    const llama_rt::ContextOptions context_options =
+    const llama::ContextOptions context_options =
         options_for(*model, options.context, options.draft_model.get());
-    base::Result<std::unique_ptr<llama_rt::Context>> context =
-        llama_rt::Context::create(model, context_options, slots_of(*model, context_options));
+    base::Result<std::unique_ptr<llama::Context>> context =
+        llama::Context::create(model, context_options, slots_of(*model, context_options));
     if (!context) return std::unexpected(context.error());
     auto speculation = choose_drafters(options, context_options, model, **context);
     if (!speculation) return std::unexpected(speculation.error());
@@ -67,7 +67,7 @@ base::Result<std::unique_ptr<Engine>> Engine::start(std::shared_ptr<const llama_
     return engine;
 }
 
-Engine::Engine(std::shared_ptr<const llama_rt::Model> model, std::unique_ptr<llama_rt::Context> context,
+Engine::Engine(std::shared_ptr<const llama::Model> model, std::unique_ptr<llama::Context> context,
                std::unique_ptr<Speculation> speculation, const EngineOptions& options,
                const sched::Limits& limits, Listener listener)
     : model_(std::move(model)),
@@ -75,7 +75,7 @@ Engine::Engine(std::shared_ptr<const llama_rt::Model> model, std::unique_ptr<lla
       listener_(std::move(listener)),
       can_generate_(context->can_generate()),
       inbox_(inbox_size(options)),
-      slot_states_({.folder = options.slot_folder,
+      slot_states_({.folder = options.slot_dir,
                     .key = options.state_file.key,
                     .bytes_max = limits.host_tier_bytes,
                     .vocabulary_size = model_->info().vocabulary_size},
@@ -86,7 +86,8 @@ Engine::Engine(std::shared_ptr<const llama_rt::Model> model, std::unique_ptr<lla
       budgets_({.batch_tokens = options.context.batch_tokens,
                 .batch_tokens_busy = options.batch_tokens_busy,
                 .sequences = options.context.sequences,
-                .outputs = context_->outputs_max()},
+                .outputs = context_->outputs_max(),
+                .weighs_copies = context_->is_asynchronous()},
                speculation_.get()),
       embeddings_(model_, options.context, context_->threadpool()),
       images_(model_->vision(), [this] { wake(); }),
@@ -135,7 +136,7 @@ base::Result<base::RequestId> Engine::embed(std::vector<std::vector<base::Token>
 /// Puts a request into the inbox, and gives it an id if it has none.
 base::Result<base::RequestId> Engine::admit(auto request) {
     if (is_stopped_.load()) return base::fail(Code::disposed, "The engine was stopped.");
-    if (context_->is_worker_lost()) return std::unexpected(llama_rt::worker_lost());
+    if (context_->is_worker_lost()) return std::unexpected(llama::worker_lost());
     if (in_flight_.fetch_add(1) >= options_.context.sequences + options_.waiting_max) {
         in_flight_.fetch_sub(1);
         return base::fail(Code::overloaded, kTooManyRequests);
@@ -204,17 +205,19 @@ void Engine::run(const std::stop_token& stop) {
 
 /// False if there was nothing to do.
 bool Engine::step() {
+    clock_.lap(); // the engine may have waited for work
     take_in();
     const sched::StepPlan& plan = scheduler_.schedule(budgets_.next(scheduler_.counters(), images_));
     const bool has_work = !plan.is_empty() || sampler_.has_slow();
     note_plan(plan);
+    counted_.times.schedule_us += clock_.lap();
     {
         std::unique_lock<base::RoundRobinLock> cores;
         if (images_.cores() != nullptr) cores = std::unique_lock(*images_.cores());
         execute(plan);
     }
     // Without its worker, the context cannot compute any more, and its contents cannot be trusted.
-    if (context_->is_worker_lost()) end_all(llama_rt::worker_lost());
+    if (context_->is_worker_lost()) end_all(llama::worker_lost());
     publish();
     // A slow token that is finished gives the next step something to compute.
     return has_work || !embeddings_.is_empty() || sampler_.has_slow() || !slot_states_.is_empty();
@@ -238,8 +241,10 @@ void Engine::execute(const sched::StepPlan& plan) {
     executed_.result.clear();
     executed_.failures.clear();
     kv_executor_.execute(plan, executed_);
+    budgets_.observe_copies(plan.copied_tokens(), milliseconds(step_begin));
     if (!executed_.result.is_cache_lost && !slot_states_.copy(scheduler_, kv_executor_))
         executed_.result.is_cache_lost = true;
+    counted_.times.cache_us += clock_.lap();
     const Clock::time_point batch_begin = Clock::now();
     if (!plan.batch.empty()) context_->use_adapters(generations_.at(plan.batch.front().id)->adapter_scales());
     batch_executor_.execute(plan.batch, executed_);
@@ -249,10 +254,13 @@ void Engine::execute(const sched::StepPlan& plan) {
     if (!plan.batch.empty() && !executed_.result.is_cache_lost)
         budgets_.observe(plan.batch, executed_.result.outcomes, milliseconds(batch_begin), is_computed);
     sampler_.sample_slowly(plan, scheduler_, executed_);
+    counted_.times.note_batch(clock_.lap(), context_->counts());
     note_result(plan);
     scheduler_.update(executed_.result);
     if (executed_.result.is_cache_lost) kv_executor_.lose_cache();
+    counted_.times.publish_us += clock_.lap();
     embed_texts();
+    counted_.times.embed_us += clock_.lap();
     images_.set_piece(budgets_.encoding_ms(scheduler_.counters().decoding, milliseconds(step_begin)));
 }
 
@@ -263,10 +271,10 @@ void Engine::note_plan(const sched::StepPlan& plan) {
     }
     for (const auto& [id, cut, is_recomputed] : plan.shifts) {
         generations_.at(id)->count_dropped(cut.drop);
-        llama_rt::log_debug("request " + std::to_string(id) +
-                            " filled the context: " + std::to_string(cut.drop) + " tokens after the first " +
-                            std::to_string(cut.keep) + " were dropped, and the rest is " +
-                            (is_recomputed ? "computed again\n" : "moved\n"));
+        llama::log_debug("request " + std::to_string(id) +
+                         " filled the context: " + std::to_string(cut.drop) + " tokens after the first " +
+                         std::to_string(cut.keep) + " were dropped, and the rest is " +
+                         (is_recomputed ? "computed again\n" : "moved\n"));
     }
 }
 
@@ -303,6 +311,7 @@ void Engine::publish() {
     if (std::optional<sched::KvReport> report = block_reports_.take(scheduler_.kv_cache().blocks()))
         events_.emplace_back(to_event(std::move(*report)));
     emit();
+    counted_.times.publish_us += clock_.lap();
 }
 
 /// Hands this step's events to the listener.
@@ -416,8 +425,9 @@ void Engine::check_integrity() {
         if (held[slot] == 0) continue;
         // Cells of rejected drafts are trimmed with the next plan.
         const auto at = static_cast<base::Slot>(slot);
-        INGLE_ASSERT(options_.speculates || counted_.drafted_tokens > 0 ? context_->reaches(at, held[slot])
-                                                                        : context_->ends_at(at, held[slot]));
+        INGLE_ASSERT(options_.speculation != SpeculationMode::off || counted_.drafted_tokens > 0
+                         ? context_->reaches(at, held[slot])
+                         : context_->ends_at(at, held[slot]));
     }
 }
 

@@ -26,6 +26,7 @@
 #include "engine/slot_states.h"
 #include "engine/state_file.h"
 #include "engine/step_budgets.h"
+#include "engine/step_times.h"
 #include "engine/token_sampler.h"
 #include "llama/context/context.h"
 #include "llama/model/model.h"
@@ -42,18 +43,26 @@
 
 namespace engine {
 
+/// Where drafts of the next tokens come from, besides a request's prediction and the model's own layers for it.
+enum class SpeculationMode {
+    off,
+    /// The text itself, and earlier replies.
+    ngram,
+    /// EngineOptions::draft_model.
+    draft_model,
+};
+
 struct EngineOptions {
-    llama_rt::ContextOptions context;
+    llama::ContextOptions context;
     /// Maximum number of prompt tokens per step beside decoding sequences; 0 adapts it to measured step times (step_cost.h).
     int32_t batch_tokens_busy;
     /// Maximum number of waiting requests; further ones are refused.
     int32_t waiting_max;
     /// Whether a chat that is too long for the context drops its oldest turns; if not, its prompt is refused or its reply ends.
     bool drops_turns;
-    /// Whether to draft the next tokens, from the text itself or with `draft_model`.
-    bool speculates = false;
-    /// Null: drafts come from the text itself.
-    std::shared_ptr<const llama_rt::Model> draft_model = nullptr;
+    SpeculationMode speculation = SpeculationMode::off;
+    /// Only with SpeculationMode::draft_model.
+    std::shared_ptr<const llama::Model> draft_model = nullptr;
     /// Maximum number of tokens that `draft_model` drafts for one step; 0 for its own number.
     int32_t draft_tokens = 0;
     /// Size of the host KV tier; 0 disables it.
@@ -63,7 +72,7 @@ struct EngineOptions {
     /// Where the host KV tier is kept for the next engine of the same model.
     StateFile state_file = {};
     /// The folder of the files of change_slot(); empty for none. UTF-8.
-    std::string slot_folder = {};
+    std::string slot_dir = {};
     /// Tokens per block in report_blocks(); 0 disables the reports. The seed is part of the blocks' hashes.
     int32_t kv_block_tokens = 0;
     uint64_t kv_block_seed = 0;
@@ -78,12 +87,14 @@ constexpr auto fields_of(const EngineOptions*) {
         base::field("batchTokensBusy", &EngineOptions::batch_tokens_busy, kCount),
         base::field("waitingMax", &EngineOptions::waiting_max, kCount),
         base::choice("contextOverflow", &EngineOptions::drops_turns, {{"length", false}, {"shift", true}}),
-        base::choice("speculation", &EngineOptions::speculates,
-                     {{"off", false}, {"ngram", true}, {"draft-model", true}}),
+        base::choice("speculation", &EngineOptions::speculation,
+                     {{"off", SpeculationMode::off},
+                      {"ngram", SpeculationMode::ngram},
+                      {"draft-model", SpeculationMode::draft_model}}),
         base::field("draftTokens", &EngineOptions::draft_tokens, kDraftTokens),
         base::field("cacheRamBytes", &EngineOptions::cache_ram_bytes),
         base::field("checkpointBytes", &EngineOptions::checkpoint_bytes),
-        base::inlined(&EngineOptions::state_file), base::field("slotFolder", &EngineOptions::slot_folder),
+        base::inlined(&EngineOptions::state_file), base::field("slotDir", &EngineOptions::slot_dir),
         base::field("kvBlockTokens", &EngineOptions::kv_block_tokens, kCount),
         base::field("kvBlockSeed", &EngineOptions::kv_block_seed, {.as = base::As::bytes}));
 }
@@ -113,6 +124,7 @@ struct Stats {
     uint64_t cache_ram_hits = 0;
     /// Memory of the context for embeddings now, unless it is a part of the model's plan.
     std::vector<MemoryBytes> embedding_memory = {};
+    StepTimes times = {};
 };
 
 constexpr auto fields_of(const Stats*) {
@@ -129,7 +141,7 @@ constexpr auto fields_of(const Stats*) {
         base::field("cacheRamBytes", &Stats::cache_ram_bytes),
         base::field("cacheRamPieces", &Stats::cache_ram_pieces),
         base::field("cacheRamHits", &Stats::cache_ram_hits),
-        base::field("embeddingMemory", &Stats::embedding_memory));
+        base::field("embeddingMemory", &Stats::embedding_memory), base::inlined(&Stats::times));
 }
 
 class Engine {
@@ -138,7 +150,7 @@ public:
     /// engine.
     using Listener = std::function<void(std::vector<Event>&& events, const Stats& stats)>;
 
-    static base::Result<std::unique_ptr<Engine>> start(std::shared_ptr<const llama_rt::Model> model,
+    static base::Result<std::unique_ptr<Engine>> start(std::shared_ptr<const llama::Model> model,
                                                        const EngineOptions& options, Listener listener);
     ~Engine() { stop(); }
     Engine(const Engine&) = delete;
@@ -187,7 +199,7 @@ private:
     struct WakeUp {};
     using Message = std::variant<GenerationRequest, EmbeddingRequest, Cancel, WakeUp>;
 
-    Engine(std::shared_ptr<const llama_rt::Model> model, std::unique_ptr<llama_rt::Context> context,
+    Engine(std::shared_ptr<const llama::Model> model, std::unique_ptr<llama::Context> context,
            std::unique_ptr<Speculation> speculation, const EngineOptions& options,
            const sched::Limits& limits, Listener listener);
 
@@ -218,7 +230,7 @@ private:
     void update_stats();
 
     // Constant after construction.
-    const std::shared_ptr<const llama_rt::Model> model_;
+    const std::shared_ptr<const llama::Model> model_;
     const EngineOptions options_;
     const Listener listener_;
     const bool can_generate_;
@@ -237,7 +249,7 @@ private:
 
     // Owned by the engine's thread. The context is destroyed after everything that uses it.
     base::ThreadChecker owner_;
-    std::unique_ptr<llama_rt::Context> context_;
+    std::unique_ptr<llama::Context> context_;
     sched::Scheduler scheduler_;
     /// Null if there are never drafts.
     const std::unique_ptr<Speculation> speculation_;
@@ -253,6 +265,7 @@ private:
     std::vector<Message> messages_;
     std::vector<Event> events_;
     Stats counted_;
+    PhaseClock clock_;
 
     // Guarded by stop_mutex_. After everything above, so that the thread ends before anything it uses is destroyed.
     std::mutex stop_mutex_;

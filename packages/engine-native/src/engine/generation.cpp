@@ -1,18 +1,41 @@
 #include "engine/generation.h"
 
-#include "llama/sampling/softmax.h"
+#include "sampling/softmax.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <new>
+#include <string>
 #include <utility>
 
 namespace engine {
 
-Generation::Generation(const llama_rt::Model& model, GenerationRequest request)
+namespace {
+
+/// What samplers need to know of the model, which must outlive them.
+sampling::Vocabulary vocabulary_of(const llama::Model& model) {
+    return {.size = model.info().vocabulary_size,
+            .ends = model.end_tokens(),
+            .append_piece = [&model](base::Token token, std::string& bytes) {
+                model.append_piece(token, bytes, true);
+            }};
+}
+
+/// With `ignore_eos`, no token that ends a reply is ever chosen.
+sampling::Sampling sampling_of(const GenerationRequest& request) {
+    sampling::Sampling sampling = request.sampling;
+    if (request.ignore_eos) sampling.min_tokens = std::numeric_limits<int32_t>::max();
+    return sampling;
+}
+
+} // namespace
+
+Generation::Generation(const llama::Model& model, GenerationRequest request)
     : model_(model),
       request_(std::move(request)),
-      sampler_(model, request_.sampling, request_.ignore_eos, request_.prompt, request_.constraint),
+      sampler_(vocabulary_of(model), sampling_of(request_), request_.prompt, request_.constraint),
       stream_(request_.stops),
       dropped_(request_.dropped) {}
 
@@ -22,21 +45,34 @@ void Generation::start(int32_t cached, Clock::time_point now) {
     cached_ = cached;
 }
 
-std::optional<Generation::Sampled> Generation::sample(float* logits, llama_rt::Candidates& candidates,
-                                                      llama_rt::WorkShare& share, Clock::time_point now) {
+std::optional<Generation::Sampled> Generation::sample(float* logits, sampling::Candidates& candidates,
+                                                      grammar::WorkShare& share, Clock::time_point now) {
     if (slow_ != nullptr) return slow_->token ? std::optional(take_slow_token(now)) : std::nullopt;
     try {
         return note(sampler_.sample(logits, candidates, &share), logits, candidates, now);
-    } catch (const llama_rt::ShareUsedUp&) {
+    } catch (const grammar::ShareUsedUp&) {
         begin_slowly({logits, static_cast<size_t>(model_.info().vocabulary_size)});
         return std::nullopt;
     }
 }
 
+bool Generation::is_sampled_among(size_t likeliest, size_t tokens) const {
+    if (slow_ != nullptr || request_.logprobs >= 0 || request_.prompt_logprobs >= 0) return false;
+    const std::optional<size_t> needed = sampler_.likeliest_needed(tokens);
+    return needed && *needed + model_.suppressed().size() <= likeliest;
+}
+
+Generation::Sampled Generation::sample_among(sampling::Candidates& candidates, Clock::time_point now) {
+    std::erase_if(candidates.list, [this](const sampling::Candidate& candidate) {
+        return std::ranges::find(model_.suppressed(), candidate.token) != model_.suppressed().end();
+    });
+    return note(sampler_.sample_among_likeliest(candidates), nullptr, candidates, now);
+}
+
 void Generation::begin_slowly(std::span<const float> logits) {
     slow_ = std::make_unique<Slow>();
     slow_->logits.assign(logits.begin(), logits.end());
-    slow_->sampling.emplace([this](llama_rt::WorkShare& share) {
+    slow_->sampling.emplace([this](grammar::WorkShare& share) {
         return sampler_.sample(slow_->logits.data(), slow_->candidates, &share);
     });
 }
@@ -52,7 +88,7 @@ Generation::Sampled Generation::take_slow_token(Clock::time_point now) {
     return note(*slow->token, slow->logits.data(), slow->candidates, now);
 }
 
-Generation::Sampled Generation::note(base::Token token, const float* logits, llama_rt::Candidates& candidates,
+Generation::Sampled Generation::note(base::Token token, const float* logits, sampling::Candidates& candidates,
                                      Clock::time_point now) {
     if (generated_ == 0) first_token_ = now;
     generated_ += 1;
@@ -63,7 +99,7 @@ Generation::Sampled Generation::note(base::Token token, const float* logits, lla
 
 /// Turns a token into text. True if the generation ends with it.
 bool Generation::take(base::Token token) {
-    if (sampler_.continuation() == llama_rt::Continuation::blocked) {
+    if (sampler_.continuation() == sampling::Continuation::blocked) {
         // The grammar allows nothing more. Reported like a limit, so that nobody takes the text for complete.
         reason_ = FinishReason::length;
         stream_.finish(text_);
@@ -77,7 +113,7 @@ bool Generation::take(base::Token token) {
     append_piece(token, piece_);
     if (generated_ <= request_.sampling.min_tokens) stream_.pass(piece_, text_);
     else if (stream_.push(piece_, text_)) return true;
-    const bool is_complete = sampler_.continuation() == llama_rt::Continuation::complete;
+    const bool is_complete = sampler_.continuation() == sampling::Continuation::complete;
     if (!is_complete && generated_ < request_.tokens_max) return false;
     if (!is_complete) reason_ = FinishReason::length;
     stream_.finish(text_);
@@ -90,9 +126,9 @@ void Generation::count_drafts(int32_t drafted, int32_t accepted) {
 }
 
 /// Tokens that end the text are not part of it, but count where the prompt's tokens do.
-void Generation::note_logprobs(base::Token token, const float* logits, llama_rt::Candidates& candidates) {
+void Generation::note_logprobs(base::Token token, const float* logits, sampling::Candidates& candidates) {
     const bool is_of_text =
-        !model_.is_end_of_generation(token) && sampler_.continuation() != llama_rt::Continuation::blocked;
+        !model_.is_end_of_generation(token) && sampler_.continuation() != sampling::Continuation::blocked;
     const bool has_prompt = request_.prompt_logprobs >= 0;
     if (is_of_text || has_prompt)
         text_logprobs_.push_back(logprobs_of(token, logits, request_.logprobs, candidates, has_prompt));
@@ -100,10 +136,10 @@ void Generation::note_logprobs(base::Token token, const float* logits, llama_rt:
 
 /// The log probabilities of a token and of the `top` likeliest ones. Special tokens have no bytes unless `writes_special`.
 TokenLogprobs Generation::logprobs_of(base::Token token, const float* logits, int32_t top,
-                                      llama_rt::Candidates& candidates, bool writes_special) const {
+                                      sampling::Candidates& candidates, bool writes_special) const {
     const std::span all(logits, static_cast<size_t>(model_.info().vocabulary_size));
     TokenLogprobs noted{.chosen = {}, .top = {}};
-    for (const auto& [one, logprob] : llama_rt::logprobs_of(all, token, top, candidates)) {
+    for (const auto& [one, logprob] : sampling::logprobs_of(all, token, top, candidates)) {
         TokenLogprob told{.id = one, .bytes = {}, .logprob = logprob};
         if (writes_special) model_.append_piece(one, told.bytes, true);
         else append_piece(one, told.bytes);
@@ -115,7 +151,7 @@ TokenLogprobs Generation::logprobs_of(base::Token token, const float* logits, in
 }
 
 /// A preempted request computes its prompt again, and perhaps the start of its reply with it.
-void Generation::note_prompt(int32_t position, const float* logits, llama_rt::Candidates& candidates) {
+void Generation::note_prompt(int32_t position, const float* logits, sampling::Candidates& candidates) {
     if (position != prompt_noted_) return;
     prompt_noted_ += 1;
     if (position == 0) {
@@ -146,7 +182,7 @@ std::optional<PromptEvent> Generation::take_prompt(int32_t computed, Clock::time
 void Generation::append_piece(base::Token token, std::string& bytes) const {
     if (request_.constraint != nullptr) {
         const auto& spelled = request_.constraint->spelled;
-        const auto found = std::ranges::find(spelled, token, &llama_rt::SpelledToken::token);
+        const auto found = std::ranges::find(spelled, token, &grammar::SpelledToken::token);
         if (found != spelled.end()) {
             bytes += found->text;
             return;

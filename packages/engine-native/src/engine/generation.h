@@ -7,11 +7,11 @@
 #include "engine/events.h"
 #include "engine/slow_sampling.h"
 #include "engine/text_stream.h"
+#include "grammar/constraint.h"
 #include "llama/context/context_params.h"
-#include "llama/grammar/constraint.h"
 #include "llama/model/model.h"
-#include "llama/sampling/sampler.h"
 #include "llama/vision/vision.h"
+#include "sampling/sampler.h"
 #include "sched/context_shift.h"
 
 #include <cstdint>
@@ -30,7 +30,7 @@ namespace engine {
 struct Submission {
     std::string client;
     std::vector<base::Token> prompt;
-    llama_rt::Sampling sampling;
+    sampling::Sampling sampling;
     /// Maximum number of tokens to generate; below 1 means as many as fit_context() allows.
     int32_t tokens_max;
     std::vector<std::string> stops;
@@ -38,9 +38,9 @@ struct Submission {
     /// Whether to use the prefix cache and leave the sequence there.
     bool uses_cache;
     /// The images in the prompt (base/types.h), including those in a part that was cut.
-    llama_rt::ImageParts images = {};
+    llama::ImageParts images = {};
     /// Null: any text.
-    std::shared_ptr<const llama_rt::Constraint> constraint = nullptr;
+    std::shared_ptr<const grammar::Constraint> constraint = nullptr;
     /// How many of the likeliest tokens to report with each token; -1 reports no probabilities.
     int32_t logprobs = -1;
     /// One for each of the model's adapters, or none at all.
@@ -69,7 +69,7 @@ constexpr auto fields_of(const Submission*) {
         base::field("prediction", &Submission::prediction),
         base::field("reportsPrompt", &Submission::reports_prompt),
         base::field("promptLogprobs", &Submission::prompt_logprobs, {.min = -1, .max = 20}),
-        base::field("idSlot", &Submission::id_slot, {.min = -1, .max = llama_rt::kSlotsMax}));
+        base::field("idSlot", &Submission::id_slot, {.min = -1, .max = llama::kSlotsMax}));
 }
 
 /// A request as it enters the engine: checked, with tokens_max at least 1.
@@ -84,7 +84,7 @@ struct GenerationRequest : Submission {
 
 class Generation {
 public:
-    Generation(const llama_rt::Model& model, GenerationRequest request);
+    Generation(const llama::Model& model, GenerationRequest request);
 
     /// Its first token is about to be computed; `cached` tokens were in the prefix cache. A restart after a preemption changes
     /// nothing.
@@ -104,8 +104,13 @@ public:
     };
     /// Samples the token after these logits. Nothing if its grammar takes more than `share`: then sampling is slow, and resume()
     /// continues it from a copy of the logits.
-    std::optional<Sampled> sample(float* logits, llama_rt::Candidates& candidates, llama_rt::WorkShare& share,
+    std::optional<Sampled> sample(float* logits, sampling::Candidates& candidates, grammar::WorkShare& share,
                                   Clock::time_point now);
+
+    /// Whether sample_among() can choose the next `tokens` tokens if it gets `likeliest` of them.
+    bool is_sampled_among(size_t likeliest, size_t tokens) const;
+    /// Samples the token that sample() would, from the list of candidates.
+    Sampled sample_among(sampling::Candidates& candidates, Clock::time_point now);
 
     /// Continues slow sampling for at most `steps`, and subtracts the steps used. True once the token is sampled; throws what
     /// sampling throws.
@@ -119,7 +124,7 @@ public:
 
     /// Notes the log probability of the prompt's token after `position`, from the logits of the token there. The first token has
     /// none: it gets NaN.
-    void note_prompt(int32_t position, const float* logits, llama_rt::Candidates& candidates);
+    void note_prompt(int32_t position, const float* logits, sampling::Candidates& candidates);
 
     /// Reports that `computed` tokens of it are computed, if that is news to be reported.
     std::optional<PromptEvent> take_prompt(int32_t computed, Clock::time_point now);
@@ -133,17 +138,17 @@ public:
 
 private:
     void begin_slowly(std::span<const float> logits);
-    Sampled note(base::Token token, const float* logits, llama_rt::Candidates& candidates,
+    Sampled note(base::Token token, const float* logits, sampling::Candidates& candidates,
                  Clock::time_point now);
     bool take(base::Token token);
     void append_piece(base::Token token, std::string& bytes) const;
-    void note_logprobs(base::Token token, const float* logits, llama_rt::Candidates& candidates);
+    void note_logprobs(base::Token token, const float* logits, sampling::Candidates& candidates);
     TokenLogprobs logprobs_of(base::Token token, const float* logits, int32_t top,
-                              llama_rt::Candidates& candidates, bool writes_special) const;
+                              sampling::Candidates& candidates, bool writes_special) const;
 
-    const llama_rt::Model& model_;
+    const llama::Model& model_;
     const GenerationRequest request_;
-    llama_rt::Sampler sampler_;
+    sampling::Sampler sampler_;
     TextStream stream_;
     int32_t cached_ = 0;
     int32_t dropped_;
@@ -168,7 +173,7 @@ private:
 
     struct Slow {
         std::vector<float> logits;
-        llama_rt::Candidates candidates;
+        sampling::Candidates candidates;
         std::optional<base::Token> token;
         /// Last, so destroyed first: it uses the rest, and the sampler.
         std::optional<SlowSampling> sampling;

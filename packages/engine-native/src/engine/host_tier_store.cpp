@@ -6,7 +6,7 @@
 
 namespace engine {
 
-using llama_rt::Context;
+using llama::Context;
 using sched::Copied;
 
 namespace {
@@ -55,7 +55,7 @@ std::optional<HostTierStore::Segment> HostTierStore::copy(Context& context, cons
     }
     const Segment* segment = find(part.segment);
     if (segment == nullptr || size_of(*segment) > bytes_max) return std::nullopt;
-    const llama_rt::State& state = segment->state;
+    const llama::State& state = segment->state;
     copied.state.bytes.reset(new (std::nothrow) uint8_t[state.size]);
     if (copied.state.bytes == nullptr) return std::nullopt;
     std::memcpy(copied.state.bytes.get(), state.bytes.get(), state.size);

@@ -22,7 +22,7 @@ using Checkpoints = std::unordered_map<base::CheckpointId, std::vector<uint8_t>>
 class HostTierStore {
 public:
     struct Segment {
-        llama_rt::State state;
+        llama::State state;
         /// Recurrent states at which the segment can be cut, by length.
         std::map<int32_t, std::vector<uint8_t>> checkpoints;
     };
@@ -33,15 +33,15 @@ public:
 
     /// Copies a segment out of the context. `failed` if there is no memory for it; `not_tried` if a checkpoint is missing or
     /// there is no memory for one.
-    sched::SwappedOut swap_out(llama_rt::Context& context, const sched::SwapOut& op,
+    sched::SwappedOut swap_out(llama::Context& context, const sched::SwapOut& op,
                                const Checkpoints& checkpoints);
 
     /// A copy of a part of a slot's state, or of a segment. Nothing if it takes more than `bytes_max` or cannot be made.
-    std::optional<Segment> copy(llama_rt::Context& context, const sched::KeptPart& part,
+    std::optional<Segment> copy(llama::Context& context, const sched::KeptPart& part,
                                 const Checkpoints& checkpoints, uint64_t bytes_max) const;
 
     /// Copies a part of a segment back. False if the segment is not held or does not fit; see Context::copy_in().
-    bool swap_in(llama_rt::Context& context, const sched::SwapIn& op) const;
+    bool swap_in(llama::Context& context, const sched::SwapIn& op) const;
 
     /// Does nothing if the segment could not be swapped out.
     void drop(base::SegmentId id);

@@ -16,7 +16,7 @@ constexpr double kPieceMsMin = 20;
 
 } // namespace
 
-ImageEncoder::ImageEncoder(llama_rt::Vision& vision, std::function<void()> on_done)
+ImageEncoder::ImageEncoder(llama::Vision& vision, std::function<void()> on_done)
     : vision_(vision),
       on_done_(std::move(on_done)),
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
@@ -72,7 +72,7 @@ void ImageEncoder::run(const std::stop_token& stop) {
     }
 }
 
-base::Result<Embedding> ImageEncoder::encode(const llama_rt::ImagePart& part, const std::stop_token& stop) {
+base::Result<Embedding> ImageEncoder::encode(const llama::ImagePart& part, const std::stop_token& stop) {
     std::unique_lock cores(cores_, std::defer_lock);
     if (vision_.is_on_cpu()) cores.lock();
     Clock::time_point begun = Clock::now();

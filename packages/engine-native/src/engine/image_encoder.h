@@ -23,7 +23,7 @@ using Embedding = std::shared_ptr<const std::vector<float>>;
 
 class ImageEncoder {
 public:
-    using Part = std::shared_ptr<const llama_rt::ImagePart>;
+    using Part = std::shared_ptr<const llama::ImagePart>;
 
     struct Done {
         base::ImageId image;
@@ -31,7 +31,7 @@ public:
     };
 
     /// `on_done` is called on the encoder's thread after each image.
-    ImageEncoder(llama_rt::Vision& vision, std::function<void()> on_done);
+    ImageEncoder(llama::Vision& vision, std::function<void()> on_done);
     ~ImageEncoder();
     ImageEncoder(const ImageEncoder&) = delete;
     ImageEncoder& operator=(const ImageEncoder&) = delete;
@@ -54,9 +54,9 @@ public:
 
 private:
     void run(const std::stop_token& stop);
-    base::Result<Embedding> encode(const llama_rt::ImagePart& part, const std::stop_token& stop);
+    base::Result<Embedding> encode(const llama::ImagePart& part, const std::stop_token& stop);
 
-    llama_rt::Vision& vision_;
+    llama::Vision& vision_;
     const std::function<void()> on_done_;
 
     base::RoundRobinLock cores_;

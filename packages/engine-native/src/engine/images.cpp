@@ -21,11 +21,11 @@ size_t bytes_of(const Embedding& embedding) {
 
 } // namespace
 
-Images::Images(llama_rt::Vision* vision, std::function<void()> on_ready) : vision_(vision) {
+Images::Images(llama::Vision* vision, std::function<void()> on_ready) : vision_(vision) {
     if (vision != nullptr) encoder_ = std::make_unique<ImageEncoder>(*vision, std::move(on_ready));
 }
 
-void Images::add(RequestId id, llama_rt::ImageParts parts) {
+void Images::add(RequestId id, llama::ImageParts parts) {
     if (!parts.empty()) requests_.emplace(id, OfRequest{.parts = std::move(parts), .held = {}});
 }
 
@@ -37,7 +37,7 @@ void Images::drop_unwanted() {
     encoder_->keep_only([this](ImageId image) {
         return std::ranges::any_of(requests_, [&](const auto& each) {
             const OfRequest& request = each.second;
-            return request.waits && llama_rt::find_part(request.parts, image) != request.parts.end();
+            return request.waits && llama::find_part(request.parts, image) != request.parts.end();
         });
     });
 }
@@ -50,7 +50,7 @@ bool Images::prepare(RequestId id, ImageId image) {
         return true;
     }
     request.waits = true;
-    const auto first = llama_rt::find_part(request.parts, image);
+    const auto first = llama::find_part(request.parts, image);
     INGLE_ASSERT(first != request.parts.end());
     encoder_->want(*first);
     const auto next = std::next(first);
@@ -69,7 +69,7 @@ std::vector<FailureEvent> Images::receive() {
         }
         for (auto& [id, request] : requests_) {
             if (request.has_failed || !request.waits) continue;
-            if (llama_rt::find_part(request.parts, done.image) == request.parts.end()) continue;
+            if (llama::find_part(request.parts, done.image) == request.parts.end()) continue;
             request.has_failed = true; // further images of the request may fail, but it ends only once
             failures.push_back({.id = id, .error = done.embedding.error()});
         }
@@ -80,7 +80,7 @@ std::vector<FailureEvent> Images::receive() {
 Images::Source Images::source(const sched::BatchEntry& entry) const {
     const OfRequest& request = requests_.at(entry.id);
     const ImageId image = base::image_of(entry.tokens.front());
-    return {.part = llama_rt::find_part(request.parts, image)->get(),
+    return {.part = llama::find_part(request.parts, image)->get(),
             .embedding = request.held.at(image)->data()};
 }
 
@@ -91,7 +91,7 @@ bool Images::is_whole(const sched::BatchEntry& entry) const {
 void Images::computed(const sched::BatchEntry& entry) {
     OfRequest& request = requests_.at(entry.id);
     const ImageId image = base::image_of(entry.tokens.front());
-    const auto part = llama_rt::find_part(request.parts, image);
+    const auto part = llama::find_part(request.parts, image);
     const int32_t end = entry.image_offset + static_cast<int32_t>(entry.tokens.size());
     if (end == (*part)->tokens()) request.held.erase(image);
 }

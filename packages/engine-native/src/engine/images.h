@@ -18,10 +18,10 @@ namespace engine {
 class Images final : public sched::ImageSource {
 public:
     /// `vision` is null for a model without image and audio input. `on_ready` is called on another thread when an image is encoded.
-    Images(llama_rt::Vision* vision, std::function<void()> on_ready);
+    Images(llama::Vision* vision, std::function<void()> on_ready);
 
     /// Adds a request with its images, which may be none.
-    void add(base::RequestId id, llama_rt::ImageParts parts);
+    void add(base::RequestId id, llama::ImageParts parts);
     /// A request has ended.
     void forget(base::RequestId id);
 
@@ -33,7 +33,7 @@ public:
     std::vector<FailureEvent> receive();
 
     struct Source {
-        const llama_rt::ImagePart* part;
+        const llama::ImagePart* part;
         const float* embedding;
     };
     /// The embeddings that an entry is computed from. REQUIRES: prepare() has returned true for it.
@@ -58,7 +58,7 @@ public:
 
 private:
     struct OfRequest {
-        llama_rt::ImageParts parts;
+        llama::ImageParts parts;
         /// Images that the request has reached and not computed yet.
         std::unordered_map<base::ImageId, Embedding> held;
         bool waits = false;
@@ -80,7 +80,7 @@ private:
     std::unordered_map<base::ImageId, std::list<Kept>::iterator> kept_by_id_;
     size_t kept_bytes_ = 0;
     uint64_t encoded_ = 0;
-    llama_rt::Vision* vision_;
+    llama::Vision* vision_;
     /// Null without a projector. Last, so its thread ends first.
     std::unique_ptr<ImageEncoder> encoder_;
 };

@@ -123,7 +123,7 @@ void KvExecutor::save(const StateFile& file, sched::Scheduler& scheduler) {
             views.push_back({.text = text, .adapters = adapters, .first = first, .segment = segment});
     }
     if (write_state_file(file, views) != StateWrite::done)
-        llama_rt::log_debug("The KV cache could not be written to the state file.\n");
+        llama::log_debug("The KV cache could not be written to the state file.\n");
 }
 
 } // namespace engine

@@ -21,7 +21,7 @@ namespace engine {
 class KvExecutor {
 public:
     /// `context` must outlive this.
-    KvExecutor(llama_rt::Context& context, uint64_t host_tier_bytes)
+    KvExecutor(llama::Context& context, uint64_t host_tier_bytes)
         : context_(context), host_tier_(host_tier_bytes) {}
 
     /// Executes the operations in order and adds their outcomes to `step`. A request whose prefix could not be shared
@@ -55,7 +55,7 @@ private:
     /// Adds the outcome to `result`, and returns false if the context's state is unknown afterwards.
     bool execute(const sched::KvOp& op, sched::StepResult& result);
 
-    llama_rt::Context& context_;
+    llama::Context& context_;
     Checkpoints checkpoints_;
     HostTierStore host_tier_;
 };

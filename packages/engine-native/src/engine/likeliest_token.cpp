@@ -1,7 +1,7 @@
 #include "engine/likeliest_token.h"
 
-#include "llama/sampling/candidates.h"
-#include "llama/sampling/softmax.h"
+#include "sampling/candidates.h"
+#include "sampling/softmax.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,10 +9,10 @@
 namespace engine {
 
 Guess LikeliestToken::find(std::span<const float> logits) {
-    const base::Token token = llama_rt::likeliest(logits);
+    const base::Token token = sampling::likeliest(logits);
     const float highest = logits[static_cast<size_t>(token)];
     const double probability =
-        std::isfinite(highest) ? 1.0 / llama_rt::exp_sum(logits, highest, 1.0F, sums_) : 0.0;
+        std::isfinite(highest) ? 1.0 / sampling::exp_sum(logits, highest, 1.0F, sums_) : 0.0;
     const auto tenths = static_cast<size_t>(probability * 10);
     return {.draft = {.token = token, .chance = rates_[tenths].mean()}, .tenths = tenths};
 }

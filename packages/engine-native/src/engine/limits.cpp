@@ -46,36 +46,36 @@ constexpr int32_t kBoundaryEvery = 1024;
 constexpr int32_t kTilesApartMax = 16;
 
 /// With streams, cached sequences get the cells that running ones leave, each a whole context.
-int32_t streams_of(const llama_rt::ContextOptions& context) {
-    return std::min(context.cells / context.context_length, llama_rt::kSlotsMax);
+int32_t streams_of(const llama::ContextOptions& context) {
+    return std::min(context.cells / context.context_length, llama::kSlotsMax);
 }
 
-int32_t cached_sequences_of(const llama_rt::Model& model, const llama_rt::ContextOptions& context) {
+int32_t cached_sequences_of(const llama::Model& model, const llama::ContextOptions& context) {
     if (context.has_streams) return std::min(streams_of(context) - context.sequences, kCached);
     // One slot is spare: copies use it.
-    const int32_t room = llama_rt::kSlotsMax - 1 - context.sequences;
+    const int32_t room = llama::kSlotsMax - 1 - context.sequences;
     return std::clamp(room, 0, model.info().is_recurrent ? kCachedRecurrent : kCached);
 }
 
 /// A GPU computes masked cells too, so with one pool of cells a step reads the cells of all sequences, even cached ones, and
 /// computes them for each sequence. Streams avoid both costs, but share prefixes by copying, and each takes a whole context. So
 /// they are chosen only if there are enough cells for a whole context for every sequence and for one cached sequence.
-bool has_streams(const llama_rt::Model& model, const llama_rt::ContextOptions& options) {
+bool has_streams(const llama::Model& model, const llama::ContextOptions& options) {
     // Recurrent states are one cell per sequence, in the order of a batch, whereas gaps between streams are filled with tokens.
     if (options.kv_unified == "on" || model.info().is_recurrent || !model.workers().empty()) return false;
     if (streams_of(options) <= options.sequences) return false;
     return options.kv_unified == "off" || (options.offloads_kv && model.is_on_gpu());
 }
 
-bool requests_mtp(const llama_rt::Model& model, const llama_rt::ContextOptions& options) {
+bool requests_mtp(const llama::Model& model, const llama::ContextOptions& options) {
     return options.mtp == "on" && model.info().mtp_layers > 0;
 }
 
 /// Number of drafts that can be taken back if state is recurrent.
-int32_t rollback_of(const llama_rt::Model& model, const llama_rt::ContextOptions& options) {
+int32_t rollback_of(const llama::Model& model, const llama::ContextOptions& options) {
     if (!model.info().is_recurrent || !model.info().rolls_back) return 0;
     const int32_t places = slots_of(model, options) + 1;
-    const uint64_t bytes = llama_rt::recurrent_state_bytes(model) * static_cast<uint64_t>(places);
+    const uint64_t bytes = llama::recurrent_state_bytes(model) * static_cast<uint64_t>(places);
     const uint64_t fitting = bytes == 0 ? kRollbackMax : kRollbackBytesMax / bytes;
     const auto most = static_cast<int32_t>(std::min<uint64_t>(fitting, kRollbackMax));
     // Requested by name, they may take more. The memory planner counts it.
@@ -84,7 +84,7 @@ int32_t rollback_of(const llama_rt::Model& model, const llama_rt::ContextOptions
 }
 
 /// Not over a network: a small layer drafts faster than that responds.
-bool has_mtp(const llama_rt::Model& model, const llama_rt::ContextOptions& options) {
+bool has_mtp(const llama::Model& model, const llama::ContextOptions& options) {
     if (options.mtp == "off" || model.info().mtp_layers == 0 || !model.workers().empty()) return false;
     return !model.info().is_recurrent || rollback_of(model, options) > 0;
 }
@@ -105,7 +105,7 @@ void add_ends_of_images(const std::vector<base::Token>& prompt, std::vector<int3
 constexpr int32_t kContextsGeneratedMax = 4;
 
 /// Whether a run of an image's tokens is this part, from its first to its last token.
-bool is_part(const llama_rt::ImagePart& part, std::span<const Token> run) {
+bool is_part(const llama::ImagePart& part, std::span<const Token> run) {
     const auto belongs = [&](Token token) { return base::image_of(token) == part.id(); };
     return !base::continues_image(run.front()) && std::ssize(run) == part.tokens() &&
            std::ranges::all_of(run, belongs);
@@ -115,7 +115,7 @@ std::unexpected<base::Error> outside_vocabulary() {
     return base::fail(Code::invalid_argument, "The prompt has a token outside this model's vocabulary.");
 }
 
-std::unexpected<base::Error> larger_than_a_batch(const llama_rt::ImagePart& part, int32_t batch_tokens) {
+std::unexpected<base::Error> larger_than_a_batch(const llama::ImagePart& part, int32_t batch_tokens) {
     return base::fail(Code::invalid_argument,
                       std::string(part.is_audio() ? "An audio" : "An image") + " of this model has " +
                           std::to_string(part.tokens()) +
@@ -136,7 +136,7 @@ base::Error too_long(int64_t prompt_tokens, int64_t context_length) {
 
 /// A chat's messages end after the tokens that end a generation. When the chat becomes too long, the first message is kept; if it
 /// is missing or takes half of the context, only the prompt's first token is kept.
-sched::ChatTurns turns_of(const llama_rt::Model& model, const std::vector<Token>& prompt,
+sched::ChatTurns turns_of(const llama::Model& model, const std::vector<Token>& prompt,
                           int32_t context_length) {
     sched::ChatTurns turns;
     for (size_t i = 0; i < prompt.size(); ++i) {
@@ -165,7 +165,7 @@ bool drop_oldest(GenerationRequest& request, int32_t context_length) {
     return true;
 }
 
-base::Result<void> check_mtp(const llama_rt::Model& model, const llama_rt::ContextOptions& options) {
+base::Result<void> check_mtp(const llama::Model& model, const llama::ContextOptions& options) {
     if (options.mtp != "on" || has_mtp(model, options)) return {};
     std::string reason = "the file has no layers for multi-token prediction that can be computed";
     if (model.info().mtp_layers > 0) reason = "drafts need at least three tokens that are computed at once";
@@ -174,7 +174,7 @@ base::Result<void> check_mtp(const llama_rt::Model& model, const llama_rt::Conte
                               reason + ". Choose \"off\" or \"ngram\", or leave the option out.");
 }
 
-base::Result<void> check_streams(const llama_rt::Model& model, const llama_rt::ContextOptions& options) {
+base::Result<void> check_streams(const llama::Model& model, const llama::ContextOptions& options) {
     if (options.kv_unified != "off" || !model.info().is_causal || has_streams(model, options)) return {};
     std::string reason =
         "each of " + std::to_string(options.sequences) + " parallel requests and one cached sequence need " +
@@ -186,8 +186,8 @@ base::Result<void> check_streams(const llama_rt::Model& model, const llama_rt::C
 
 } // namespace
 
-llama_rt::ContextOptions options_for(const llama_rt::Model& model, llama_rt::ContextOptions options,
-                                     const llama_rt::Model* draft_model) {
+llama::ContextOptions options_for(const llama::Model& model, llama::ContextOptions options,
+                                  const llama::Model* draft_model) {
     if (model.info().is_causal) {
         options.has_streams = has_streams(model, options);
         options.rollback = rollback_of(model, options);
@@ -201,7 +201,7 @@ llama_rt::ContextOptions options_for(const llama_rt::Model& model, llama_rt::Con
     return options;
 }
 
-base::Result<void> check_context(const llama_rt::Model& model, const llama_rt::ContextOptions& options) {
+base::Result<void> check_context(const llama::Model& model, const llama::ContextOptions& options) {
     if (model.info().speculator) {
         return base::fail(Code::model_unsupported,
                           model.path() +
@@ -212,7 +212,7 @@ base::Result<void> check_context(const llama_rt::Model& model, const llama_rt::C
     return check_mtp(model, options);
 }
 
-base::Result<void> check_rollback(const llama_rt::Model& model, const llama_rt::ContextOptions& options,
+base::Result<void> check_rollback(const llama::Model& model, const llama::ContextOptions& options,
                                   const std::string& param) {
     if (!model.info().is_recurrent || options.rollback > 0) return {};
     if (options.tokens_at_once() < kRollbackTokensMin)
@@ -227,12 +227,12 @@ base::Result<void> check_rollback(const llama_rt::Model& model, const llama_rt::
                    "fewer parallel requests.");
 }
 
-int32_t slots_of(const llama_rt::Model& model, const llama_rt::ContextOptions& options) {
+int32_t slots_of(const llama::Model& model, const llama::ContextOptions& options) {
     return options.sequences + cached_sequences_of(model, options);
 }
 
-sched::Limits limits_of(const llama_rt::Model& model, llama_rt::Context& context,
-                        const llama_rt::ContextOptions& options, uint64_t host_tier_bytes,
+sched::Limits limits_of(const llama::Model& model, llama::Context& context,
+                        const llama::ContextOptions& options, uint64_t host_tier_bytes,
                         uint64_t checkpoint_bytes) {
     const int32_t cached = cached_sequences_of(model, options);
     // Whatever their lengths are, sequences in streams never compete for cells.
@@ -266,7 +266,7 @@ sched::Limits limits_of(const llama_rt::Model& model, llama_rt::Context& context
 
 /// Where a chat's messages end: after the tokens that end a generation. Other requests share the first message (often the system
 /// message); the chat's next request shares everything up to the last. Long prompts get more boundaries in between.
-std::vector<int32_t> boundaries_of(const llama_rt::Model& model, const std::vector<base::Token>& prompt) {
+std::vector<int32_t> boundaries_of(const llama::Model& model, const std::vector<base::Token>& prompt) {
     std::vector<int32_t> lengths;
     if (!model.info().is_recurrent) return lengths;
     const auto length = static_cast<int32_t>(prompt.size());
@@ -285,8 +285,8 @@ std::vector<int32_t> boundaries_of(const llama_rt::Model& model, const std::vect
     return lengths;
 }
 
-base::Result<void> check_prompt(const llama_rt::Model& model, int32_t batch_tokens,
-                                std::span<const Token> prompt, const llama_rt::ImageParts& images) {
+base::Result<void> check_prompt(const llama::Model& model, int32_t batch_tokens,
+                                std::span<const Token> prompt, const llama::ImageParts& images) {
     if (prompt.empty()) return base::fail(Code::invalid_argument, "The prompt has no tokens.");
     const bool are_whole = model.vision() != nullptr && model.vision()->has_whole_images();
     const auto length = static_cast<int32_t>(prompt.size());
@@ -299,7 +299,7 @@ base::Result<void> check_prompt(const llama_rt::Model& model, int32_t batch_toke
         }
         const int32_t end = base::next_edge(prompt, at + 1);
         const auto run = prompt.subspan(static_cast<size_t>(at), static_cast<size_t>(end - at));
-        const auto part = llama_rt::find_part(images, base::image_of(token));
+        const auto part = llama::find_part(images, base::image_of(token));
         if (part == images.end() || !is_part(**part, run)) return outside_vocabulary();
         if (are_whole && (*part)->tokens() > batch_tokens) return larger_than_a_batch(**part, batch_tokens);
         at = end;
@@ -307,13 +307,13 @@ base::Result<void> check_prompt(const llama_rt::Model& model, int32_t batch_toke
     return {};
 }
 
-base::Result<void> check_prediction(const llama_rt::Model& model, std::span<const Token> prediction) {
+base::Result<void> check_prediction(const llama::Model& model, std::span<const Token> prediction) {
     const auto is_token = [&](Token token) { return token >= 0 && token < model.info().vocabulary_size; };
     if (!std::ranges::all_of(prediction, is_token)) return outside_vocabulary();
     return {};
 }
 
-base::Result<void> fit_context(const llama_rt::Model& model, int32_t context_length, bool drops_turns,
+base::Result<void> fit_context(const llama::Model& model, int32_t context_length, bool drops_turns,
                                GenerationRequest& request) {
     const auto prompt_tokens = static_cast<int64_t>(request.prompt.size());
     if (drops_turns) {

@@ -58,7 +58,7 @@ void SlowSampling::wait_for_more() {
     runs_ = Runs::caller;
     changed_.notify_all();
     changed_.wait(lock, [this] { return runs_ == Runs::worker; });
-    if (is_abandoned_) throw llama_rt::ShareUsedUp();
+    if (is_abandoned_) throw grammar::ShareUsedUp();
 }
 
 } // namespace engine

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/types.h"
-#include "llama/grammar/stack_set.h"
+#include "grammar/stack_set.h"
 
 #include <condition_variable>
 #include <exception>
@@ -16,7 +16,7 @@ namespace engine {
 
 class SlowSampling {
 public:
-    using Work = std::function<base::Token(llama_rt::WorkShare& share)>;
+    using Work = std::function<base::Token(grammar::WorkShare& share)>;
 
     /// Starts with the first resume(). Everything that `work` uses must outlive this.
     explicit SlowSampling(Work work);
@@ -32,7 +32,7 @@ public:
     base::Token token() const;
 
 private:
-    class Share final : public llama_rt::WorkShare {
+    class Share final : public grammar::WorkShare {
     public:
         explicit Share(SlowSampling& owner) : owner_(owner) {}
 

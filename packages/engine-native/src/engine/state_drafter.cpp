@@ -10,7 +10,7 @@ namespace engine {
 
 using base::Token;
 
-StateDrafter::StateDrafter(std::unique_ptr<llama_rt::DraftContext> context, Follows follows,
+StateDrafter::StateDrafter(std::unique_ptr<llama::DraftContext> context, Follows follows,
                            const Limits& limits)
     : context_(std::move(context)),
       follows_(follows),

@@ -55,7 +55,7 @@ protected:
         int32_t drafts_max;
         int32_t vocabulary_size;
     };
-    StateDrafter(std::unique_ptr<llama_rt::DraftContext> context, Follows follows, const Limits& limits);
+    StateDrafter(std::unique_ptr<llama::DraftContext> context, Follows follows, const Limits& limits);
 
     /// Lets the layers read tokens of one text; `next` are the tokens after each of them. False if it fails.
     virtual bool read(const Text& text, std::span<const base::Token> next, std::span<const float> states) = 0;
@@ -63,7 +63,7 @@ protected:
     /// Lets the layers read the rest of these texts, and guesses at most `most` tokens of each. False if it fails.
     virtual bool guess(std::span<Text* const> texts, int32_t most) = 0;
 
-    llama_rt::DraftContext& context() { return *context_; }
+    llama::DraftContext& context() { return *context_; }
 
     /// Guesses the next token of a text from logits, which are null if computing them failed: then false.
     bool add_guess(Text& text, const float* logits);
@@ -74,7 +74,7 @@ private:
     bool trim(Text& text);
     void give_up();
 
-    std::unique_ptr<llama_rt::DraftContext> context_;
+    std::unique_ptr<llama::DraftContext> context_;
     const Follows follows_;
     const int32_t drafts_max_;
     const int32_t texts_max_;

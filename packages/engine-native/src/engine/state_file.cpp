@@ -1,6 +1,6 @@
 #include "engine/state_file.h"
 
-#include "llama/backend/private_file.h"
+#include "process/private_file.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -91,7 +91,7 @@ private:
 class Writer {
 public:
     explicit Writer(const std::filesystem::path& path)
-        : file_(llama_rt::create_private_file(path)), is_good_(file_ != nullptr) {}
+        : file_(process::create_private_file(path)), is_good_(file_ != nullptr) {}
 
     void write(const void* data, size_t size) {
         sum_.add(data, size);
@@ -134,7 +134,7 @@ private:
         is_good_ &= is_good;
     }
 
-    llama_rt::FilePtr file_;
+    process::FilePtr file_;
     bool is_good_;
     int error_ = 0;
     Checksum sum_;
@@ -177,7 +177,7 @@ public:
         if (!read_items(saved.adapters, lengths.adapters) || !read_items(saved.text, lengths.tokens))
             return false;
         if (!read_checkpoints(saved, lengths, bytes_max)) return false;
-        llama_rt::State& state = saved.segment.state;
+        llama::State& state = saved.segment.state;
         state.size = lengths.state;
         state.bytes = std::make_unique_for_overwrite<uint8_t[]>(state.size);
         if (!read(state.bytes.get(), state.size)) return false;

@@ -12,8 +12,11 @@ StepBudgets::StepBudgets(const Limits& limits, Speculation* speculation)
       speculation_(speculation) {}
 
 sched::StepBudget StepBudgets::next(const sched::Counters& counters, Images& images) {
-    sched::StepBudget budget{
-        .prefill_busy = prefill_busy(counters, images), .outputs = limits_.outputs, .images = &images};
+    sched::StepBudget budget{.prefill_busy = prefill_busy(counters, images),
+                             .outputs = limits_.outputs,
+                             .copies_evicted =
+                                 !limits_.weighs_copies || copies_.pays(prefill_.prompt_token_ms()),
+                             .images = &images};
     if (speculation_ == nullptr || speculation_->is_idle()) return budget;
     speculation_->begin_step(counters.decoding, std::min(limits_.outputs, limits_.batch_tokens));
     budget.drafts = speculation_;

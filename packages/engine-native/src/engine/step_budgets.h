@@ -24,6 +24,9 @@ public:
         int32_t sequences;
         /// Maximum number of tokens with logits in a step with drafts.
         int32_t outputs;
+        /// Whether evicted state is only copied to host memory if that takes less than computing it again: on a device with memory of
+        /// its own, the copies of recurrent state may take longer.
+        bool weighs_copies = false;
     };
 
     /// `speculation`, which must outlive this, is null if there are never drafts.
@@ -35,6 +38,9 @@ public:
     /// A batch took `ms`. `is_computed` is false if a device is still computing it.
     void observe(std::span<const sched::BatchEntry> batch, std::span<const sched::Outcome> outcomes,
                  double ms, bool is_computed);
+
+    /// Copying the state of `tokens` tokens to host memory took `ms`.
+    void observe_copies(int32_t tokens, double ms) { copies_.observe(tokens, ms); }
 
     /// Maximum number of tokens to embed in this step: beside decoding sequences, a batch of texts counts like a chunk of a
     /// prompt.
@@ -51,6 +57,7 @@ private:
     const Limits limits_;
     UnfinishedSteps unfinished_;
     PrefillBudget prefill_;
+    CopyCost copies_;
     /// A token of a text to embed costs more or less than one of a prompt.
     PrefillBudget embedding_;
     Speculation* const speculation_;

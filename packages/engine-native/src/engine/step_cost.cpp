@@ -109,4 +109,13 @@ int32_t PrefillBudget::tokens(int32_t decoding, int32_t waiting, double between_
     return tokens_;
 }
 
+void CopyCost::observe(int32_t tokens, double ms) {
+    if (tokens > 0 && ms > 0) average(token_ms_, ms / tokens);
+}
+
+/// It is copied back, too, if it is used again.
+bool CopyCost::pays(double prompt_token_ms) const {
+    return token_ms_ == 0 || prompt_token_ms == 0 || 2 * token_ms_ < prompt_token_ms;
+}
+
 } // namespace engine

@@ -71,6 +71,8 @@ public:
 
     /// The average duration of a step that only decodes; 0 while nothing is known.
     double decoding_step_ms() const { return decoding_step_ms_; }
+    /// The average duration of a token of a prompt; 0 while nothing is known.
+    double prompt_token_ms() const { return prompt_token_ms_; }
 
 private:
     const int32_t tokens_max_;
@@ -79,6 +81,20 @@ private:
     double prompt_token_ms_ = 0;
     /// The last result of tokens().
     int32_t tokens_ = 0;
+};
+
+/// Whether copying evicted state to host memory pays: what copying a token takes, against computing it again.
+class CopyCost {
+public:
+    /// Copying the state of `tokens` tokens took `ms`.
+    void observe(int32_t tokens, double ms);
+
+    /// `prompt_token_ms` is what computing a token of a prompt takes; 0 if that is not known. True while nothing is known.
+    bool pays(double prompt_token_ms) const;
+
+private:
+    /// Moving average; 0 while nothing is known.
+    double token_ms_ = 0;
 };
 
 } // namespace engine

@@ -3,7 +3,9 @@
 #include "engine/drafter.h"
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
+#include <limits>
 
 namespace engine {
 
@@ -15,30 +17,50 @@ namespace {
 /// Maximum number of matching steps for one token in one go: nearly all need less than a hundredth of it.
 constexpr size_t kGrammarStepsAlone = 250'000;
 
+constexpr float kLowestLogit = -std::numeric_limits<float>::infinity();
+
 /// Sampling that needs more is abandoned and restarted as slow sampling.
-class ShareAtOnce final : public llama_rt::WorkShare {
+class ShareAtOnce final : public grammar::WorkShare {
 public:
     explicit ShareAtOnce(size_t steps) { left = steps; }
 
 protected:
-    void used_up() override { throw llama_rt::ShareUsedUp(); }
+    void used_up() override { throw grammar::ShareUsedUp(); }
 };
 
 } // namespace
 
-void TokenSampler::note_prompt(const sched::BatchEntry& entry, llama_rt::Context& context, size_t part) {
+void TokenSampler::note_prompt(const sched::BatchEntry& entry, llama::Context& context, size_t part) {
     Generation& generation = *generations_.at(entry.id);
     for (size_t i = 0; i < entry.tokens.size(); ++i)
         generation.note_prompt(entry.first + static_cast<int32_t>(i), context.logits(part, i), candidates_);
 }
 
-Outcome TokenSampler::sample(const sched::BatchEntry& entry, llama_rt::Context& context, size_t part) {
+bool TokenSampler::do_likeliest_suffice(const sched::BatchEntry& entry, const llama::Context& context) const {
+    if (context.selected() == 0 || !entry.samples || entry.wants_all_logits) return false;
+    return generations_.at(entry.id)->is_sampled_among(context.selected(), entry.drafts.size() + 1);
+}
+
+Generation::Sampled TokenSampler::sample_among(Generation& generation,
+                                               const llama::Context::Likeliest& likeliest) {
+    candidates_.list.clear();
+    for (size_t i = 0; i < likeliest.tokens.size(); ++i) {
+        const float logit = likeliest.logits[i];
+        candidates_.list.push_back(
+            {.token = likeliest.tokens[i], .logit = std::isnan(logit) ? kLowestLogit : logit, .p = 0});
+    }
+    return generation.sample_among(candidates_, Clock::now());
+}
+
+Outcome TokenSampler::sample(const sched::BatchEntry& entry, llama::Context& context, size_t part,
+                             bool likeliest_suffice) {
     Generation& generation = *generations_.at(entry.id);
     const size_t granted = std::min(steps_left_, kGrammarStepsAlone);
     ShareAtOnce share(granted);
     const size_t before = entry.outputs_before_last();
     bool is_slow = false;
     const auto [accepted, token, is_last] = verify(entry.drafts, [&](size_t drafts) {
+        if (likeliest_suffice) return sample_among(generation, context.likeliest(part, before + drafts));
         const auto sampled =
             generation.sample(context.logits(part, before + drafts), candidates_, share, Clock::now());
         is_slow = !sampled;

@@ -1,14 +1,14 @@
 // Samples the next tokens of the sequences in a batch, and verifies their drafts.
 //
 // A grammar may take a lot of work, and anybody may have written it. So a step spends a bounded number of matching steps
-// (llama/grammar/stack_set.h) on the grammars of all requests together. A token that takes longer is sampled in small parts over
+// (grammar/stack_set.h) on the grammars of all requests together. A token that takes longer is sampled in small parts over
 // several engine steps, while the other sequences continue as usual (slow_sampling.h). Engine thread only.
 #pragma once
 
 #include "engine/events.h"
 #include "engine/generation.h"
 #include "llama/context/context.h"
-#include "llama/sampling/candidates.h"
+#include "sampling/candidates.h"
 #include "sched/scheduler.h"
 #include "sched/step.h"
 
@@ -31,12 +31,17 @@ public:
     /// Grants the matching steps of a new batch.
     void begin_batch() { steps_left_ = kGrammarStepsAtOnce; }
 
-    /// Notes the log probabilities of the prompt's tokens that follow those of an entry with all logits.
-    void note_prompt(const sched::BatchEntry& entry, llama_rt::Context& context, size_t part);
+    /// Whether the likeliest tokens that the context selects are enough to sample an entry.
+    bool do_likeliest_suffice(const sched::BatchEntry& entry, const llama::Context& context) const;
 
-    /// Samples from the logits of `part` in the context's last batch, which is this entry. Throws what llama.cpp's samplers
+    /// Notes the log probabilities of the prompt's tokens that follow those of an entry with all logits.
+    void note_prompt(const sched::BatchEntry& entry, llama::Context& context, size_t part);
+
+    /// Samples from the logits of `part` in the context's last batch, which is this entry, or from the likeliest tokens if they
+    /// suffice. Throws what llama.cpp's samplers
     /// and regular expressions throw.
-    sched::Outcome sample(const sched::BatchEntry& entry, llama_rt::Context& context, size_t part);
+    sched::Outcome sample(const sched::BatchEntry& entry, llama::Context& context, size_t part,
+                          bool likeliest_suffice);
 
     /// Continues with tokens that take long. Adds the finished ones to `step`: as the outcome of this step's entry, or as a late
     /// token if `scheduler` still waits for it.
@@ -56,11 +61,12 @@ public:
     const Counts& counts() const { return counts_; }
 
 private:
+    Generation::Sampled sample_among(Generation& generation, const llama::Context::Likeliest& likeliest);
     void deliver(base::RequestId id, const sched::StepPlan& plan, const sched::Scheduler& scheduler,
                  sched::StepResult& result);
 
     Generations& generations_;
-    llama_rt::Candidates candidates_;
+    sampling::Candidates candidates_;
     /// The rest of kGrammarStepsAtOnce for this batch.
     size_t steps_left_ = 0;
     /// Requests whose token takes long, in the order in which they continue.

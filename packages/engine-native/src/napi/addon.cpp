@@ -1,26 +1,26 @@
 // The addon's entry: what `require` of the .node file returns.
+#include "napi/addon.h"
+
 #include "llama/backend/backend.h"
-#include "llama/backend/confinement.h"
-#include "napi/addon_data.h"
 #include "napi/engine_object.h"
-#include "napi/functions.h"
 #include "napi/model_object.h"
 #include "napi/raw_calls.h"
 #include "napi/read.h"
 #include "napi/write.h"
+#include "process/confinement.h"
 
 #include <memory>
 #include <string>
 
 #include <napi.h>
 
-namespace binding {
+namespace napi {
 
 namespace {
 
 Napi::Value build_info(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
-    const llama_rt::BackendInfo backend = llama_rt::backend_info();
+    const llama::BackendInfo backend = llama::backend_info();
     Napi::Object upstream = Napi::Object::New(env);
     upstream.Set("version", backend.version);
     upstream.Set("commit", backend.commit);
@@ -40,17 +40,17 @@ Napi::Value confine_process(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
     const auto state_file = read<std::string>(info[0], "stateFile");
     if (!state_file) return thrown(env, state_file.error());
-    const auto slot_folder = read<std::string>(info[1], "slotFolder");
-    if (!slot_folder) return thrown(env, slot_folder.error());
-    return {env, Writer(env).write(llama_rt::confine_process(*state_file, *slot_folder))};
+    const auto slot_dir = read<std::string>(info[1], "slotDir");
+    if (!slot_dir) return thrown(env, slot_dir.error());
+    return {env, Writer(env).write(process::confine_process(*state_file, *slot_dir, llama::has_gpu()))};
 }
 
 void end_when_device_is_lost(const Napi::CallbackInfo&) {
-    llama_rt::end_when_device_is_lost();
+    llama::end_when_device_is_lost();
 }
 
 void keep_memory_tight(const Napi::CallbackInfo&) {
-    llama_rt::keep_memory_tight();
+    llama::keep_memory_tight();
 }
 
 Napi::Object init(Napi::Env env, Napi::Object exports) {
@@ -81,4 +81,4 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
 
 NODE_API_MODULE(ingle, init)
 
-} // namespace binding
+} // namespace napi

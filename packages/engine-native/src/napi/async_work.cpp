@@ -4,7 +4,7 @@
 #include <new>
 #include <utility>
 
-namespace binding {
+namespace napi {
 
 Napi::Value AsyncWork::start(Napi::Env env, std::unique_ptr<AsyncWork> work) {
     napi_value promise = nullptr;
@@ -59,4 +59,4 @@ void AsyncWork::on_complete(napi_env raw_env, napi_status, void* data) {
     }
 }
 
-} // namespace binding
+} // namespace napi

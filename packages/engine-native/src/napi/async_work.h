@@ -14,7 +14,7 @@
 
 #include <napi.h>
 
-namespace binding {
+namespace napi {
 
 /// The part of run_async() that does not depend on its callers' types.
 class AsyncWork {
@@ -90,4 +90,4 @@ inline Napi::Value to_undefined(Napi::Env env) {
     return env.Undefined();
 }
 
-} // namespace binding
+} // namespace napi

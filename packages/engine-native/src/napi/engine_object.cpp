@@ -1,7 +1,7 @@
 #include "napi/engine_object.h"
 
-#include "napi/abort_flag.h"
 #include "napi/async_work.h"
+#include "napi/cleanup_hook.h"
 #include "napi/raw_calls.h"
 #include "napi/read.h"
 #include "napi/write.h"
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace binding {
+namespace napi {
 
 namespace {
 
@@ -140,4 +140,4 @@ Napi::Value EngineObject::dispose(const Napi::CallbackInfo& info) {
     return stop(info.Env(), std::move(engine_), std::move(output_));
 }
 
-} // namespace binding
+} // namespace napi

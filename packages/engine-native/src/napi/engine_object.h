@@ -1,4 +1,4 @@
-// NativeEngine of engine.d.ts: an Engine and the output of its events. It ends with dispose(), garbage collection or the
+// NativeEngine of seam/engine.d.ts: an Engine and the output of its events. It ends with dispose(), garbage collection or the
 // environment's teardown, whichever comes first.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 #include <napi.h>
 
-namespace binding {
+namespace napi {
 
 class EngineObject : public Napi::ObjectWrap<EngineObject> {
 public:
@@ -49,4 +49,4 @@ private:
     std::optional<CleanupHook> teardown_;
 };
 
-} // namespace binding
+} // namespace napi

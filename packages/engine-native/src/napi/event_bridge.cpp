@@ -6,7 +6,7 @@
 #include <iterator>
 #include <utility>
 
-namespace binding {
+namespace napi {
 
 base::Result<std::shared_ptr<EventBridge>> EventBridge::create(Napi::Env env, const Napi::Value& on_events) {
     std::shared_ptr<EventBridge> bridge(new EventBridge());
@@ -54,4 +54,4 @@ void EventBridge::deliver(napi_env env, napi_value function) {
     if (!events.empty()) call_function(env, function, {array});
 }
 
-} // namespace binding
+} // namespace napi

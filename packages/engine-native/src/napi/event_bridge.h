@@ -12,7 +12,7 @@
 
 #include <napi.h>
 
-namespace binding {
+namespace napi {
 
 class EventBridge final : public EventOutput {
 public:
@@ -41,4 +41,4 @@ private:
     std::optional<JsFunction<Signal>> wake_;
 };
 
-} // namespace binding
+} // namespace napi

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace binding {
+namespace napi {
 
 class EventOutput {
 public:
@@ -24,4 +24,4 @@ public:
     virtual void close() = 0;
 };
 
-} // namespace binding
+} // namespace napi

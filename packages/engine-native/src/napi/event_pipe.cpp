@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #endif
 
-namespace binding {
+namespace napi {
 
 namespace {
 
@@ -86,4 +86,4 @@ void EventPipe::write_backlog(napi_env env, napi_value write) {
     else wake_->send({});
 }
 
-} // namespace binding
+} // namespace napi

@@ -14,11 +14,11 @@
 
 #include <napi.h>
 
-namespace binding {
+namespace napi {
 
 class EventPipe final : public EventOutput {
 public:
-    /// `pipe` is a NativeEventPipe of engine.d.ts.
+    /// `pipe` is a NativeEventPipe of seam/engine.d.ts.
     static base::Result<std::shared_ptr<EventPipe>> create(Napi::Env env, const Napi::Object& pipe);
 
     void post(std::vector<engine::Event>&& events, const engine::Stats& stats) override;
@@ -42,4 +42,4 @@ private:
     std::optional<JsFunction<Signal>> wake_;
 };
 
-} // namespace binding
+} // namespace napi

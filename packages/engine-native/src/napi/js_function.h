@@ -12,7 +12,7 @@
 
 #include <napi.h>
 
-namespace binding {
+namespace napi {
 
 /// A message that only wakes the JS thread.
 struct Signal {};
@@ -111,4 +111,4 @@ private:
     ConnectionPtr connection_;
 };
 
-} // namespace binding
+} // namespace napi

@@ -1,8 +1,8 @@
-// loadModel() of index.d.ts: loads on a libuv thread, with progress and abort.
+// loadModel() of seam/model.d.ts: loads on a libuv thread, with progress and abort.
 #include "llama/model/model.h"
+#include "napi/addon.h"
 #include "napi/async_work.h"
 #include "napi/cleanup_hook.h"
-#include "napi/functions.h"
 #include "napi/js_function.h"
 #include "napi/model_object.h"
 #include "napi/raw_calls.h"
@@ -13,7 +13,7 @@
 #include <memory>
 #include <utility>
 
-namespace binding {
+namespace napi {
 
 namespace {
 
@@ -25,7 +25,7 @@ struct LoadState {
     std::atomic<bool> is_aborted = false;
     std::atomic<float> progress = 0;
     /// Constant after construction.
-    llama_rt::WorkerConnections workers = {};
+    llama::WorkerConnections workers = {};
 };
 
 /// Aborts the load at exit: Node.js waits for running work, and a load may take minutes.
@@ -39,7 +39,7 @@ void on_teardown(void* data) {
 
 Napi::Value load_model(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
-    auto options = read<llama_rt::ModelOptions>(info[0]);
+    auto options = read<llama::ModelOptions>(info[0]);
     if (!options) return thrown(env, options.error());
     const auto state = std::make_shared<LoadState>();
     state->workers = options->workers;
@@ -59,7 +59,7 @@ Napi::Value load_model(const Napi::CallbackInfo& info) {
             reported = fraction;
             on_progress.send({});
         };
-        return llama_rt::Model::load(options, progress, state->is_aborted);
+        return llama::Model::load(options, progress, state->is_aborted);
     };
     Napi::Object started = Napi::Object::New(env);
     started.Set("model", run_async(env, std::move(load), ModelObject::wrap));
@@ -68,4 +68,4 @@ Napi::Value load_model(const Napi::CallbackInfo& info) {
     return started;
 }
 
-} // namespace binding
+} // namespace napi

@@ -1,14 +1,13 @@
-// setLogSink() of index.d.ts: sends llama.cpp's log lines to a JavaScript function.
+// setLogSink() of seam/process.d.ts: sends llama.cpp's log lines to a JavaScript function.
 #include "llama/backend/backend.h"
-#include "napi/addon_data.h"
-#include "napi/functions.h"
+#include "napi/addon.h"
 #include "napi/raw_calls.h"
 #include "napi/write.h"
 
 #include <memory>
 #include <utility>
 
-namespace binding {
+namespace napi {
 
 namespace {
 
@@ -27,7 +26,7 @@ Napi::Value set_log_sink(const Napi::CallbackInfo& info) {
     auto* data = env.GetInstanceData<AddonData>();
     if (data->log != nullptr) std::exchange(data->log, nullptr)->close();
     if (info[0].IsNull()) {
-        llama_rt::set_log_sink(nullptr);
+        llama::set_log_sink(nullptr);
         return env.Undefined();
     }
     auto sink = JsFunction<LogLine>::create(env, info[0], "sink", kLinesMax, deliver);
@@ -35,10 +34,10 @@ Napi::Value set_log_sink(const Napi::CallbackInfo& info) {
     sink->keep_alive(false);
     data->log = std::make_shared<JsFunction<LogLine>>(std::move(*sink));
     // Only the environment owns it: the process's log sink is a static object, destroyed when the event loop is already gone.
-    llama_rt::set_log_sink([owned = std::weak_ptr(data->log)](int level, const char* text) {
+    llama::set_log_sink([owned = std::weak_ptr(data->log)](int level, const char* text) {
         if (const auto log = owned.lock()) log->send({.level = level, .text = text});
     });
     return env.Undefined();
 }
 
-} // namespace binding
+} // namespace napi

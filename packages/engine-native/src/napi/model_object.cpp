@@ -1,8 +1,7 @@
 #include "napi/model_object.h"
 
 #include "llama/chat/conversation.h"
-#include "napi/abort_flag.h"
-#include "napi/addon_data.h"
+#include "napi/addon.h"
 #include "napi/async_work.h"
 #include "napi/cleanup_hook.h"
 #include "napi/engine_object.h"
@@ -20,11 +19,11 @@
 #include <utility>
 #include <vector>
 
-namespace binding {
+namespace napi {
 
 namespace {
 
-using ModelPtr = std::shared_ptr<const llama_rt::Model>;
+using ModelPtr = std::shared_ptr<const llama::Model>;
 using Tokens = std::vector<base::Token>;
 
 /// Does not coerce, which would fail while a worker is being terminated.
@@ -36,7 +35,7 @@ bool option(const Napi::Value& options, const char* name) {
     return options.IsObject() && is_true(options.As<Napi::Object>().Get(name));
 }
 
-base::Result<void> check_in_vocabulary(const llama_rt::Model& model, const Tokens& tokens) {
+base::Result<void> check_in_vocabulary(const llama::Model& model, const Tokens& tokens) {
     const base::Token size = model.info().vocabulary_size;
     for (const base::Token token : tokens) {
         if (token >= 0 && token < size) continue;
@@ -64,8 +63,8 @@ constexpr auto fields_of(const TemplateResult*) {
 
 /// A chat rendered with the model's template, and its tokens.
 struct TokenizedChat {
-    llama_rt::PreparedChat prepared;
-    llama_rt::Vision::Prompt prompt;
+    llama::PreparedChat prepared;
+    llama::Vision::Prompt prompt;
 };
 
 constexpr auto fields_of(const TokenizedChat*) {
@@ -83,16 +82,16 @@ constexpr auto fields_of(const Pieces*) {
                       base::field("ends", &Pieces::ends));
 }
 
-base::Result<TokenizedChat> tokenize_chat(const llama_rt::Model& model, llama_rt::Chat chat,
+base::Result<TokenizedChat> tokenize_chat(const llama::Model& model, llama::Chat chat,
                                           const std::atomic<bool>& is_aborted) {
-    auto prepared = llama_rt::prepare_chat(model, chat, is_aborted);
+    auto prepared = llama::prepare_chat(model, chat, is_aborted);
     if (!prepared) return std::unexpected(prepared.error());
-    auto prompt = llama_rt::tokenize_chat(model, *prepared, std::move(chat));
+    auto prompt = llama::tokenize_chat(model, *prepared, std::move(chat));
     if (!prompt) return std::unexpected(prompt.error());
     return TokenizedChat{.prepared = std::move(*prepared), .prompt = std::move(*prompt)};
 }
 
-base::Result<Pieces> pieces_of(const llama_rt::Model& model, const Tokens& tokens) {
+base::Result<Pieces> pieces_of(const llama::Model& model, const Tokens& tokens) {
     if (auto checked = check_in_vocabulary(model, tokens); !checked) return std::unexpected(checked.error());
     Pieces pieces;
     pieces.ends.reserve(tokens.size());
@@ -120,7 +119,7 @@ Napi::Function ModelObject::define(Napi::Env env) {
                         InstanceMethod<&ModelObject::dispose>("dispose")});
 }
 
-Napi::Value ModelObject::wrap(Napi::Env env, std::shared_ptr<const llama_rt::Model> model) {
+Napi::Value ModelObject::wrap(Napi::Env env, std::shared_ptr<const llama::Model> model) {
     const auto* data = env.GetInstanceData<AddonData>();
     return data->model_class.New({Napi::External<ModelPtr>::New(env, &model)});
 }
@@ -134,7 +133,7 @@ ModelObject::ModelObject(const Napi::CallbackInfo& info) : Napi::ObjectWrap<Mode
     model_ = *info[0].As<Napi::External<ModelPtr>>().Data();
 }
 
-std::shared_ptr<const llama_rt::Model> ModelObject::usable(Napi::Env env) const {
+std::shared_ptr<const llama::Model> ModelObject::usable(Napi::Env env) const {
     if (model_ == nullptr)
         throw_error(env, {.code = base::Code::disposed, .message = "The model was disposed."});
     return model_;
@@ -192,23 +191,23 @@ Napi::Value ModelObject::pieces(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value ModelObject::apply_chat_template(const Napi::CallbackInfo& info) {
-    return with_model(info.Env(), read<llama_rt::Chat>(info[0]), [&](ModelPtr model, llama_rt::Chat chat) {
+    return with_model(info.Env(), read<llama::Chat>(info[0]), [&](ModelPtr model, llama::Chat chat) {
         const auto is_aborted = std::make_shared<std::atomic<bool>>(false);
         return run_async(
             info.Env(),
             [model = std::move(model), chat = std::move(chat), is_aborted,
              teardown = abort_on_teardown(info.Env(), is_aborted)] {
-                return llama_rt::prepare_chat(*model, chat, *is_aborted);
+                return llama::prepare_chat(*model, chat, *is_aborted);
             },
-            [](Napi::Env env, llama_rt::PreparedChat prepared) {
-                return to_js(env, TemplateResult{.prompt = llama_rt::readable_text(prepared),
+            [](Napi::Env env, llama::PreparedChat prepared) {
+                return to_js(env, TemplateResult{.prompt = llama::readable_text(prepared),
                                                  .stops = std::move(prepared.stops)});
             });
     });
 }
 
 Napi::Value ModelObject::prepare_chat(const Napi::CallbackInfo& info) {
-    return with_model(info.Env(), read<llama_rt::Chat>(info[0]), [&](ModelPtr model, llama_rt::Chat chat) {
+    return with_model(info.Env(), read<llama::Chat>(info[0]), [&](ModelPtr model, llama::Chat chat) {
         const auto is_aborted = std::make_shared<std::atomic<bool>>(false);
         auto prepare = [model = std::move(model), chat = std::move(chat), is_aborted,
                         teardown = abort_on_teardown(info.Env(), is_aborted)]() mutable {
@@ -222,12 +221,12 @@ Napi::Value ModelObject::prepare_chat(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value ModelObject::prepare_images(const Napi::CallbackInfo& info) {
-    return with_model(info.Env(), read<llama_rt::ImageText>(info[0]),
-                      [&](ModelPtr model, llama_rt::ImageText text) {
+    return with_model(info.Env(), read<llama::ImageText>(info[0]),
+                      [&](ModelPtr model, llama::ImageText text) {
                           return run_async(
                               info.Env(),
                               [model = std::move(model), text = std::move(text)] {
-                                  return llama_rt::tokenize_images(*model, text);
+                                  return llama::tokenize_images(*model, text);
                               },
                               to_js);
                       });
@@ -239,24 +238,24 @@ Napi::Value ModelObject::prepare_grammar(const Napi::CallbackInfo& info) {
                           return run_async(
                               info.Env(),
                               [model = std::move(model), grammar = std::move(grammar)] {
-                                  return llama_rt::Constraint::from_grammar(model->grammars(), grammar);
+                                  return grammar::Constraint::from_grammar(model->grammars(), grammar);
                               },
                               to_js);
                       });
 }
 
 Napi::Value ModelObject::parse_reply(const Napi::CallbackInfo& info) {
-    auto parser = read<std::shared_ptr<const llama_rt::ReplyParser>>(info[0], "parser");
+    auto parser = read<std::shared_ptr<const llama::ReplyParser>>(info[0], "parser");
     if (!parser) return thrown(info.Env(), parser.error());
     auto text = read<std::string>(info[1], "text");
     if (!text) return thrown(info.Env(), text.error());
     // A reply that cannot be parsed is null, not an error.
-    using Parsed = std::optional<llama_rt::Reply>;
+    using Parsed = std::optional<llama::Reply>;
     return run_async(
         info.Env(),
         [parser = std::move(*parser), text = std::move(*text),
          is_partial = is_true(info[2])]() -> base::Result<Parsed> {
-            base::Result<llama_rt::Reply> reply = parser->parse(text, is_partial);
+            base::Result<llama::Reply> reply = parser->parse(text, is_partial);
             return reply ? Parsed(std::move(*reply)) : std::nullopt;
         },
         to_js);
@@ -301,4 +300,4 @@ void ModelObject::dispose(const Napi::CallbackInfo&) {
     model_.reset();
 }
 
-} // namespace binding
+} // namespace napi

@@ -1,4 +1,4 @@
-// NativeModel of index.d.ts: a loaded model, whose calls run on libuv threads.
+// NativeModel of seam/model.d.ts: a loaded model, whose calls run on libuv threads.
 #pragma once
 
 #include "llama/model/model.h"
@@ -7,14 +7,14 @@
 
 #include <napi.h>
 
-namespace binding {
+namespace napi {
 
 class ModelObject : public Napi::ObjectWrap<ModelObject> {
 public:
     static Napi::Function define(Napi::Env env);
 
     /// A NativeModel around a loaded model.
-    static Napi::Value wrap(Napi::Env env, std::shared_ptr<const llama_rt::Model> model);
+    static Napi::Value wrap(Napi::Env env, std::shared_ptr<const llama::Model> model);
 
     /// Called with an External of the model, by wrap() only.
     explicit ModelObject(const Napi::CallbackInfo& info);
@@ -33,12 +33,12 @@ private:
     void dispose(const Napi::CallbackInfo& info);
 
     /// The model; null after dispose(), with a JavaScript error thrown.
-    std::shared_ptr<const llama_rt::Model> usable(Napi::Env env) const;
+    std::shared_ptr<const llama::Model> usable(Napi::Env env) const;
 
     template <class T, class Run>
     Napi::Value with_model(Napi::Env env, base::Result<T> argument, const Run& run) const;
 
-    std::shared_ptr<const llama_rt::Model> model_;
+    std::shared_ptr<const llama::Model> model_;
 };
 
-} // namespace binding
+} // namespace napi

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace binding {
+namespace napi {
 
 namespace {
 
@@ -49,4 +49,4 @@ void call_function(napi_env env, napi_value function, std::initializer_list<napi
     if (napi_get_and_clear_last_exception(env, &thrown) == napi_ok) napi_fatal_exception(env, thrown);
 }
 
-} // namespace binding
+} // namespace napi

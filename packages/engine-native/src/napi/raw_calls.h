@@ -8,7 +8,7 @@
 
 #include <napi.h>
 
-namespace binding {
+namespace napi {
 
 /// A JavaScript Error with `code` and `details`. Null if the environment is being torn down.
 napi_value make_error(napi_env env, const base::Error& error);
@@ -23,4 +23,4 @@ Napi::Value thrown(Napi::Env env, const base::Error& error);
 /// timer.
 void call_function(napi_env env, napi_value function, std::initializer_list<napi_value> arguments);
 
-} // namespace binding
+} // namespace napi

@@ -4,8 +4,8 @@
 
 #include "base/fields.h"
 #include "base/result.h"
-#include "llama/sampling/sampling.h"
 #include "llama/vision/vision.h"
+#include "sampling/sampling.h"
 
 #include <algorithm>
 #include <array>
@@ -20,7 +20,7 @@
 
 #include <napi.h>
 
-namespace binding {
+namespace napi {
 
 /// Each read() returns false if the value has the wrong type or is out of its range.
 class Reader {
@@ -87,8 +87,8 @@ public:
     }
 
     /// Pairs of token id and bias, flat. The sampler drops ids outside the vocabulary.
-    bool read(const Napi::Value& value, std::vector<llama_logit_bias>& into,
-              base::Rule<std::vector<llama_logit_bias>> = {}) {
+    bool read(const Napi::Value& value, std::vector<sampling::LogitBias>& into,
+              base::Rule<std::vector<sampling::LogitBias>> = {}) {
         std::vector<double> flat;
         if (!read_numbers<Napi::Float64Array>(value, napi_float64_array, flat)) return false;
         for (size_t i = 0; i + 1 < flat.size(); i += 2) {
@@ -124,8 +124,8 @@ public:
         return true;
     }
 
-    bool read(const Napi::Value& value, llama_rt::ImageParts& into, base::Rule<llama_rt::ImageParts> = {}) {
-        std::shared_ptr<const llama_rt::ImageParts> held;
+    bool read(const Napi::Value& value, llama::ImageParts& into, base::Rule<llama::ImageParts> = {}) {
+        std::shared_ptr<const llama::ImageParts> held;
         if (!read(value, held, {.may_be_null = true})) return false;
         if (held != nullptr) into = *held;
         return true;
@@ -192,4 +192,4 @@ base::Result<T> read(const Napi::Value& value, const char* name = "The argument"
                                                         " has the wrong type or is out of its range.");
 }
 
-} // namespace binding
+} // namespace napi

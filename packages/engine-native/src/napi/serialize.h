@@ -16,7 +16,7 @@
 #include <variant>
 #include <vector>
 
-namespace binding {
+namespace napi {
 
 class Serializer {
 public:
@@ -162,4 +162,4 @@ private:
     std::string& to_;
 };
 
-} // namespace binding
+} // namespace napi

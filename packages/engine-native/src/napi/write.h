@@ -20,7 +20,7 @@
 
 #include <napi.h>
 
-namespace binding {
+namespace napi {
 
 class Writer {
 public:
@@ -95,9 +95,9 @@ public:
         return external;
     }
 
-    napi_value write(const llama_rt::ImageParts& images, base::Rule<llama_rt::ImageParts> = {}) const {
+    napi_value write(const llama::ImageParts& images, base::Rule<llama::ImageParts> = {}) const {
         if (images.empty()) return null();
-        return write(std::make_shared<const llama_rt::ImageParts>(images));
+        return write(std::make_shared<const llama::ImageParts>(images));
     }
 
     template <class... T>
@@ -184,4 +184,4 @@ inline constexpr auto to_js = [](Napi::Env env, const auto& value) -> Napi::Valu
     return {env, Writer(env).write(value)};
 };
 
-} // namespace binding
+} // namespace napi

@@ -229,7 +229,8 @@ bool KvCacheManager::evict(std::vector<Slot>::iterator cached, OverCopyLimit ove
 bool KvCacheManager::swap_out(Slot slot, OverCopyLimit over_limit) {
     const int32_t length = tree_.length(slot);
     int32_t first = length - tree_.private_length(slot);
-    if (limits_.host_tier_bytes == 0 || length - first < HostTier::kSegmentMin) return true;
+    if (limits_.host_tier_bytes == 0 || !copies_evicted_ || length - first < HostTier::kSegmentMin)
+        return true;
     if (needs_checkpoints()) first = tree_.checkpoint_before(slot, first);
     const std::vector<base::Token> text = tree_.text(slot);
     const std::string& adapters = adapters_[static_cast<size_t>(slot)];

@@ -90,6 +90,9 @@ public:
     /// kept.
     int32_t erase(const Text& text);
 
+    /// Whether evicted state is swapped out from now on: StepBudget::copies_evicted. At first it is.
+    void set_copies_evicted(bool copies) { copies_evicted_ = copies; }
+
     /// Evicts cached sequences, as many as can be swapped out in one step.
     void evict_cached_sequences();
 
@@ -174,6 +177,7 @@ private:
     std::vector<base::Slot> cached_slots_;
     /// Cells reserved for running sequences and not yet filled.
     int32_t ahead_ = 0;
+    bool copies_evicted_ = true;
     /// Number of tokens copied in this step, out and in.
     int32_t copied_ = 0;
     base::CheckpointId checkpoints_made_ = 0;

@@ -53,6 +53,7 @@ const StepPlan& Scheduler::schedule(const StepBudget& budget) {
     plan_.shifts.clear();
     plan_.starts.clear();
     plan_.batch.clear();
+    kv_cache_.set_copies_evicted(budget.copies_evicted);
     cut_full_sequences();
     size_t running = 0;
     do { // again if all that the adapters were chosen for were preempted
@@ -79,6 +80,7 @@ const StepPlan& Scheduler::schedule_eviction() {
     INGLE_ASSERT(!is_planned_ && running_.empty());
     is_planned_ = true;
     plan_ = {};
+    kv_cache_.set_copies_evicted(true);
     kv_cache_.evict_cached_sequences();
     kv_cache_.take_ops(plan_.kv_ops);
     return plan_;

@@ -54,6 +54,8 @@ struct StepBudget {
     /// Maximum number of tokens with logits: one for each sequence that samples, including those admitted in this step, one for each
     /// draft, and the tokens of prompts that want all logits. Required for these and for drafts.
     int32_t outputs = 0;
+    /// Whether what an eviction would lose is copied to host memory, and waits for its turn. If not, it is lost, and no request waits.
+    bool copies_evicted = true;
     /// Null: no drafts.
     DraftSource* drafts = nullptr;
     /// Required if prompts contain images.
@@ -181,6 +183,15 @@ struct StepPlan {
     std::vector<BatchEntry> batch;
 
     bool is_empty() const { return shifts.empty() && kv_ops.empty() && batch.empty(); }
+
+    /// The tokens whose state is copied to host memory.
+    int32_t copied_tokens() const {
+        int32_t tokens = 0;
+        for (const KvOp& op : kv_ops) {
+            if (const auto* copy = std::get_if<SwapOut>(&op)) tokens += copy->length - copy->first;
+        }
+        return tokens;
+    }
 };
 
 // ---- the result -------------------------------------------------------------------------------------------

@@ -1,10 +1,10 @@
 // Aliases: the user's own names for installed models.
-import { EngineError } from "../errors.ts";
-import { findInstalled, takenIds } from "./installed.ts";
+import { EngineError } from "../base/errors.ts";
+import { findInstalled, reservedNames } from "./installed.ts";
 import type { LibraryOptions } from "./library-options.ts";
 import { updateManifest, withAlias, withoutAlias } from "./manifest.ts";
 import { checkAlias } from "./model-spec.ts";
-import { libraryPaths } from "./paths.ts";
+import { libraryPaths } from "../base/home.ts";
 
 /**
  * Makes `alias` a name of the model with this id or alias, even if it was a name of another model. Resolves with the model's id.
@@ -12,7 +12,7 @@ import { libraryPaths } from "./paths.ts";
  * or the signal's reason.
  */
 export async function addAlias(alias: string, name: string, options: LibraryOptions = {}): Promise<string> {
-  checkAlias(alias, await takenIds(options));
+  checkAlias(alias, await reservedNames(options));
   const model = await findInstalled(name, options);
   if (model === undefined) {
     const message = `There is no model called "${name}" here. Pull or import it first.`;

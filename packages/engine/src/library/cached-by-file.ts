@@ -1,7 +1,7 @@
 // Caches what was read from files, as long as they do not change.
 import { stat } from "node:fs/promises";
 import { GgufError } from "@ingle/gguf";
-import { EngineError } from "../errors.ts";
+import { EngineError } from "../base/errors.ts";
 
 /** Cached files: far more than any user has. */
 const cachedMax = 10_000;

@@ -1,6 +1,6 @@
 // Chooses one of a repository's models: the named one, else Q4_K_M, else the best that fits into memory.
-import { EngineError } from "../errors.ts";
-import { inWords } from "../memory.ts";
+import { EngineError } from "../base/errors.ts";
+import { formatBytes } from "../base/memory-bytes.ts";
 import { isDraftName, type FileGroup, type ListedFile } from "./gguf-files.ts";
 import { quantizationDefault } from "./quantization.ts";
 
@@ -16,7 +16,7 @@ export function chooseModel<File extends ListedFile>(
   { repo, choice, memoryBytes }: { repo: string; choice: string | undefined; memoryBytes: number },
 ): FileGroup<File> {
   if (choice !== undefined) return named(groups, repo, choice);
-  const found = preferred(modelsAmong(groups), memoryBytes);
+  const found = pickPreferred(modelsAmong(groups), memoryBytes);
   if (found?.quantization === quantizationDefault) return named(groups, repo, quantizationDefault);
   if (found !== undefined) return found;
   const smallest = modelsAmong(groups).toSorted((a, b) => a.sizeBytes - b.sizeBytes)[0];
@@ -25,7 +25,7 @@ export function chooseModel<File extends ListedFile>(
 }
 
 /** Q4_K_M if it fits into memory, else the best that does; undefined if none fits. */
-export function preferred<Model extends { quantization: string | null | undefined; sizeBytes: number }>(
+export function pickPreferred<Model extends { quantization: string | null | undefined; sizeBytes: number }>(
   models: readonly Model[],
   memoryBytes: number,
 ): Model | undefined {
@@ -91,8 +91,8 @@ function nothing(repo: string): EngineError {
 function tooLarge(repo: string, smallest: FileGroup<ListedFile>, memoryBytes: number): EngineError {
   const name = smallest.quantization ?? smallest.stem;
   const message =
-    `The smallest model of ${repo}, ${name}, has ${inWords(smallest.sizeBytes)}, and this machine has ` +
-    `${inWords(memoryBytes)} of memory. Choose a smaller model, or name its quantization (${repo}:${name}) to try anyway.`;
+    `The smallest model of ${repo}, ${name}, has ${formatBytes(smallest.sizeBytes)}, and this machine has ` +
+    `${formatBytes(memoryBytes)} of memory. Choose a smaller model, or name its quantization (${repo}:${name}) to try anyway.`;
   return new EngineError("out_of_memory", message, {
     details: { repo, sizeBytes: smallest.sizeBytes, memoryBytes },
   });

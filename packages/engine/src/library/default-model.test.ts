@@ -3,18 +3,18 @@ import { mkdir, mkdtemp, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { EngineError } from "../errors.ts";
+import { EngineError } from "../base/errors.ts";
 import { defaultModel, type DefaultModel, type DefaultModelOptions } from "./default-model.ts";
 import { getModel } from "./fetch-model.ts";
 import { importModels } from "./import-model.ts";
 import { updateManifest } from "./manifest.ts";
-import { libraryPaths } from "./paths.ts";
+import { libraryPaths } from "../base/home.ts";
 import { starterModel } from "./npm-model.ts";
-import { fakeGguf, type FakeGgufOptions } from "./testing/fake-gguf.ts";
-import { FakeHub } from "./testing/fake-hub.ts";
+import { fakeGguf, type FakeGgufOptions } from "@ingle/fixtures/fake-gguf";
+import { FakeHub } from "@ingle/fixtures/fake-hub";
 
 const small = ["2.6B", "1.2B", "700M", "350M"] as const;
-const repoOf = (size: string): string => `LiquidAI/LFM2-${size}-GGUF`;
+const repoName = (size: string): string => `LiquidAI/LFM2-${size}-GGUF`;
 /** More than is read from a header. */
 const weightsBytes = 400_000;
 /** Enough memory for the largest recommended model. */
@@ -36,24 +36,24 @@ afterEach(async () => {
 function offer(size: string, gguf: FakeGgufOptions = {}) {
   const q4 = fakeGguf({ dataBytes: weightsBytes, ...gguf });
   return {
-    repo: repoOf(size),
+    repo: repoName(size),
     files: { [`LFM2-${size}-Q4_K_M.gguf`]: q4, [`LFM2-${size}-F16.gguf`]: fakeGguf() },
   };
 }
 
-function optionsOf(more: DefaultModelOptions = {}): DefaultModelOptions {
+function testOptions(more: DefaultModelOptions = {}): DefaultModelOptions {
   const env = { HOME: user, INGLE_HOME: path.join(user, "ingle"), HF_ENDPOINT: hub.url };
   return { env, memoryBytes: plenty, ...more };
 }
 
 const chosen = async (more?: DefaultModelOptions): Promise<DefaultModel> =>
-  await defaultModel(optionsOf(more));
+  await defaultModel(testOptions(more));
 
 /** A model outside Ingle's folder, imported in place. */
-async function bring(name: string, gguf: FakeGgufOptions = {}): Promise<string> {
+async function importFake(name: string, gguf: FakeGgufOptions = {}): Promise<string> {
   const file = path.join(user, `${name}.gguf`);
   await writeFile(file, fakeGguf(gguf));
-  await importModels(file, optionsOf());
+  await importModels(file, testOptions());
   return file;
 }
 
@@ -62,7 +62,7 @@ async function use(...ids: string[]): Promise<void> {
   const lastUsed = Object.fromEntries(
     ids.map((id, day) => [id, new Date(Date.UTC(2026, 0, 1 + day)).toISOString()]),
   );
-  await updateManifest(libraryPaths(optionsOf().env), (manifest) => ({ ...manifest, lastUsed }));
+  await updateManifest(libraryPaths(testOptions().env), (manifest) => ({ ...manifest, lastUsed }));
 }
 
 async function placeStarter(): Promise<string> {
@@ -76,8 +76,8 @@ async function placeStarter(): Promise<string> {
 
 describe("the last used model", () => {
   test("is chosen without a request", async () => {
-    const file = await bring("mine");
-    await bring("other");
+    const file = await importFake("mine");
+    await importFake("other");
     await use("other", "mine");
     const located = { kind: "file", id: "mine", path: file, isListed: true };
     expect(await chosen()).toEqual({ reason: "used-last", lost: [], located });
@@ -85,9 +85,9 @@ describe("the last used model", () => {
   });
 
   test("is reported if it is missing, and the one before it is chosen", async () => {
-    await bring("older");
-    await rm(await bring("gone"));
-    await writeFile(await bring("damaged"), Buffer.alloc(fakeGguf().length));
+    await importFake("older");
+    await rm(await importFake("gone"));
+    await writeFile(await importFake("damaged"), Buffer.alloc(fakeGguf().length));
     await use("older", "gone", "damaged");
     expect(await chosen()).toMatchObject({
       reason: "used-last",
@@ -97,13 +97,13 @@ describe("the last used model", () => {
   });
 
   test("is reported if it is missing and there is no other, and a recommended model is chosen", async () => {
-    await rm(await bring("gone"));
+    await rm(await importFake("gone"));
     await use("gone");
     expect(await chosen()).toMatchObject({ reason: "recommended", lost: ["gone"] });
   });
 
   test("is reported if it is missing and no other model is available", async () => {
-    await rm(await bring("gone"));
+    await rm(await importFake("gone"));
     await use("gone");
     await expect(chosen({ isOffline: true })).rejects.toThrow(
       /^gone, the last used model, is missing or damaged\. /,
@@ -111,8 +111,8 @@ describe("the last used model", () => {
   });
 
   test("is skipped if it is an embedding model", async () => {
-    await bring("chat");
-    await bring("vectors", { architecture: "bert", poolingType: 2 });
+    await importFake("chat");
+    await importFake("vectors", { architecture: "bert", poolingType: 2 });
     await use("chat", "vectors");
     expect(await chosen()).toMatchObject({ reason: "used-last", lost: [], located: { id: "chat" } });
   });
@@ -120,10 +120,10 @@ describe("the last used model", () => {
 
 describe("an unused model", () => {
   test("is chosen if the user added it, the last added first", async () => {
-    await bring("first");
+    await importFake("first");
     await new Promise((resolve) => setTimeout(resolve, 2)); // its date has milliseconds
-    await bring("second");
-    await bring("vectors", { poolingType: 1 });
+    await importFake("second");
+    await importFake("vectors", { poolingType: 1 });
     expect(await chosen()).toMatchObject({ reason: "added-last", located: { id: "second" } });
     expect(hub.requests).toEqual([]);
   });
@@ -149,10 +149,10 @@ describe("without installed models", () => {
       expect(await chosen({ memoryBytes })).toMatchObject({
         reason: "recommended",
         lost: [],
-        located: { kind: "hub", id: `${repoOf(size)}:Q4_K_M` },
+        located: { kind: "hub", id: `${repoName(size)}:Q4_K_M` },
       });
       expect(hub.byteRequests.map(({ url }) => url?.split("?")[0])).toEqual([
-        `/${repoOf(size)}/LFM2-${size}-Q4_K_M.gguf`,
+        `/${repoName(size)}/LFM2-${size}-Q4_K_M.gguf`,
       ]);
       expect(hub.bytesSent).toBeLessThan(weightsBytes);
     },
@@ -160,13 +160,15 @@ describe("without installed models", () => {
 
   test("a smaller model is chosen if the header of one demands too much memory", async () => {
     hub.add(offer("1.2B", { kvHeads: Array.from({ length: 100 }, () => 8) }));
-    expect(await chosen({ memoryBytes: 4e9 })).toMatchObject({ located: { id: `${repoOf("700M")}:Q4_K_M` } });
+    expect(await chosen({ memoryBytes: 4e9 })).toMatchObject({
+      located: { id: `${repoName("700M")}:Q4_K_M` },
+    });
   });
 
   test("one that a mirror has is chosen if it has only some", async () => {
     await using mirror = await FakeHub.start(offer("700M"));
-    const env = { ...optionsOf().env, HF_ENDPOINT: mirror.url };
-    expect(await chosen({ env })).toMatchObject({ located: { id: `${repoOf("700M")}:Q4_K_M` } });
+    const env = { ...testOptions().env, HF_ENDPOINT: mirror.url };
+    expect(await chosen({ env })).toMatchObject({ located: { id: `${repoName("700M")}:Q4_K_M` } });
   });
 });
 
@@ -176,8 +178,8 @@ describe("the starter model is chosen", () => {
   test("after 3 seconds if the hub does not respond", async () => {
     hub.intercept = () => true;
     const begin = performance.now();
-    const insteadOf = { why: "silent", repo: repoOf("2.6B"), afterMs: 3000 };
-    expect(await chosen()).toMatchObject({ reason: "starter", insteadOf, located: starter });
+    const starterReason = { why: "silent", repo: repoName("2.6B"), afterMs: 3000 };
+    expect(await chosen()).toMatchObject({ reason: "starter", starterReason, located: starter });
     const elapsed = performance.now() - begin;
     expect(elapsed).toBeGreaterThan(2900);
     expect(elapsed).toBeLessThan(3900);
@@ -186,7 +188,7 @@ describe("the starter model is chosen", () => {
   test("if the hub describes the model, but does not send its bytes", async () => {
     hub.interceptBytes = () => true;
     expect(await chosen({ hubResponseMaxMs: 1500 })).toMatchObject({
-      insteadOf: { why: "silent" },
+      starterReason: { why: "silent" },
       located: starter,
     });
     expect(hub.byteRequests.length).toBe(1);
@@ -194,11 +196,15 @@ describe("the starter model is chosen", () => {
 
   test("at once if the hub cannot be reached", async () => {
     await using closed = await FakeHub.start();
-    const env = { ...optionsOf().env, HF_ENDPOINT: closed.url };
+    const env = { ...testOptions().env, HF_ENDPOINT: closed.url };
     await closed[Symbol.asyncDispose]();
     const never = (): Promise<void> => Promise.reject(new Error("It must not wait."));
     expect(await chosen({ env, wait: never })).toMatchObject({
-      insteadOf: { why: "unreachable", repo: repoOf("2.6B"), error: { details: { reason: "ECONNREFUSED" } } },
+      starterReason: {
+        why: "unreachable",
+        repo: repoName("2.6B"),
+        error: { details: { reason: "ECONNREFUSED" } },
+      },
       located: starter,
     });
   });
@@ -209,17 +215,23 @@ describe("the starter model is chosen", () => {
       return true;
     };
     const refused = await chosen();
-    expect(refused).toMatchObject({ insteadOf: { why: "refused", repo: repoOf("2.6B") }, located: starter });
+    expect(refused).toMatchObject({
+      starterReason: { why: "refused", repo: repoName("2.6B") },
+      located: starter,
+    });
     expect(hub.requests.length).toBe(1);
     await using empty = await FakeHub.start();
-    const env = { ...optionsOf().env, HF_ENDPOINT: empty.url };
+    const env = { ...testOptions().env, HF_ENDPOINT: empty.url };
     const none = await chosen({ env });
-    expect(none).toMatchObject({ insteadOf: { why: "refused", repo: repoOf("350M") }, located: starter });
+    expect(none).toMatchObject({
+      starterReason: { why: "refused", repo: repoName("350M") },
+      located: starter,
+    });
     expect(empty.requests.length).toBeGreaterThanOrEqual(small.length);
   });
 
   test("without a request to the hub if memory is too small for the others", async () => {
-    expect(await chosen({ memoryBytes: 1e9 })).toMatchObject({ insteadOf: { why: "memory" } });
+    expect(await chosen({ memoryBytes: 1e9 })).toMatchObject({ starterReason: { why: "memory" } });
     expect(hub.requests).toEqual([]);
   });
 
@@ -230,7 +242,7 @@ describe("the starter model is chosen", () => {
     expect(error.message).toContain("Name one with --model");
     const file = await placeStarter();
     expect(await chosen({ isOffline: true })).toMatchObject({
-      insteadOf: { why: "offline", repo: repoOf("2.6B") },
+      starterReason: { why: "offline", repo: repoName("2.6B") },
       located: { kind: "file", path: file },
     });
     expect(hub.requests).toEqual([]);
@@ -238,13 +250,13 @@ describe("the starter model is chosen", () => {
 });
 
 test("getModel() returns the default model's file without a name, and the file of a name", async () => {
-  const file = await bring("mine");
-  const other = await bring("other");
+  const file = await importFake("mine");
+  const other = await importFake("other");
   await use("mine");
-  expect(await getModel(undefined, optionsOf())).toBe(file);
-  expect(await getModel("other", optionsOf())).toBe(other);
-  const fetched = await getModel(repoOf("350M"), optionsOf());
-  expect(fetched).toBe(path.join(user, "ingle/models", repoOf("350M"), "LFM2-350M-Q4_K_M.gguf"));
+  expect(await getModel(undefined, testOptions())).toBe(file);
+  expect(await getModel("other", testOptions())).toBe(other);
+  const fetched = await getModel(repoName("350M"), testOptions());
+  expect(fetched).toBe(path.join(user, "ingle/models", repoName("350M"), "LFM2-350M-Q4_K_M.gguf"));
 });
 
 test("an abort during a request to the hub rejects at once", async () => {
@@ -262,6 +274,6 @@ test("an abort during a request to the hub rejects at once", async () => {
 });
 
 test("wrong settings of the hub are an error", async () => {
-  const env = { ...optionsOf().env, HF_ENDPOINT: "no address" };
+  const env = { ...testOptions().env, HF_ENDPOINT: "no address" };
   await expect(chosen({ env })).rejects.toMatchObject({ code: "invalid_request" });
 });

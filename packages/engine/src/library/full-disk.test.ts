@@ -7,9 +7,9 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { importModels } from "./import-model.ts";
 import { listModels } from "./installed.ts";
 import { readManifest } from "./manifest.ts";
-import { libraryPaths } from "./paths.ts";
+import { libraryPaths } from "../base/home.ts";
 import { pruneLibrary, removeModel } from "./remove-model.ts";
-import { fakeGguf } from "./testing/fake-gguf.ts";
+import { fakeGguf } from "@ingle/fixtures/fake-gguf";
 
 const { writeFile: realWriteFile } = fileSystem;
 

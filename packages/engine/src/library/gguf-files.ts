@@ -1,7 +1,7 @@
 // Finds the models in the file list of a repository or folder: groups the parts of split models, and assigns projectors
 // (projector-files.ts).
 import path from "node:path";
-import { EngineError } from "../errors.ts";
+import { EngineError } from "../base/errors.ts";
 import { isGgufName } from "./model-spec.ts";
 import { isProjector, projectorFor, type ListKind } from "./projector-files.ts";
 import { quantizationInName } from "./quantization.ts";
@@ -41,18 +41,18 @@ export function groupGgufFiles<File extends ListedFile>(
   for (const file of models) {
     const key = path.posix.join(
       path.posix.dirname(file.path),
-      `${partOf(file.path).stem}/${partOf(file.path).count ?? "whole"}`,
+      `${parsePart(file.path).stem}/${parsePart(file.path).count ?? "whole"}`,
     );
     groups.set(key, [...(groups.get(key) ?? []), file]);
   }
-  const drafted = models.filter((file) => !isDraftName(partOf(file.path).stem));
+  const drafted = models.filter((file) => !isDraftName(parsePart(file.path).stem));
   return [...groups.values()].flatMap((files) => {
-    const ordered = files.toSorted((a, b) => partOf(a.path).number - partOf(b.path).number);
+    const ordered = files.toSorted((a, b) => parsePart(a.path).number - parsePart(b.path).number);
     const [first] = ordered;
     if (first === undefined || !isComplete(ordered)) return [];
     return [
       {
-        stem: partOf(first.path).stem,
+        stem: parsePart(first.path).stem,
         quantization: quantizationInName(first.path.slice(0, -".gguf".length).replace(partPattern, "")),
         files: ordered,
         mmproj: projectorFor(first, { models: drafted, projectors, kind }),
@@ -67,7 +67,7 @@ export function groupGgufFiles<File extends ListedFile>(
  * Throws `model_invalid` for impossible part numbers.
  */
 export function partNames(fileName: string): string[] {
-  const { stem, number, count } = partOf(fileName);
+  const { stem, number, count } = parsePart(fileName);
   if (count === undefined) return [fileName];
   if (number < 1 || number > count || count > partsMax) {
     throw new EngineError(
@@ -90,7 +90,7 @@ interface Part {
   count: number | undefined;
 }
 
-function partOf(filePath: string): Part {
+function parsePart(filePath: string): Part {
   const stem = path.posix.basename(filePath).slice(0, -".gguf".length);
   const match = partPattern.exec(stem);
   if (match === null) return { stem, number: 1, count: undefined };
@@ -100,12 +100,12 @@ function partOf(filePath: string): Part {
 function isComplete(files: readonly ListedFile[]): boolean {
   const [first] = files;
   if (first === undefined) return false;
-  const { count } = partOf(first.path);
+  const { count } = parsePart(first.path);
   if (count === undefined) return files.length === 1;
   return (
     count <= partsMax &&
     files.length === count &&
-    files.every((file, index) => partOf(file.path).number === index + 1)
+    files.every((file, index) => parsePart(file.path).number === index + 1)
   );
 }
 

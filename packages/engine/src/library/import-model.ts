@@ -4,13 +4,13 @@ import { copyFile, mkdir, rename, rm, stat } from "node:fs/promises";
 import path from "node:path";
 import { readGguf } from "@ingle/gguf";
 import { isMlxFolder } from "@ingle/mlx";
-import { EngineError } from "../errors.ts";
+import { EngineError } from "../base/errors.ts";
 import { checkDiskSpace, diskFailure, spareBytes } from "./disk-space.ts";
-import { fileBytes, libraryPaths, makeFolders, syncFolder, type LibraryPaths } from "./paths.ts";
+import { fileBytes, makeFolders, syncFolder } from "./durable-files.ts";
 import { groupGgufFiles, partNames, type FileGroup, type ListedFile } from "./gguf-files.ts";
-import { listModels, takenIds, type InstalledModel } from "./installed.ts";
+import { listModels, reservedNames, type InstalledModel } from "./installed.ts";
 import type { FetchOptions, LibraryOptions } from "./library-options.ts";
-import { noGguf } from "./locate.ts";
+import { notGgufMessage } from "./locate.ts";
 import {
   readManifest,
   updateManifest,
@@ -21,9 +21,10 @@ import {
 } from "./manifest.ts";
 import { listFiles } from "./model-folders.ts";
 import { folderId } from "./mlx/mlx-model.ts";
-import { damagedModel, factsOf } from "./model-facts.ts";
+import { toModelError, toModelFacts } from "./model-facts.ts";
 import { checkAlias, isGgufName } from "./model-spec.ts";
-import { resolveTyped } from "./typed-path.ts";
+import { resolveUserPath } from "../base/home.ts";
+import { libraryPaths, type LibraryPaths } from "../base/home.ts";
 
 /** Those of `FetchOptions` are for folders in MLX's format, which are converted. */
 export interface ImportOptions extends FetchOptions {
@@ -48,9 +49,9 @@ interface Candidate {
 export async function importModels(from: string, options: ImportOptions = {}): Promise<InstalledModel[]> {
   const { env, cwd = process.cwd(), alias, signal } = options;
   signal?.throwIfAborted();
-  if (alias !== undefined) checkAlias(alias, await takenIds(options));
+  if (alias !== undefined) checkAlias(alias, await reservedNames(options));
   const folders = libraryPaths(env);
-  const source = resolveTyped(from, cwd);
+  const source = resolveUserPath(from, cwd);
   if (await isMlx(source)) return await importMlx(source, options);
   const candidates = await candidatesIn(source);
   if (alias !== undefined && candidates.length > 1) throw severalFor(alias, from);
@@ -59,7 +60,7 @@ export async function importModels(from: string, options: ImportOptions = {}): P
   const models: ManifestModel[] = [];
   for (const candidate of candidates) {
     signal?.throwIfAborted();
-    models.push(await entryOf(candidate, folders, options));
+    models.push(await createEntry(candidate, folders, options));
   }
   await updateManifest(
     folders,
@@ -109,7 +110,7 @@ async function candidatesIn(from: string): Promise<Candidate[]> {
   const folder = stats.isDirectory() ? from : path.dirname(from);
   const wanted = stats.isDirectory() ? undefined : partNames(path.basename(from))[0];
   if (wanted !== undefined && !isGgufName(wanted))
-    throw new EngineError("model_not_found", await noGguf(from));
+    throw new EngineError("model_not_found", await notGgufMessage(from));
   const listed = await (wanted === undefined ? listFiles(folder) : listFiles(folder, 0));
   const groups = groupGgufFiles(listed, "folder").filter(
     ({ files }) => wanted === undefined || files[0]?.path === wanted,
@@ -133,9 +134,9 @@ async function checked(group: FileGroup<ListedFile>, folder: string): Promise<Ca
     try {
       const { metadata } = await readGguf(full, { isLenient: true });
       // Only the first part of a split model has the model's metadata.
-      if (index === 0) quantization ??= factsOf(full, metadata).quantization;
+      if (index === 0) quantization ??= toModelFacts(full, metadata).quantization;
     } catch (error) {
-      throw damagedModel(full, error);
+      throw toModelError(full, error);
     }
   }
   return { group, folder, quantization };
@@ -158,7 +159,7 @@ function taken(id: string): EngineError {
   return new EngineError("invalid_request", message, { details: { id } });
 }
 
-async function entryOf(
+async function createEntry(
   { group, folder, quantization }: Candidate,
   folders: LibraryPaths,
   options: ImportOptions,

@@ -5,14 +5,14 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { addAlias, removeAlias } from "./aliases.ts";
 import { importModels } from "./import-model.ts";
-import { listModels, noteUse } from "./installed.ts";
+import { listModels, recordUse } from "./installed.ts";
 import { locateModel } from "./locate.ts";
 import { readManifest, updateManifest } from "./manifest.ts";
-import { libraryPaths } from "./paths.ts";
+import { libraryPaths } from "../base/home.ts";
 import { pruneLibrary, removeModel } from "./remove-model.ts";
 import { starterModel } from "./npm-model.ts";
-import { fakeGguf } from "./testing/fake-gguf.ts";
-import { failure } from "./testing/failure.ts";
+import { fakeGguf } from "@ingle/fixtures/fake-gguf";
+import { failure } from "../../test/harness/failure.ts";
 
 const gguf = fakeGguf();
 let user: string;
@@ -249,13 +249,13 @@ describe("the manifest", () => {
   test("records the last use", async () => {
     await importModels(await place("m.gguf"), { env });
     expect((await listModels({ env }))[0]?.lastUsedAt).toBeNull();
-    expect(await noteUse("m", { env })).toBe(true);
+    expect(await recordUse("m", { env })).toBe(true);
     expect(Date.now() - ((await listModels({ env }))[0]?.lastUsedAt?.getTime() ?? 0)).toBeLessThan(60_000);
   });
 
   test("that is not writable does not prevent using a model", async () => {
     const file = await place("a-file");
-    expect(await noteUse("m", { env: { ...env, INGLE_HOME: path.join(file, "below") } })).toBe(false);
+    expect(await recordUse("m", { env: { ...env, INGLE_HOME: path.join(file, "below") } })).toBe(false);
     expect(await listModels({ env: { ...env, INGLE_HOME: path.join(file, "below") } })).toEqual([]);
   });
 

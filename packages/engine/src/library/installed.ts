@@ -1,6 +1,6 @@
 // The installed models: those of the manifest, other files in Ingle's folder, and those of other programs.
 import path from "node:path";
-import { fileBytes, libraryPaths, type LibraryPaths } from "./paths.ts";
+import { fileBytes } from "./durable-files.ts";
 import type { ListedFile } from "./gguf-files.ts";
 import {
   readManifest,
@@ -9,10 +9,11 @@ import {
   type ManifestFile,
   type ManifestModel,
 } from "./manifest.ts";
-import { EngineError } from "../errors.ts";
-import { scanForeign, scanRepositories, type FoundModel, type Place } from "./model-folders.ts";
+import { EngineError } from "../base/errors.ts";
+import { scanOtherPrograms, scanRepositories, type FoundModel, type Place } from "./model-folders.ts";
 import type { LibraryOptions } from "./library-options.ts";
 import { starterModel } from "./npm-model.ts";
+import { libraryPaths, type LibraryPaths } from "../base/home.ts";
 
 /** A model that can be loaded without network access. */
 export interface InstalledModel {
@@ -61,7 +62,7 @@ export async function listModels(options: LibraryOptions = {}): Promise<Installe
   const known = await Promise.all(manifest.models.map((model) => fromManifest(model, manifest, folders)));
   const there = known.filter((model) => model !== undefined);
   const listedFiles = new Set(there.flatMap(({ files }) => files));
-  const scanned = [...(await scanOwn(folders)), ...(await scanForeign(env))].filter(
+  const scanned = [...(await scanOwn(folders)), ...(await scanOtherPrograms(env))].filter(
     ({ files }) => !files.some((file) => listedFiles.has(file.path)),
   );
   const models = [...there, ...scanned.map((found) => fromScan(found, manifest))];
@@ -106,7 +107,7 @@ export async function findInstalled(
 }
 
 /** The projector of the model with this file. */
-export async function projectorInstalledWith(
+export async function findInstalledProjector(
   file: string,
   options: LibraryOptions = {},
 ): Promise<string | undefined> {
@@ -115,7 +116,7 @@ export async function projectorInstalledWith(
 }
 
 /** The adapters of the model with this file. */
-export async function adaptersInstalledWith(
+export async function findInstalledAdapters(
   file: string,
   options: LibraryOptions = {},
 ): Promise<readonly InstalledAdapter[]> {
@@ -124,7 +125,7 @@ export async function adaptersInstalledWith(
 }
 
 /** The ids of all models, which cannot be aliases. */
-export async function takenIds(options: LibraryOptions): Promise<string[]> {
+export async function reservedNames(options: LibraryOptions): Promise<string[]> {
   return [starterModel.id, ...(await listModels(options)).map(({ id }) => id)];
 }
 
@@ -132,7 +133,7 @@ export async function takenIds(options: LibraryOptions): Promise<string[]> {
  * Records that the model is used now. Returns false if the library is not writable, as in a container with models in its
  * image: that must not prevent using the model.
  */
-export async function noteUse(id: string, options: LibraryOptions = {}): Promise<boolean> {
+export async function recordUse(id: string, options: LibraryOptions = {}): Promise<boolean> {
   const now = new Date().toISOString();
   try {
     await updateManifest(

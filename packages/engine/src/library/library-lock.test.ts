@@ -54,9 +54,9 @@ test("waiting ends with the signal's reason", async () => {
 test("a holder whose lock was taken over is notified within seconds", async () => {
   await using lock = await lockFile(lockPath);
   await rm(lockPath, { recursive: true });
-  const told = new Promise<void>((done) =>
+  const aborted = new Promise<void>((done) =>
     lock.signal.addEventListener("abort", () => done(), { once: true }),
   );
-  await Promise.race([told, sleep(5000)]);
+  await Promise.race([aborted, sleep(5000)]);
   expect(lock.signal.reason).toMatchObject({ code: "library_locked" });
 });

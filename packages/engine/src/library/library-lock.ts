@@ -1,9 +1,9 @@
 // A lock file: only one process at a time downloads a model or changes the manifest; others wait.
 import lockfile from "proper-lockfile";
-import { codeOf, EngineError } from "../errors.ts";
+import { errorCode, EngineError } from "../base/errors.ts";
 import { pause, type Wait } from "./retry.ts";
 
-export interface LockOptions {
+interface LockOptions {
   /** Called about once a second while another process holds the lock. */
   onWait?: () => Promise<void> | void;
   wait?: Wait | undefined;
@@ -11,7 +11,7 @@ export interface LockOptions {
 }
 
 /** Held with `await using`. */
-export interface LibraryLock extends AsyncDisposable {
+interface LibraryLock extends AsyncDisposable {
   /**
    * Aborted with `library_locked` if another process took the lock, for example after a long sleep of this machine, and with the
    * signal of the options.
@@ -58,7 +58,7 @@ async function tryLock(path: string, signal: AbortSignal | undefined): Promise<L
       [Symbol.asyncDispose]: dispose,
     };
   } catch (error) {
-    if (codeOf(error) === "ELOCKED") return undefined;
+    if (errorCode(error) === "ELOCKED") return undefined;
     throw error;
   }
 }
@@ -70,6 +70,6 @@ function lockLost(path: string, cause: Error): EngineError {
 }
 
 /** Whether a living process holds the lock. */
-export async function isLockHeld(path: string): Promise<boolean> {
+export async function isLocked(path: string): Promise<boolean> {
   return await lockfile.check(path, { lockfilePath: path, realpath: false, stale: staleMs });
 }

@@ -1,5 +1,5 @@
 // The options of library calls: environment, functions that tests replace, and what is reported of downloads and conversions.
-import { hostMemoryBytes } from "../memory.ts";
+import { hostMemoryBytes } from "../machine/memory.ts";
 import type { ConversionReport } from "@ingle/mlx";
 import type { FreeBytes } from "./disk-space.ts";
 import type { OnProgress } from "./progress.ts";
@@ -48,6 +48,6 @@ export function mustStayOffline({ env = process.env, isOffline = false }: Librar
 }
 
 /** The machine's memory, or a container's limit. */
-export function memoryOf({ memoryBytes }: LibraryOptions): number {
+export function memoryLimit({ memoryBytes }: LibraryOptions): number {
   return memoryBytes ?? hostMemoryBytes();
 }

@@ -2,21 +2,21 @@
 import { stat } from "node:fs/promises";
 import path from "node:path";
 import { isMlxFolder, isModelFile } from "@ingle/mlx";
-import { EngineError } from "../errors.ts";
+import { EngineError } from "../base/errors.ts";
 import { adapterFile, adapterFolder, type AdapterRepository } from "./adapters/adapter-repository.ts";
-import { chooseModel, choiceName, preferred } from "./choose-quantization.ts";
-import { groupGgufFiles, partNames, type FileGroup } from "./gguf-files.ts";
-import { readRepository, type HubFile, type HubRepository } from "./hub/hub-api.ts";
+import { chooseModel, choiceName, pickPreferred } from "./choose-quantization.ts";
+import { groupGgufFiles, partNames } from "./gguf-files.ts";
+import { readRepository, type HubModel, type HubRepository } from "./hub/hub-api.ts";
 import { hubSettings } from "./hub/hub-settings.ts";
 import { HubHttp } from "./hub/http.ts";
 import { findInstalled, listModels, type InstalledAdapter, type InstalledModel } from "./installed.ts";
-import { memoryOf, mustStayOffline, type LibraryOptions } from "./library-options.ts";
+import { memoryLimit, mustStayOffline, type LibraryOptions } from "./library-options.ts";
 import { folderId, mlxChoice, mlxRepository, type MlxRepository } from "./mlx/mlx-model.ts";
 import { listFiles } from "./model-folders.ts";
 import { isGgufName, parseModelSpec, type ModelSpec } from "./model-spec.ts";
 import { type NpmModel, starterModel } from "./npm-model.ts";
-import { fileBytes } from "./paths.ts";
-import { resolveTyped } from "./typed-path.ts";
+import { fileBytes } from "./durable-files.ts";
+import { resolveUserPath } from "../base/home.ts";
 
 /** A model and its source. `id` is its name in requests. */
 export type LocatedModel =
@@ -33,18 +33,12 @@ export type LocatedModel =
   /** Packages of the npm registry; fetching checks whether they were already downloaded. */
   | { kind: "npm"; id: string; model: NpmModel };
 
-/** One model of a repository on the hub, chosen among all of it. */
-export interface HubModel {
-  repository: HubRepository;
-  group: FileGroup<HubFile>;
-}
-
 /**
  * The absolute path that a text means, if it is no name. The path of an existing file need not end in `.gguf`: the names of cached files
  * do not.
  */
-export async function pathMeant(text: string): Promise<string | undefined> {
-  const resolved = resolveTyped(text);
+export async function findLocalPath(text: string): Promise<string | undefined> {
+  const resolved = resolveUserPath(text);
   const isPath = parseModelSpec(text).kind === "file" || (await fileBytes(resolved)) !== undefined;
   return isPath ? resolved : undefined;
 }
@@ -76,12 +70,12 @@ async function locateFile(file: string, options: LibraryOptions): Promise<Locate
   const stats = await stat(file).catch(() => undefined);
   if (stats === undefined) throw missing(`There is no file ${file}.`);
   if (stats.isDirectory()) return await locateInFolder(file, options);
-  if (!isGgufName(file)) throw missing(await noGguf(file));
+  if (!isGgufName(file)) throw missing(await notGgufMessage(file));
   return await locateParts(path.dirname(file), path.basename(file));
 }
 
 /** The error message for a file that is not a GGUF file, but may be part of a model in MLX's format. */
-export async function noGguf(file: string): Promise<string> {
+export async function notGgufMessage(file: string): Promise<string> {
   const folder = path.dirname(file);
   const isPart = isModelFile(path.basename(file)) && (await isMlxFolder(folder));
   const advice = isPart ? ` It belongs to the model in MLX's format in ${folder}: give that folder.` : "";
@@ -122,9 +116,9 @@ async function locateOnHub(
   spec: Extract<ModelSpec, { kind: "hub" }>,
   options: LibraryOptions,
 ): Promise<LocatedModel> {
-  const here = installedOf(spec, await listModels(options), memoryOf(options));
+  const here = findInstalledBuild(spec, await listModels(options), memoryLimit(options));
   if (here !== undefined) return listed(here);
-  const adapter = await adapterOf(spec, options);
+  const adapter = await findInstalledAdapter(spec, options);
   if (adapter !== undefined) return { kind: "adapter", id: adapter.id, found: adapter };
   if (mustStayOffline(options))
     throw offline(spec.choice === undefined ? spec.repo : `${spec.repo}:${spec.choice}`);
@@ -141,7 +135,7 @@ async function locateOnHub(
 }
 
 /** An installed adapter of the repository. */
-async function adapterOf(
+async function findInstalledAdapter(
   { repo, choice }: Extract<ModelSpec, { kind: "hub" }>,
   options: LibraryOptions,
 ): Promise<InstalledAdapter | undefined> {
@@ -176,7 +170,7 @@ function locateGguf(
   const group = chooseModel(groups, {
     repo: repository.repo,
     choice: spec.choice,
-    memoryBytes: memoryOf(options),
+    memoryBytes: memoryLimit(options),
   });
   return { kind: "hub", id: `${repository.repo}:${choiceName(group, groups)}`, found: { repository, group } };
 }
@@ -221,7 +215,7 @@ function otherContents(repository: HubRepository): string {
 const ggufSuffix = "-GGUF";
 
 /** An installed model of the repository. Without a quantization, any installed one is preferred to a download. */
-function installedOf(
+function findInstalledBuild(
   { repo, choice }: Extract<ModelSpec, { kind: "hub" }>,
   models: readonly InstalledModel[],
   memoryBytes: number,
@@ -230,7 +224,7 @@ function installedOf(
     const prefix = `${candidate}:`.toLowerCase();
     const own = models.filter(({ id }) => id.toLowerCase().startsWith(prefix));
     const matching = own.filter((model) => choice === undefined || isChoice(model, choice.toLowerCase()));
-    const found = preferred(matching, memoryBytes) ?? matching[0];
+    const found = pickPreferred(matching, memoryBytes) ?? matching[0];
     if (found !== undefined) return found;
   }
   return undefined;

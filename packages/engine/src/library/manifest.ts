@@ -3,11 +3,11 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { z } from "zod";
-import { AdapterName } from "../adapters/adapter-options.ts";
-import { codeOf, EngineError } from "../errors.ts";
+import { AdapterName } from "../generate/adapter-options.ts";
+import { errorCode, EngineError } from "../base/errors.ts";
 import { diskFailure } from "./disk-space.ts";
 import { lockFile } from "./library-lock.ts";
-import type { LibraryPaths } from "./paths.ts";
+import type { LibraryPaths } from "../base/home.ts";
 import { pause } from "./retry.ts";
 
 const ManifestFile = z.object({
@@ -78,7 +78,7 @@ const pollMs = 50;
 
 /** Returns an empty manifest if there is no file. Throws `library_invalid` if the file is invalid. */
 export async function readManifest({ manifestFile }: LibraryPaths): Promise<Manifest> {
-  const text = await textOf(manifestFile);
+  const text = await readTextIfPresent(manifestFile);
   if (text === undefined) return empty;
   try {
     return Manifest.parse(JSON.parse(text));
@@ -102,7 +102,7 @@ export async function updateManifest(
       wait: async (ms, options) => await pause(Math.min(ms, pollMs), options),
       signal,
     });
-    await writeWhole(folders.manifestFile, change(await readManifest(folders)));
+    await writeAtomically(folders.manifestFile, change(await readManifest(folders)));
   } catch (error) {
     throw diskFailure(error, folders.home);
   }
@@ -141,7 +141,7 @@ export function withoutModel(manifest: Manifest, id: string): Manifest {
   return { ...manifest, models: manifest.models.filter((model) => model.id !== id), aliases, lastUsed };
 }
 
-async function writeWhole(file: string, manifest: Manifest): Promise<void> {
+async function writeAtomically(file: string, manifest: Manifest): Promise<void> {
   const unfinished = `${file}.${randomUUID()}.part`;
   try {
     const text = `${JSON.stringify(manifest, undefined, 2)}\n`;
@@ -153,11 +153,11 @@ async function writeWhole(file: string, manifest: Manifest): Promise<void> {
   }
 }
 
-async function textOf(file: string): Promise<string | undefined> {
+async function readTextIfPresent(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, "utf8");
   } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "")) return undefined;
+    if (["ENOENT", "ENOTDIR"].includes(errorCode(error) ?? "")) return undefined;
     throw error;
   }
 }

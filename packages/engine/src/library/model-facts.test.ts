@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { memoryNeed, peekFacts, peekFile, type ModelFacts } from "./model-facts.ts";
-import { fakeGguf } from "./testing/fake-gguf.ts";
+import { fakeGguf } from "@ingle/fixtures/fake-gguf";
 
 /** Reads from bytes and counts how many were requested. */
 function reader(bytes: Buffer): { facts: Promise<ModelFacts>; asked: () => number } {

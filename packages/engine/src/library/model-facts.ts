@@ -1,9 +1,9 @@
 // Facts from a model's header, known before its weights are read or downloaded, and the memory it will need.
 import { open } from "node:fs/promises";
-import { GgufError, HEADER_BYTES_MAX, parsePartialGguf, stringOf, type GgufMetadata } from "@ingle/gguf";
-import { contextSize, parallelDefault } from "../context-size.ts";
-import { isControlVector } from "../adapters/control-vector.ts";
-import { EngineError } from "../errors.ts";
+import { GgufError, HEADER_BYTES_MAX, parsePartialGguf, getString, type GgufMetadata } from "@ingle/gguf";
+import { contextSize, parallelDefault } from "../base/context-size.ts";
+import { isControlVector } from "./adapters/control-vector.ts";
+import { EngineError } from "../base/errors.ts";
 import { quantizationInHeader } from "./quantization.ts";
 
 export interface ModelFacts {
@@ -25,7 +25,7 @@ export interface ModelFacts {
 }
 
 /** Returns the bytes of a file from `start` up to `end`, or fewer at its end. */
-export type ReadRange = (start: number, end: number) => Promise<Uint8Array>;
+type ReadRange = (start: number, end: number) => Promise<Uint8Array>;
 
 /** Contains everything before the tokenizer in nearly every file. */
 const firstBytes = 256 * 1024;
@@ -43,7 +43,7 @@ export async function peekFacts(what: string, readRange: ReadRange): Promise<Mod
     bytes = Buffer.concat([bytes, more]);
     const isAll = more.length === 0 || bytes.length >= HEADER_BYTES_MAX;
     const metadata = metadataIn(what, bytes, isAll);
-    if (metadata !== undefined) return factsOf(what, metadata);
+    if (metadata !== undefined) return toModelFacts(what, metadata);
   }
 }
 
@@ -62,16 +62,16 @@ export async function peekFile(path: string): Promise<ModelFacts> {
 }
 
 /** Throws `model_invalid` for metadata without a valid architecture. */
-export function factsOf(what: string, metadata: GgufMetadata): ModelFacts {
-  const architecture = textIn(metadata, "general.architecture");
+export function toModelFacts(what: string, metadata: GgufMetadata): ModelFacts {
+  const architecture = nonEmptyString(metadata, "general.architecture");
   // It is printed to terminals, so it must not contain control characters.
   if (architecture === undefined || !/^[A-Za-z0-9][\w.-]{0,63}$/.test(architecture))
     throw new EngineError("model_invalid", `${what} has no valid general.architecture.`);
   return {
     architecture,
-    name: textIn(metadata, "general.name"),
+    name: nonEmptyString(metadata, "general.name"),
     quantization: quantizationInHeader(metadata),
-    isAdapter: textIn(metadata, "general.type") === "adapter" || isControlVector(metadata),
+    isAdapter: nonEmptyString(metadata, "general.type") === "adapter" || isControlVector(metadata),
     experts: countIn(metadata, `${architecture}.expert_count`) ?? 0,
     contextLength: countIn(metadata, `${architecture}.context_length`),
     cacheBytesPerToken: cacheBytesOfToken(metadata, architecture),
@@ -92,7 +92,7 @@ export function memoryNeed(
 }
 
 /** Converts a GgufError to an EngineError; returns other errors unchanged. */
-export function damagedModel(what: string, error: unknown): unknown {
+export function toModelError(what: string, error: unknown): unknown {
   if (!(error instanceof GgufError)) return error;
   const message =
     error.code === "not_gguf" ? `${what} is not a GGUF file.` : `${what} is damaged. ${error.message}`;
@@ -107,7 +107,7 @@ function metadataIn(what: string, bytes: Uint8Array, isAll: boolean): GgufMetada
     if (isComplete || [...metadata.keys()].some((key) => key.startsWith("tokenizer."))) return metadata;
   } catch (error) {
     if (isAll || !(error instanceof GgufError) || error.code !== "gguf_truncated")
-      throw damagedModel(what, error);
+      throw toModelError(what, error);
   }
   if (isAll) throw new EngineError("model_invalid", `${what} is damaged: the file ends within its header.`);
   return undefined;
@@ -155,7 +155,7 @@ function countIn(metadata: GgufMetadata, key: string): number | undefined {
 }
 
 /** A string that is not empty. */
-export function textIn(metadata: GgufMetadata, key: string): string | undefined {
-  const text = stringOf(metadata, key);
+export function nonEmptyString(metadata: GgufMetadata, key: string): string | undefined {
+  const text = getString(metadata, key);
   return text === "" ? undefined : text;
 }

@@ -6,7 +6,7 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
-import { codeOf } from "../errors.ts";
+import { errorCode } from "../base/errors.ts";
 import { choiceName } from "./choose-quantization.ts";
 import { groupGgufFiles, type ListedFile } from "./gguf-files.ts";
 import { isGgufName } from "./model-spec.ts";
@@ -71,7 +71,7 @@ async function scanFlat(
 }
 
 /** The models of other programs on this machine, in the order of the folders below. */
-export async function scanForeign(env: NodeJS.ProcessEnv): Promise<FoundModel[]> {
+export async function scanOtherPrograms(env: NodeJS.ProcessEnv): Promise<FoundModel[]> {
   const home = nonEmpty(env["HOME"]) ?? nonEmpty(env["USERPROFILE"]) ?? os.homedir();
   const cache = nonEmpty(env["XDG_CACHE_HOME"]) ?? path.join(home, ".cache");
   const hfHome = nonEmpty(env["HF_HOME"]) ?? path.join(cache, "huggingface");
@@ -138,7 +138,7 @@ async function entriesIn(folder: string, budget: { left: number }) {
     budget.left -= kept.length;
     return kept;
   } catch (error) {
-    if (["ENOENT", "ENOTDIR", "EACCES", "EPERM"].includes(codeOf(error) ?? "")) return [];
+    if (["ENOENT", "ENOTDIR", "EACCES", "EPERM"].includes(errorCode(error) ?? "")) return [];
     throw error;
   }
 }

@@ -2,7 +2,7 @@ import os from "node:os";
 import path from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { EngineError } from "../errors.ts";
+import { EngineError } from "../base/errors.ts";
 import { checkAlias, parseModelSpec } from "./model-spec.ts";
 
 const cwd = path.resolve("/somewhere");

@@ -4,8 +4,8 @@
 //   org/repo  org/repo:Q4_K_M  org/repo:file-name          a repository of the hub, and which of its models
 //   npm:package@1.0.0                                      a package of the npm registry
 //   anything else                                          an alias, or the id of an installed model
-import { EngineError } from "../errors.ts";
-import { resolveTyped } from "./typed-path.ts";
+import { EngineError } from "../base/errors.ts";
+import { resolveUserPath } from "../base/home.ts";
 
 export type ModelSpec =
   /** `path` is absolute. */
@@ -37,7 +37,7 @@ export function parseModelSpec(text: string, cwd: string = process.cwd()): Model
     const choice = hub["choice"]?.replace(/\.gguf$/i, "");
     return { kind: "hub", repo: hub["repo"] ?? "", choice };
   }
-  if (looksLikePath(text)) return { kind: "file", path: resolveTyped(text, cwd) };
+  if (looksLikePath(text)) return { kind: "file", path: resolveUserPath(text, cwd) };
   return { kind: "name", name: text };
 }
 

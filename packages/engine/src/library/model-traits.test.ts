@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import type { GgufMetadata } from "@ingle/gguf";
 import { expect, onTestFinished, test } from "vitest";
-import { modelTraits, traitsIn } from "./model-traits.ts";
-import { fakeGguf } from "./testing/fake-gguf.ts";
+import { modelTraits, toModelTraits } from "./model-traits.ts";
+import { fakeGguf } from "@ingle/fixtures/fake-gguf";
 
 function metadata(template: string, more: Record<string, string> = {}): GgufMetadata {
   const texts = { "general.architecture": "lfm2", "tokenizer.chat_template": template, ...more };
@@ -24,7 +24,7 @@ test.each([
   ["a word in the text around", `You have no tools.${turn}`, false],
   ["no template", "", false],
 ])("%s knows tools: %s", (_what, template, isSo) => {
-  expect(traitsIn("it", metadata(template)).knowsTools).toBe(isSo);
+  expect(toModelTraits("it", metadata(template)).knowsTools).toBe(isSo);
 });
 
 test.each([
@@ -44,13 +44,13 @@ test.each([
   ["a reply like any other", begins("<|im_start|>assistant\n"), false],
   ["no template", "", false],
 ])("%s knows thinking: %s", (_what, template, isSo) => {
-  expect(traitsIn("it", metadata(template)).knowsThinking).toBe(isSo);
+  expect(toModelTraits("it", metadata(template)).knowsThinking).toBe(isSo);
 });
 
 test("a model that is named for its thinking thinks", () => {
   const named = { "general.name": "LFM2.5 1.2B Thinking" };
-  expect(traitsIn("it", metadata(begins(""), named)).knowsThinking).toBe(true);
-  expect(traitsIn("it", metadata("", named)).knowsThinking).toBe(false);
+  expect(toModelTraits("it", metadata(begins(""), named)).knowsThinking).toBe(true);
+  expect(toModelTraits("it", metadata("", named)).knowsThinking).toBe(false);
 });
 
 test("an embedding model has no chat traits, whatever its template says", () => {
@@ -63,7 +63,7 @@ test("an embedding model has no chat traits, whatever its template says", () => 
     knowsThinking: false,
     sampling: {},
   };
-  expect(traitsIn("it", embedder)).toEqual(expected);
+  expect(toModelTraits("it", embedder)).toEqual(expected);
 });
 
 async function inFolder(): Promise<string> {

@@ -1,7 +1,7 @@
 // The capabilities of a model, read from its file's header and cached.
 import { readGgufKeys, type GgufMetadata } from "@ingle/gguf";
 import { cachedByFile } from "./cached-by-file.ts";
-import { factsOf, textIn } from "./model-facts.ts";
+import { toModelFacts, nonEmptyString } from "./model-facts.ts";
 import { recommendedSampling, type RecommendedSampling } from "./recommended-sampling.ts";
 
 /** What a chat template has. */
@@ -24,7 +24,9 @@ export interface ModelTraits extends TemplateTraits {
 }
 
 /** Undefined for a file that is missing, damaged or not a model; loading it reports the reason. */
-export const modelTraits = cachedByFile(async (file) => traitsIn(file, await readGgufKeys(file, isNeeded)));
+export const modelTraits = cachedByFile(async (file) =>
+  toModelTraits(file, await readGgufKeys(file, isNeeded)),
+);
 
 /** Everything but the vocabulary, which is long. */
 function isNeeded(key: string): boolean {
@@ -34,9 +36,9 @@ function isNeeded(key: string): boolean {
 const templateKey = "tokenizer.chat_template";
 
 /** Throws `model_invalid` for metadata without a valid architecture. */
-export function traitsIn(what: string, metadata: GgufMetadata): ModelTraits {
-  const { architecture, contextLength, isEmbedder, name = "" } = factsOf(what, metadata);
-  const template = isEmbedder ? "" : (textIn(metadata, templateKey) ?? "");
+export function toModelTraits(what: string, metadata: GgufMetadata): ModelTraits {
+  const { architecture, contextLength, isEmbedder, name = "" } = toModelFacts(what, metadata);
+  const template = isEmbedder ? "" : (nonEmptyString(metadata, templateKey) ?? "");
   const { knowsTools, knowsThinking } = templateTraits(template);
   return {
     architecture,
@@ -49,17 +51,18 @@ export function traitsIn(what: string, metadata: GgufMetadata): ModelTraits {
 }
 
 export function templateTraits(template: string): TemplateTraits {
-  return { knowsTools: /\btools\b/.test(codeOf(template)), knowsThinking: switchesThinking(template) };
+  return { knowsTools: /\btools\b/.test(templateCode(template)), knowsThinking: switchesThinking(template) };
 }
 
 /** The code between the braces of a Jinja template. */
-function codeOf(template: string): string {
+function templateCode(template: string): string {
   return (template.match(/\{[{%][^]*?[}%]\}/g) ?? []).join(" ");
 }
 
 /** A variable that switches thinking, or a reply that starts with it. Removing old thoughts is no sign of either. */
 function switchesThinking(template: string): boolean {
-  if (/\b(enable_thinking|reasoning_effort)\b|\b(if|not|and) thinking\b/.test(codeOf(template))) return true;
+  if (/\b(enable_thinking|reasoning_effort)\b|\b(if|not|and) thinking\b/.test(templateCode(template)))
+    return true;
   const reply = template.slice(template.lastIndexOf("add_generation_prompt"));
   return template.includes("add_generation_prompt") && /<(\|?)think(ing)?\1>/.test(reply);
 }

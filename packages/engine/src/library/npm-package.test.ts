@@ -8,8 +8,8 @@ import { fetchModel } from "./fetch-model.ts";
 import type { LibraryOptions } from "./library-options.ts";
 import { listModels } from "./installed.ts";
 import { locateModel } from "./locate.ts";
-import { fakeGguf } from "./testing/fake-gguf.ts";
-import { fakePackage, FakeRegistry } from "./testing/fake-registry.ts";
+import { fakeGguf } from "@ingle/fixtures/fake-gguf";
+import { fakePackage, FakeRegistry } from "../../test/harness/fake-registry.ts";
 
 const gguf = fakeGguf({ dataBytes: 50_000 });
 let home: string;

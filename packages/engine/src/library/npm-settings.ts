@@ -1,6 +1,6 @@
 // The user's npm settings (project, user, global and built-in npmrc files, npm_config_* variables), read by npm's own code.
 import path from "node:path";
-import { EngineError } from "../errors.ts";
+import { EngineError } from "../base/errors.ts";
 
 export interface NpmSettings {
   /** The options of npm-registry-fetch: registries, tokens, proxy, certificates. */

@@ -10,8 +10,8 @@ import type { NpmModel } from "./npm-model.ts";
 import type { FetchOptions } from "./library-options.ts";
 import type { LibraryProgress } from "./progress.ts";
 import { pause } from "./retry.ts";
-import { fakeModel, FakeRegistry, type FakeModel } from "./testing/fake-registry.ts";
-import { failure } from "./testing/failure.ts";
+import { fakeModel, FakeRegistry, type FakeModel } from "../../test/harness/fake-registry.ts";
+import { failure } from "../../test/harness/failure.ts";
 
 const large = await fakeModel(randomBytes(300_000));
 const small = await fakeModel(randomBytes(64));

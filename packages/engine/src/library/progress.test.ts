@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { throttleProgress, type LibraryProgress } from "./progress.ts";
 
-function reportsOf(steps: { phase: LibraryProgress["phase"]; bytes: number; atMs: number }[]): string[] {
+function collectReports(steps: { phase: LibraryProgress["phase"]; bytes: number; atMs: number }[]): string[] {
   const seen: string[] = [];
   let now = 1000;
   const report = throttleProgress(
@@ -21,11 +21,11 @@ test("progress is reported at most ten times a second", () => {
     bytes: index,
     atMs: index * 40,
   }));
-  expect(reportsOf(steps)).toEqual(["download 0", "download 3", "download 6"]);
+  expect(collectReports(steps)).toEqual(["download 0", "download 3", "download 6"]);
 });
 
 test("the first and the last report of a phase are never omitted, and the last is sent once", () => {
-  const seen = reportsOf([
+  const seen = collectReports([
     { phase: "download", bytes: 1, atMs: 0 },
     { phase: "download", bytes: 9, atMs: 1 },
     { phase: "download", bytes: 9, atMs: 2 },

@@ -32,11 +32,12 @@ export function projectorFor<File extends NamedFile>(
   model: NamedFile,
   { models, projectors, kind }: { models: readonly NamedFile[]; projectors: readonly File[]; kind: ListKind },
 ): File | undefined {
-  const beside = projectors.filter((file) => folderOf(file) === folderOf(model));
-  const near = beside.length > 0 ? beside : projectors.filter((file) => folderOf(file) === ".");
+  const beside = projectors.filter((file) => parentFolder(file) === parentFolder(model));
+  const near = beside.length > 0 ? beside : projectors.filter((file) => parentFolder(file) === ".");
   const named = near.filter((file) => isNamedLike(file, model));
   if (named.length > 0) return best(named);
-  const others = beside.length > 0 ? models.filter((file) => folderOf(file) === folderOf(model)) : models;
+  const others =
+    beside.length > 0 ? models.filter((file) => parentFolder(file) === parentFolder(model)) : models;
   const isOneModel = kind === "repository" || new Set(others.map(modelName)).size <= 1;
   return isOneModel
     ? best(near.filter((file) => !others.some((other) => isNamedLike(file, other))))
@@ -45,33 +46,33 @@ export function projectorFor<File extends NamedFile>(
 
 /** The projector with the longest name; among equals, the first by `quantizationOrder`. */
 function best<File extends NamedFile>(files: readonly File[]): File | undefined {
-  const length = Math.max(...files.map((file) => subjectOf(file).length));
+  const length = Math.max(...files.map((file) => modelInName(file).length));
   const rank = (file: File): number => {
-    const index = quantizationOrder.indexOf(quantizationInName(stemOf(file)) ?? "");
+    const index = quantizationOrder.indexOf(quantizationInName(fileStem(file)) ?? "");
     return index === -1 ? quantizationOrder.length : index;
   };
-  return files.filter((file) => subjectOf(file).length === length).toSorted((a, b) => rank(a) - rank(b))[0];
+  return files.filter((file) => modelInName(file).length === length).toSorted((a, b) => rank(a) - rank(b))[0];
 }
 
 /** Compares whole words: `mmproj-lfm2-vl-1.gguf` does not belong to `lfm2-vl-1b`. */
 function isNamedLike(projector: NamedFile, model: NamedFile): boolean {
-  const subject = subjectOf(projector);
+  const subject = modelInName(projector);
   return subject !== "" && `${modelName(model)} `.startsWith(`${subject} `);
 }
 
 /** The model in a projector's name: the text before and after "mmproj". Empty if it names none. */
-function subjectOf(projector: NamedFile): string {
-  const sides = stemOf(projector).split(projectorPattern);
-  const names = [sides[0], sides.at(-1)].map((side = "") => wordsOf(side));
+function modelInName(projector: NamedFile): string {
+  const sides = fileStem(projector).split(projectorPattern);
+  const names = [sides[0], sides.at(-1)].map((side = "") => toWords(side));
   return names.filter((name) => !namelessNames.has(name)).join(" ");
 }
 
 /** The same for every quantization and part of a model. */
 function modelName(model: NamedFile): string {
-  return wordsOf(stemOf(model).replace(/-\d{5}-of-\d{5}$/, ""));
+  return toWords(fileStem(model).replace(/-\d{5}-of-\d{5}$/, ""));
 }
 
-function wordsOf(name: string): string {
+function toWords(name: string): string {
   return withoutQuantization(name)
     .toLowerCase()
     .split(/[-._\s]+/)
@@ -79,10 +80,10 @@ function wordsOf(name: string): string {
     .join(" ");
 }
 
-function stemOf(file: NamedFile): string {
+function fileStem(file: NamedFile): string {
   return path.posix.basename(file.path).slice(0, -".gguf".length);
 }
 
-function folderOf(file: NamedFile): string {
+function parentFolder(file: NamedFile): string {
   return path.posix.dirname(file.path);
 }

@@ -32,7 +32,7 @@ test("takes every key of llama.cpp's under the engine's names", () => {
     xtcProbability: 0.5,
     xtcThreshold: 0.2,
     repeatLastN: 4096,
-    repetitionPenalty: 1.05,
+    repeatPenalty: 1.05,
     mirostat: 2,
     mirostatTau: 4,
     mirostatEta: 0.2,

@@ -1,9 +1,9 @@
 // Turns failed requests to an npm registry into errors that say what to do, and decides which are temporary.
-import { codeOf, EngineError } from "../errors.ts";
+import { errorCode, EngineError } from "../base/errors.ts";
 import { certificateProblem, isLaterStatus, parseRetryAfter, TemporaryFailure } from "./retry.ts";
 
 /** A request, as error messages describe it. */
-export interface RegistryQuestion {
+export interface RegistryRequestInfo {
   /** The registry's address, without credentials. */
   registry: string;
   /** Such as `name@1.0.0`. */
@@ -11,13 +11,13 @@ export interface RegistryQuestion {
 }
 
 /** A TemporaryFailure if a retry may help, else an EngineError. Other errors are returned unchanged. */
-export function registryFailure(error: unknown, question: RegistryQuestion): unknown {
+export function registryFailure(error: unknown, question: RegistryRequestInfo): unknown {
   if (!(error instanceof Error) || error instanceof EngineError || error instanceof TemporaryFailure)
     return error;
   // npm-registry-fetch gives a status, or a code or type of the connection's error.
   const { statusCode, type } = error as Error & { statusCode?: unknown; type?: unknown };
   if (typeof statusCode === "number") return statusFailure(error, statusCode, question);
-  const code = codeOf(error) ?? type;
+  const code = errorCode(error) ?? type;
   if (typeof code !== "string") return error;
   const { registry, wanted } = question;
   const options = { cause: error, details: { ...question, reason: code } };
@@ -36,7 +36,7 @@ export function registryFailure(error: unknown, question: RegistryQuestion): unk
 function statusFailure(
   error: Error,
   status: number,
-  question: RegistryQuestion,
+  question: RegistryRequestInfo,
 ): EngineError | TemporaryFailure {
   const { registry, wanted } = question;
   const options = { cause: error, details: { ...question, status } };

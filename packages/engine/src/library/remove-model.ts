@@ -1,9 +1,9 @@
 // Removes models, and prunes leftovers of downloads and conversions.
 import { readdir, rm, rmdir, stat } from "node:fs/promises";
 import path from "node:path";
-import { codeOf, EngineError } from "../errors.ts";
+import { errorCode, EngineError } from "../base/errors.ts";
 import { diskFailure } from "./disk-space.ts";
-import { fileBytes, libraryPaths, type LibraryPaths } from "./paths.ts";
+import { fileBytes } from "./durable-files.ts";
 import {
   absolutePath,
   findInstalled,
@@ -11,9 +11,10 @@ import {
   type InstalledAdapter,
   type InstalledModel,
 } from "./installed.ts";
-import { isLockHeld } from "./library-lock.ts";
+import { isLocked } from "./library-lock.ts";
 import type { LibraryOptions } from "./library-options.ts";
 import { readManifest, updateManifest, withoutAdapter, withoutModel } from "./manifest.ts";
+import { libraryPaths, type LibraryPaths } from "../base/home.ts";
 
 /** Something that was removed, or would be. */
 export interface Removal {
@@ -79,11 +80,11 @@ export async function pruneLibrary(options: PruneOptions = {}): Promise<Removal[
 
 /** Whether `removeModel` can remove it: whether it does not belong to another program. */
 export function isRemovable({ place }: Pick<InstalledModel, "place">): boolean {
-  return ownerOf(place) === undefined;
+  return otherOwner(place) === undefined;
 }
 
 /** The other program that the model belongs to, if any. */
-function ownerOf(place: InstalledModel["place"]): string | undefined {
+function otherOwner(place: InstalledModel["place"]): string | undefined {
   return place === "ingle" || place === "import" ? undefined : owners[place];
 }
 
@@ -93,7 +94,7 @@ async function removeInstalled(
   options: LibraryOptions,
 ): Promise<Removal> {
   const folders = libraryPaths(options.env);
-  const owner = ownerOf(model.place);
+  const owner = otherOwner(model.place);
   if (owner !== undefined) {
     const message = `${model.id} is at ${model.path}, which belongs to ${owner}. Remove it there.`;
     throw new EngineError("invalid_request", message, { details: { path: model.path } });
@@ -149,8 +150,8 @@ function isBelow(folder: string, top: string): boolean {
 /** Whether another process downloads or converts. Unfinished files do not show which process they belong to. */
 async function isBusy({ downloadsDir }: LibraryPaths): Promise<boolean> {
   const locks = (await namesIn(downloadsDir)).filter((name) => name.endsWith(".lock"));
-  const held = await Promise.all(locks.map((name) => isLockHeld(path.join(downloadsDir, name))));
-  return held.includes(true);
+  const locked = await Promise.all(locks.map((name) => isLocked(path.join(downloadsDir, name))));
+  return locked.includes(true);
 }
 
 async function pruneDownloads({ downloadsDir }: LibraryPaths, { dryRun }: PruneOptions): Promise<Removal[]> {
@@ -215,7 +216,7 @@ async function pruneUnused(options: PruneOptions): Promise<Removal[]> {
   const models = await listModels(options);
   const unused: InstalledModel[] = [];
   for (const model of models.filter(({ place }) => place === "ingle")) {
-    if ((await lastUseOf(model)).getTime() < before) unused.push(model);
+    if ((await lastUse(model)).getTime() < before) unused.push(model);
   }
   if (dryRun === true)
     return unused.map(({ id, sizeBytes }) => ({ what: id, reason: "unused", freedBytes: sizeBytes }));
@@ -245,7 +246,7 @@ async function pruneAdapters(folders: LibraryPaths, options: PruneOptions): Prom
 }
 
 /** When the model was last loaded, or else added. */
-async function lastUseOf({ lastUsedAt, addedAt, path: file }: InstalledModel): Promise<Date> {
+async function lastUse({ lastUsedAt, addedAt, path: file }: InstalledModel): Promise<Date> {
   return lastUsedAt ?? addedAt ?? (await stat(file)).mtime;
 }
 
@@ -253,7 +254,7 @@ async function namesIn(folder: string): Promise<string[]> {
   try {
     return (await readdir(folder)).toSorted();
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return [];
+    if (errorCode(error) === "ENOENT") return [];
     throw error;
   }
 }

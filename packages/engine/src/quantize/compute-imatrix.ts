@@ -1,10 +1,10 @@
 // Computes the importance matrix of a model: the activations that each column of its matrices is multiplied by while the model
 // reads a text. Quantizations with few bits per weight need it.
-import { invalidRequest } from "../errors.ts";
-import { checkThreads } from "../memory.ts";
+import { invalidRequest } from "../base/errors.ts";
+import { checkThreads } from "../machine/memory.ts";
 import { openModelFiles } from "./model-files.ts";
 import { runTask } from "./native-process.ts";
-import { chooseOutput, writeWhole, type OutputOptions } from "./output-file.ts";
+import { chooseOutput, writeAtomically, type OutputOptions } from "./output-file.ts";
 
 export interface ImatrixProgress {
   /** Computed chunks of the text. */
@@ -79,7 +79,7 @@ export async function computeImatrix(
   };
   const onTaskProgress = ({ done, total }: { done: number; total: number }): void =>
     onProgress?.({ chunks: done, totalChunks: total });
-  const result = await writeWhole(
+  const result = await writeAtomically(
     output,
     async (unfinished) =>
       await runTask(

@@ -2,7 +2,7 @@
 // llama.cpp's tools write two formats: GGUF, and an older one.
 import { open, type FileHandle } from "node:fs/promises";
 import { GgufError, readGguf, type GgufHeader, type GgufTensorInfo } from "@ingle/gguf";
-import { codeOf, type EngineError, invalidRequest } from "../errors.ts";
+import { errorCode, type EngineError, invalidRequest } from "../base/errors.ts";
 
 /** The number of values for each tensor, by name. */
 type Counts = Map<string, number>;
@@ -65,8 +65,8 @@ function countsInGguf(file: string, { metadata, tensors }: GgufHeader): Counts {
     if (!name.endsWith(".in_sum2")) continue;
     const weights = name.slice(0, -".in_sum2".length);
     const divisors = byName.get(`${weights}.counts`);
-    const numbers = elementsOf(shape);
-    const parts = elementsOf(divisors?.shape ?? [0]);
+    const numbers = elementCount(shape);
+    const parts = elementCount(divisors?.shape ?? [0]);
     const isSound = typeCode === f32 && divisors?.typeCode === f32 && parts > 0 && numbers % parts === 0;
     if (!isSound) throw wrong(`${file} is damaged: its sums and counts for ${weights} do not match.`, file);
     counts.set(weights, numbers);
@@ -102,12 +102,12 @@ async function countsInOlderFormat(file: string, handle: FileHandle): Promise<Co
   return counts;
 }
 
-function elementsOf(shape: readonly number[]): number {
+function elementCount(shape: readonly number[]): number {
   return shape.reduce((product, size) => product * size, 1);
 }
 
 function missingOr(error: unknown, file: string): unknown {
-  const code = codeOf(error);
+  const code = errorCode(error);
   if (code === "ENOENT") return wrong(`There is no file ${file}.`, file, error);
   return code === "EISDIR" ? wrong(`${file} is a folder.`, file, error) : error;
 }

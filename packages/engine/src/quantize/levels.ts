@@ -1,5 +1,5 @@
 // The quantizations that a file can be written in.
-import { invalidRequest } from "../errors.ts";
+import { invalidRequest } from "../base/errors.ts";
 import { fileTypes, quantizationDefault } from "../library/quantization.ts";
 
 export interface QuantizationLevel {

@@ -2,12 +2,12 @@
 // before native code reads them.
 import path from "node:path";
 import { readGguf, type GgufHeader, type GgufTensorInfo } from "@ingle/gguf";
-import { fileBytes } from "../library/paths.ts";
+import { fileBytes } from "../library/durable-files.ts";
 import { fetchModel } from "../library/fetch-model.ts";
 import { partNames } from "../library/gguf-files.ts";
 import type { LibraryOptions } from "../library/library-options.ts";
 import { locateModel } from "../library/locate.ts";
-import { damagedModel, factsOf, type ModelFacts } from "../library/model-facts.ts";
+import { toModelError, toModelFacts, type ModelFacts } from "../library/model-facts.ts";
 
 export interface ModelFiles {
   /** Absolute paths; all parts of a split model, in order. */
@@ -33,7 +33,7 @@ export async function openModelFiles(model: string, options: LibraryOptions): Pr
   return {
     files,
     stem: rest.length === 0 ? stem : stem.replace(/-\d{5}-of-\d{5}$/, ""),
-    facts: factsOf(first, headers[0]?.metadata ?? new Map()),
+    facts: toModelFacts(first, headers[0]?.metadata ?? new Map()),
     tensors: headers.flatMap(({ tensors }) => tensors),
     headerBytes: headers.reduce((sum, { bytes }) => sum + bytes, 0),
     sizeBytes: sizes.reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0),
@@ -44,6 +44,6 @@ async function readHeader(file: string): Promise<GgufHeader> {
   try {
     return await readGguf(file, { isLenient: true });
   } catch (error) {
-    throw damagedModel(file, error);
+    throw toModelError(file, error);
   }
 }

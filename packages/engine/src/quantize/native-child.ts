@@ -1,8 +1,8 @@
 // The program of the child process of native-process.ts: runs one task and exits.
 import { rmSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
-import { EngineError } from "../errors.ts";
-import { callAddon, toEngineError } from "../native.ts";
+import { EngineError } from "../base/errors.ts";
+import { callAddon, toEngineError } from "../native/addon.ts";
 import type { TaskCommand, TaskName, TaskReport } from "./native-process.ts";
 
 async function work(command: TaskCommand, onProgress: (progress: unknown) => void): Promise<unknown> {

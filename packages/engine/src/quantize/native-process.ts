@@ -2,9 +2,9 @@
 // crashes llama.cpp crashes nothing else.
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { forkProgram, keepStderr } from "../child-program.ts";
-import { EngineError, type EngineErrorCode, type EngineErrorDetails } from "../errors.ts";
-import type { NativeImatrixOptions, NativeImatrixResult, NativeQuantizeOptions } from "../native.ts";
+import { forkProgram, keepStderr } from "../native/child-program.ts";
+import { EngineError, type EngineErrorCode, type EngineErrorDetails } from "../base/errors.ts";
+import type { NativeImatrixOptions, NativeImatrixResult, NativeQuantizeOptions } from "../native/addon.ts";
 
 /** The tasks of the child process. */
 interface NativeTasks {
@@ -69,7 +69,7 @@ export async function runTask<Name extends TaskName>(
     signal?.removeEventListener("abort", kill);
   }
   signal?.throwIfAborted();
-  if (outcome === undefined) throw crashOf(child, file, lastOutput());
+  if (outcome === undefined) throw crashError(child, file, lastOutput());
   if (outcome.kind === "failed") {
     const { code, message, details } = outcome;
     throw new EngineError(code, message, { details });
@@ -77,7 +77,7 @@ export async function runTask<Name extends TaskName>(
   return outcome.result;
 }
 
-function crashOf({ exitCode, signalCode }: ChildProcess, file: string, output: string): EngineError {
+function crashError({ exitCode, signalCode }: ChildProcess, file: string, output: string): EngineError {
   const cause = output === "" ? {} : { cause: new Error(output) };
   if (signalCode === "SIGKILL") {
     const message = `The system killed the process that worked on ${file}, most likely because memory ran out. Close other programs and try again.`;

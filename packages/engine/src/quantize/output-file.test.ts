@@ -3,10 +3,10 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { EngineError } from "../errors.ts";
+import { EngineError } from "../base/errors.ts";
 import { importModels } from "../library/import-model.ts";
-import { fakeGguf } from "../library/testing/fake-gguf.ts";
-import { chooseOutput, writeWhole } from "./output-file.ts";
+import { fakeGguf } from "@ingle/fixtures/fake-gguf";
+import { chooseOutput, writeAtomically } from "./output-file.ts";
 
 let folder: string;
 const at = (name: string): string => path.join(folder, name);
@@ -22,7 +22,7 @@ const failing = async (unfinished: string): Promise<never> => {
 };
 
 it("a file gets its name once it is complete", async () => {
-  const seen = await writeWhole(
+  const seen = await writeAtomically(
     at("made.gguf"),
     async (unfinished) => {
       await writeFile(unfinished, "all of it");
@@ -36,18 +36,21 @@ it("a file gets its name once it is complete", async () => {
 });
 
 it("a failed write throws disk_full on a full disk, its own error otherwise, and leaves nothing behind", async () => {
-  const onDiskWith = (free: number) => writeWhole(at("made.gguf"), failing, { freeBytes: async () => free });
-  await expect(onDiskWith(4096)).rejects.toMatchObject({
+  const writeWithFreeSpace = (free: number) =>
+    writeAtomically(at("made.gguf"), failing, { freeBytes: async () => free });
+  await expect(writeWithFreeSpace(4096)).rejects.toMatchObject({
     code: "disk_full",
     message: expect.stringContaining("choose a folder on a larger disk"),
   });
-  await expect(onDiskWith(1e12)).rejects.toMatchObject({ code: "engine_failed" });
+  await expect(writeWithFreeSpace(1e12)).rejects.toMatchObject({ code: "engine_failed" });
   expect(await readdir(folder)).toEqual([]);
 });
 
 it("an existing file of that name stays if the new one fails", async () => {
   await writeFile(at("made.gguf"), "of value");
-  await expect(writeWhole(at("made.gguf"), failing, {})).rejects.toMatchObject({ code: "engine_failed" });
+  await expect(writeAtomically(at("made.gguf"), failing, {})).rejects.toMatchObject({
+    code: "engine_failed",
+  });
   expect(await readdir(folder)).toEqual(["made.gguf"]);
   expect(await readFile(at("made.gguf"), "utf8")).toBe("of value");
 });

@@ -2,13 +2,14 @@
 import { randomUUID } from "node:crypto";
 import { open, rename, rm, stat } from "node:fs/promises";
 import path from "node:path";
-import { EngineError } from "../errors.ts";
+import { EngineError } from "../base/errors.ts";
 import { checkDiskSpace, diskFailure, spareBytes } from "../library/disk-space.ts";
 import { listModels } from "../library/installed.ts";
 import type { LibraryOptions } from "../library/library-options.ts";
 import { isGgufName } from "../library/model-spec.ts";
-import { libraryPaths, makeFolders, syncFile, syncFolder } from "../library/paths.ts";
-import { resolveTyped } from "../library/typed-path.ts";
+import { makeFolders, syncFile, syncFolder } from "../library/durable-files.ts";
+import { resolveUserPath } from "../base/home.ts";
+import { libraryPaths } from "../base/home.ts";
 
 export interface OutputOptions extends LibraryOptions {
   /** The file to write, or a folder for it. Default: a name derived from the model's, next to it, or in Ingle's folder if it was imported or belongs to another program. */
@@ -30,7 +31,7 @@ export async function chooseOutput(
   const target =
     output === undefined
       ? path.join(await folderFor(files, options), name)
-      : await inFolder(resolveTyped(output, cwd), name);
+      : await inFolder(resolveUserPath(output, cwd), name);
   const isMeantAsFolder = output !== undefined && /[\\/]$/.test(output) && !isGgufName(target);
   if (isMeantAsFolder) throw refusal(`There is no folder ${target}.`, target);
   if (!isGgufName(target)) throw refusal(`${target} must end in ".gguf": models are found by it.`, target);
@@ -56,7 +57,7 @@ export async function chooseOutput(
  * Lets `write` write an unfinished file next to `target`, and renames it at the end. On any failure nothing is left behind.
  * Throws what `write` throws, `disk_full` if the disk is full, and `download_failed` without write permission.
  */
-export async function writeWhole<T>(
+export async function writeAtomically<T>(
   target: string,
   write: (unfinished: string) => Promise<T>,
   { freeBytes }: LibraryOptions,

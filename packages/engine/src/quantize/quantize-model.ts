@@ -2,18 +2,18 @@
 // the report after it.
 import path from "node:path";
 import { readGguf, type GgufTensorInfo } from "@ingle/gguf";
-import { EngineError, invalidRequest } from "../errors.ts";
+import { EngineError, invalidRequest } from "../base/errors.ts";
 import { checkDiskSpace, spareBytes } from "../library/disk-space.ts";
-import { fileBytes } from "../library/paths.ts";
+import { fileBytes } from "../library/durable-files.ts";
 import { withQuantization } from "../library/quantization.ts";
-import type { NativeQuantizeOptions } from "../native.ts";
-import { checkThreads } from "../memory.ts";
+import type { NativeQuantizeOptions } from "../native/addon.ts";
+import { checkThreads } from "../machine/memory.ts";
 import { checkImatrix } from "./imatrix-file.ts";
 import { parseLevel, type QuantizationLevel } from "./levels.ts";
 import { openModelFiles, type ModelFiles } from "./model-files.ts";
 import { runTask } from "./native-process.ts";
-import { chooseOutput, writeWhole, type OutputOptions } from "./output-file.ts";
-import { resolveTyped } from "../library/typed-path.ts";
+import { chooseOutput, writeAtomically, type OutputOptions } from "./output-file.ts";
+import { resolveUserPath } from "../base/home.ts";
 
 export interface QuantizeProgress {
   /** Processed bytes of the model. */
@@ -55,7 +55,7 @@ export interface QuantizedModel {
  */
 export async function quantizeModel(model: string, options: QuantizeOptions = {}): Promise<QuantizedModel> {
   const { signal, cwd = process.cwd(), allowRequantize = false } = options;
-  const imatrix = options.imatrix === undefined ? undefined : resolveTyped(options.imatrix, cwd);
+  const imatrix = options.imatrix === undefined ? undefined : resolveUserPath(options.imatrix, cwd);
   signal?.throwIfAborted();
   const threads = checkThreads(options.threads);
   const level = parseLevel(options.to);
@@ -73,7 +73,7 @@ export async function quantizeModel(model: string, options: QuantizeOptions = {}
     imatrix: imatrix ?? "",
   };
   await checkFeasible(native, files, options);
-  await writeWhole(
+  await writeAtomically(
     output,
     async (unfinished) => await quantize({ ...native, output: unfinished }, files, options),
     options,
@@ -123,7 +123,7 @@ async function quantize(
   { signal, onProgress }: QuantizeOptions,
 ): Promise<void> {
   const sizes = new Map(tensors.map(({ name, sizeBytes }) => [name, sizeBytes]));
-  const totalBytes = bytesOf(tensors);
+  const totalBytes = sumBytes(tensors);
   let bytes = 0;
   const onTensor = (tensor: string): void => {
     onProgress?.({ bytes, totalBytes, tensor });
@@ -147,10 +147,10 @@ async function describe(
     quantization: name,
     sizeBytes: (await fileBytes(output)) ?? 0,
     sizeBytesBefore,
-    bitsPerWeight: (bytesOf(tensors) * 8) / weights,
+    bitsPerWeight: (sumBytes(tensors) * 8) / weights,
   };
 }
 
-function bytesOf(tensors: readonly GgufTensorInfo[]): number {
+function sumBytes(tensors: readonly GgufTensorInfo[]): number {
   return tensors.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
 }

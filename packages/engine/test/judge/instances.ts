@@ -40,12 +40,12 @@ function namesIn(schema: unknown): string[] {
   if (Array.isArray(schema)) return schema.flatMap(namesIn);
   if (!isObject(schema)) return [];
   return Object.entries(schema).flatMap(([keyword, value]) => [
-    ...namesOf(keyword, value),
+    ...keywordNames(keyword, value),
     ...namesIn(value),
   ]);
 }
 
-function namesOf(keyword: string, value: unknown): string[] {
+function keywordNames(keyword: string, value: unknown): string[] {
   if (keyword === "required" && Array.isArray(value)) return value.map(String);
   if (keyword === "const" || keyword === "enum") return keysIn(value);
   if (!isObject(value)) return [];

@@ -7,7 +7,7 @@ import { parseArgs } from "node:util";
 import { z } from "zod";
 import { judgeInstances } from "./instances.ts";
 import { drawingMsMax, Judge, type Verdict } from "./judge.ts";
-import { combinations, keywordsOf, randomSchemas, type SchemaObject } from "./random-schemas.ts";
+import { combinations, draftKeywords, randomSchemas, type SchemaObject } from "./random-schemas.ts";
 import { suiteSchemas } from "./suite.ts";
 import type { Draft } from "./validators.ts";
 
@@ -88,7 +88,7 @@ async function judgeSuite(checkout: string): Promise<void> {
 async function judgeRandom(sizeMax: number): Promise<void> {
   for (const draft of drafts) {
     for (const size of [1, 2, 3].slice(0, sizeMax)) {
-      for (const [at, of] of combinations(size, keywordsOf(draft)).entries()) {
+      for (const [at, of] of combinations(size, draftKeywords(draft)).entries()) {
         if (at % every !== 0) continue;
         const isJudged = await judgeSet(of, draft, Number(options.seed) + at);
         add(`sets of ${size} keywords`);

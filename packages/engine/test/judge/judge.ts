@@ -1,6 +1,6 @@
 // Whether what a strict schema's grammar admits is valid for the schema, in the opinion of an independent validator.
-import { EngineError, wholeGrammar } from "../../src/index.ts";
-import { keywordsOf, type SchemaObject } from "./random-schemas.ts";
+import { EngineError, replyGrammar } from "../../src/index.ts";
+import { draftKeywords, type SchemaObject } from "./random-schemas.ts";
 import { Validation } from "./validation.ts";
 import type { Draft } from "./validators.ts";
 import { Walks } from "./walks.ts";
@@ -48,7 +48,7 @@ const textsPerDraw = 10;
 /** The grammar of the schema, or why strict refuses it. */
 export function strictGrammar(schema: SchemaObject): { grammar: string } | { why: string } {
   try {
-    return { grammar: wholeGrammar({ type: "json_schema", schema: { ...schema }, strict: true }) };
+    return { grammar: replyGrammar({ type: "json_schema", schema: { ...schema }, strict: true }) };
   } catch (error) {
     if (!EngineError.is(error)) throw error;
     return { why: error.message };
@@ -107,8 +107,8 @@ function namesReason(why: string, schema: SchemaObject): boolean {
 
 const moreKeywords = ["$dynamicRef", "$recursiveRef", "$id", "id"];
 const keywordsOfDrafts: ReadonlySet<string> = new Set([
-  ...keywordsOf("draft2020-12"),
-  ...keywordsOf("draft7"),
+  ...draftKeywords("draft2020-12"),
+  ...draftKeywords("draft7"),
   ...moreKeywords,
 ]);
 

@@ -28,10 +28,10 @@ const depthMax = 20;
 export function narrowing(root: SchemaObject, instance: unknown, draft: Draft): string | undefined {
   const { $schema: dialect } = root;
   if (typeof dialect === "string" && !dialect.includes("json-schema.org")) return "a metaschema of one's own";
-  return reasonOf([root], instance, root, draft);
+  return findReason([root], instance, root, draft);
 }
 
-function reasonOf(
+function findReason(
   schemas: readonly unknown[],
   value: unknown,
   root: SchemaObject,
@@ -40,7 +40,7 @@ function reasonOf(
   const all = schemas.flatMap((schema) => inPlace(schema, root, depthMax));
   const beside = all.some((schema) => isRefOnly(draft) && hasMoreThanRef(schema));
   if (beside) return "keywords beside $ref count in all drafts";
-  const type = typeOf(value);
+  const type = jsonType(value);
   if (all.some((schema) => isAboutOthers(schema, type)))
     return "a value of a type that the keywords are not about";
   if (Array.isArray(value)) return reasonOfArray(all, value, root, draft);
@@ -55,18 +55,18 @@ function reasonOfObject(
   root: SchemaObject,
   draft: Draft,
 ): string | undefined {
-  const named = namesOf(all);
+  const named = propertyNames(all);
   if (named.size > 0 && Object.keys(value).some((name) => !named.has(name)))
     return "a property that the schema does not name";
   if (all.some((schema) => needsTwoAlternatives(schema, value, root)))
     return "properties that only two alternatives together name";
   for (const [name, each] of Object.entries(value)) {
     const children = all.flatMap((schema) => [
-      ...(Object.hasOwn(propertiesOf(schema), name) ? [propertiesOf(schema)[name]] : []),
+      ...(Object.hasOwn(readProperties(schema), name) ? [readProperties(schema)[name]] : []),
       ...(schema["additionalProperties"] === undefined ? [] : [schema["additionalProperties"]]),
       ...(isObject(schema["patternProperties"]) ? Object.values(schema["patternProperties"]) : []),
     ]);
-    const reason = reasonOf(children, each, root, draft);
+    const reason = findReason(children, each, root, draft);
     if (reason !== undefined) return reason;
   }
   return undefined;
@@ -81,7 +81,7 @@ function reasonOfArray(
   if (value.length > 1 && all.some((schema) => schema["uniqueItems"] === true))
     return "the order of unique items";
   for (const schema of all) {
-    const first = listOf(schema["prefixItems"] ?? schema["items"]);
+    const first = toList(schema["prefixItems"] ?? schema["items"]);
     const rest = Array.isArray(schema["items"]) ? schema["additionalItems"] : schema["items"];
     if (first.length === 0) continue;
     if (value.length < first.length || (value.length > first.length && rest === undefined))
@@ -90,10 +90,10 @@ function reasonOfArray(
   for (const [index, each] of value.entries()) {
     const children = all.flatMap((schema) => {
       const { items, prefixItems, additionalItems, contains } = schema;
-      const first = listOf(prefixItems ?? items);
+      const first = toList(prefixItems ?? items);
       return [first[index], Array.isArray(items) ? additionalItems : items, contains];
     });
-    const reason = reasonOf(children, each, root, draft);
+    const reason = findReason(children, each, root, draft);
     if (reason !== undefined) return reason;
   }
   return undefined;
@@ -125,11 +125,11 @@ function inPlace(schema: unknown, root: SchemaObject, depth: number): SchemaObje
     const value = schema[keyword];
     return isObject(value) ? Object.values(value) : [];
   });
-  const target = typeof schema["$ref"] === "string" ? targetOf(schema["$ref"], root) : undefined;
+  const target = typeof schema["$ref"] === "string" ? resolvePointer(schema["$ref"], root) : undefined;
   return [schema, ...[...below, ...named, target].flatMap((each) => inPlace(each, root, depth - 1))];
 }
 
-function targetOf(reference: string, root: SchemaObject): unknown {
+function resolvePointer(reference: string, root: SchemaObject): unknown {
   let at: unknown = root;
   for (const part of reference.split("/").slice(1)) {
     const key = decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
@@ -155,9 +155,9 @@ function isAboutOthers(schema: SchemaObject, type: string): boolean {
   return about.length > 0 && about.every(([name]) => name !== type);
 }
 
-function namesOf(schemas: readonly SchemaObject[]): Set<unknown> {
+function propertyNames(schemas: readonly SchemaObject[]): Set<unknown> {
   return new Set(
-    schemas.flatMap((schema) => [...Object.keys(propertiesOf(schema)), ...listOf(schema["required"])]),
+    schemas.flatMap((schema) => [...Object.keys(readProperties(schema)), ...toList(schema["required"])]),
   );
 }
 
@@ -168,17 +168,17 @@ function needsTwoAlternatives(
   root: SchemaObject,
 ): boolean {
   return [anyOf, oneOf].some((alternatives) => {
-    const names = listOf(alternatives).map((each) => namesOf(inPlace(each, root, depthMax)));
+    const names = toList(alternatives).map((each) => propertyNames(inPlace(each, root, depthMax)));
     const all = Object.keys(value).filter((name) => names.some((own) => own.has(name)));
     return names.length > 0 && names.every((own) => all.some((name) => !own.has(name)));
   });
 }
 
-function propertiesOf(schema: SchemaObject): SchemaObject {
+function readProperties(schema: SchemaObject): SchemaObject {
   return isObject(schema["properties"]) ? schema["properties"] : {};
 }
 
-function listOf(value: unknown): unknown[] {
+function toList(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
@@ -186,7 +186,7 @@ export function isObject(value: unknown): value is SchemaObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function typeOf(value: unknown): string {
+function jsonType(value: unknown): string {
   if (value === null) return "null";
   return Array.isArray(value) ? "array" : typeof value;
 }

@@ -179,7 +179,7 @@ function without<Value>(
 }
 
 /** The keywords of random schemas of a draft. */
-export function keywordsOf(draft: Draft): readonly string[] {
+export function draftKeywords(draft: Draft): readonly string[] {
   return Object.keys(valuesByDraft[draft]);
 }
 

@@ -1,6 +1,6 @@
 // ajv in a process of its own, for `Validation`: a regular expression of a schema can keep a validator busy for hours.
 import type { Draft } from "./validators.ts";
-import { validatorOf } from "./validators.ts";
+import { createValidator } from "./validators.ts";
 
 export interface Question {
   schema: Readonly<Record<string, unknown>>;
@@ -16,21 +16,21 @@ process.on("message", (question: Question) => {
 });
 
 function answerTo({ schema, texts, drafts }: Question): Answer {
-  const validator = validatorOf(schema, drafts);
+  const validator = createValidator(schema, drafts);
   if (typeof validator === "string") return { why: validator };
   try {
-    return texts.map((text) => problemIn(text, validator.problemOf) ?? null);
+    return texts.map((text) => problemIn(text, validator.findProblem) ?? null);
   } catch (error) {
     return { why: `the validator fails: ${String(error)}` };
   }
 }
 
-function problemIn(text: string, problemOf: (value: unknown) => string | undefined): string | undefined {
+function problemIn(text: string, findProblem: (value: unknown) => string | undefined): string | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     return "no JSON";
   }
-  return problemOf(value);
+  return findProblem(value);
 }

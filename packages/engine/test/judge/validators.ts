@@ -10,7 +10,7 @@ export type Draft = "draft4" | "draft7" | "draft2019-09" | "draft2020-12";
 export interface Validator {
   draft: Draft;
   /** What is wrong with the value; undefined if it is valid. */
-  problemOf: (value: unknown) => string | undefined;
+  findProblem: (value: unknown) => string | undefined;
 }
 
 /** The formats that JSON Schema defines. Others restrict nothing: ajv-formats has some of OpenAPI's. */
@@ -46,7 +46,7 @@ const makers: Record<Draft, (more: Options) => Ajv> = {
 };
 const made = new Map<string, Ajv>();
 
-function ajvOf(draft: Draft, unicodeRegExp: boolean): Ajv {
+function createAjv(draft: Draft, unicodeRegExp: boolean): Ajv {
   const key = `${draft}${unicodeRegExp}`;
   const known = made.get(key);
   if (known !== undefined) return known;
@@ -59,7 +59,7 @@ function ajvOf(draft: Draft, unicodeRegExp: boolean): Ajv {
 }
 
 /** The drafts that a schema may be of, likeliest first. */
-function draftsOf(schema: Readonly<Record<string, unknown>>): Draft[] {
+function possibleDrafts(schema: Readonly<Record<string, unknown>>): Draft[] {
   const named = typeof schema["$schema"] === "string" ? schema["$schema"] : "";
   if (/draft-0?[34]/.test(named)) return ["draft4"];
   if (/draft-0?[67]/.test(named)) return ["draft7", "draft4"];
@@ -68,16 +68,17 @@ function draftsOf(schema: Readonly<Record<string, unknown>>): Draft[] {
 }
 
 /** Or why ajv can make nothing of the schema in any of the drafts. */
-export function validatorOf(
+export function createValidator(
   schema: Readonly<Record<string, unknown>>,
-  drafts: readonly Draft[] = draftsOf(schema),
+  drafts: readonly Draft[] = possibleDrafts(schema),
 ): Validator | string {
   const { $schema: _dialect, ...rest } = schema;
   const reasons: string[] = [];
   for (const draft of drafts) {
     for (const isUnicode of [true, false]) {
       const validate = compiled(rest, draft, isUnicode);
-      if (typeof validate !== "string") return { draft, problemOf: (value) => problemOf(validate, value) };
+      if (typeof validate !== "string")
+        return { draft, findProblem: (value) => findProblem(validate, value) };
       reasons.push(validate);
     }
   }
@@ -85,7 +86,7 @@ export function validatorOf(
 }
 
 function compiled(schema: object, draft: Draft, isUnicode: boolean): ValidateFunction | string {
-  const ajv = ajvOf(draft, isUnicode);
+  const ajv = createAjv(draft, isUnicode);
   try {
     return ajv.compile(schema);
   } catch (error) {
@@ -96,7 +97,7 @@ function compiled(schema: object, draft: Draft, isUnicode: boolean): ValidateFun
   }
 }
 
-function problemOf(validate: ValidateFunction, value: unknown): string | undefined {
+function findProblem(validate: ValidateFunction, value: unknown): string | undefined {
   if (validate(value)) return undefined;
   const [first] = validate.errors ?? [];
   return `${first?.schemaPath ?? ""} at ${first?.instancePath ?? ""}: ${first?.message ?? "invalid"}`;

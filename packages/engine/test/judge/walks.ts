@@ -33,14 +33,14 @@ export class Walks {
   /** Uses this grammar from now on. Returns what is wrong with it. */
   async open(grammar: string): Promise<string | undefined> {
     const text = Buffer.from(grammar);
-    const problem = await this.#ask(Buffer.from("G"), numberOf(text.length), text);
+    const problem = await this.#ask(Buffer.from("G"), encodeInt32(text.length), text);
     return problem.length === 0 ? undefined : problem.toString();
   }
 
   /** Texts that the grammar admits; none if there are none. And those of its rules' texts that the engine does not admit. */
   async draw(count: number, seed: number): Promise<{ texts: string[]; lost: string[] }> {
     const replies = Array.from({ length: count }, () => this.#reply());
-    this.#child.stdin.write(Buffer.concat([Buffer.from("W"), numberOf(count), numberOf(seed)]));
+    this.#child.stdin.write(Buffer.concat([Buffer.from("W"), encodeInt32(count), encodeInt32(seed)]));
     const texts = await Promise.all(replies);
     const lost = texts.filter((text) => text[0] === notAdmitted).map((text) => text.toString("utf8", 1));
     const drawn = texts.filter((text) => text[0] !== noText && text[0] !== notAdmitted).map(String);
@@ -50,7 +50,7 @@ export class Walks {
   /** Whether the grammar admits this text. */
   async admits(text: string): Promise<boolean> {
     const bytes = Buffer.from(text);
-    return (await this.#ask(Buffer.from("I"), numberOf(bytes.length), bytes)).toString() === "1";
+    return (await this.#ask(Buffer.from("I"), encodeInt32(bytes.length), bytes)).toString() === "1";
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -87,7 +87,7 @@ export class Walks {
   }
 }
 
-function numberOf(value: number): Buffer {
+function encodeInt32(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeInt32LE(value);
   return bytes;

@@ -56,7 +56,7 @@ export function adapterPairs(
   if (found.size === 0) throw new MlxError("mlx_missing", "The adapter has no tensors.");
   return [...matrices].flatMap(([module, plan]) => {
     const own = found.get(module);
-    return own === undefined ? [] : [pairOf(module, plan, own, kind)];
+    return own === undefined ? [] : [toPair(module, plan, own, kind)];
   });
 }
 
@@ -73,7 +73,7 @@ function foreign(name: string): MlxError {
   return new MlxError("mlx_unsupported", `The tensor ${name} of the adapter cannot be converted: ${what}.`);
 }
 
-function pairOf(
+function toPair(
   module: string,
   plan: TensorPlan,
   own: ReadonlyMap<string, FolderTensor>,
@@ -83,7 +83,7 @@ function pairOf(
     const tensor = own.get(letter);
     if (tensor === undefined)
       throw new MlxError("mlx_missing", `The adapter's ${module} lacks its matrix ${letter.toUpperCase()}.`);
-    return matrixOf(tensor, kind === "mlx");
+    return toMatrix(tensor, kind === "mlx");
   };
   const a = side("a");
   const b = side("b");
@@ -99,7 +99,7 @@ function pairOf(
   return { module, plan, rank, a, b };
 }
 
-function matrixOf(tensor: FolderTensor, isTransposed: boolean): AdapterMatrix {
+function toMatrix(tensor: FolderTensor, isTransposed: boolean): AdapterMatrix {
   const { name, dtype, shape, sizeBytes } = tensor;
   const [first, second] = shape;
   if (!isFloatType(dtype) || shape.length !== 2 || first === undefined || second === undefined) {

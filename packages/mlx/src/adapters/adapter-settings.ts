@@ -9,7 +9,7 @@ import { isObject } from "../json-file.ts";
 export interface AdapterSettings {
   kind: "peft" | "mlx";
   /** The factor of a module's change. `rank` is that of its matrices. */
-  scaleOf: (module: string, rank: number) => number;
+  loraScale: (module: string, rank: number) => number;
 }
 
 const factor = z.number().positive().max(1e6);
@@ -52,12 +52,12 @@ export function parseAdapterConfig(json: unknown): AdapterSettings {
 function peftSettings(json: Readonly<Record<string, unknown>>): AdapterSettings {
   if (json["peft_type"] !== "LORA")
     throw unsupported(`its peft_type is ${JSON.stringify(json["peft_type"])}, not "LORA"`);
-  const settings = fieldsOf(Peft, json);
+  const settings = parseFields(Peft, json);
   checkPeft(json, settings);
   const { lora_alpha: alpha, alpha_pattern: alphas = {}, use_rslora: isRankStabilized = false } = settings;
   return {
     kind: "peft",
-    scaleOf: (module, rank) => {
+    loraScale: (module, rank) => {
       const own = Object.entries(alphas).find(([pattern]) => isNamed(module, pattern))?.[1];
       return (own ?? alpha) / (isRankStabilized ? Math.sqrt(rank) : rank);
     },
@@ -95,17 +95,17 @@ function isNamed(module: string, pattern: string): boolean {
 }
 
 function mlxSettings(json: Readonly<Record<string, unknown>>): AdapterSettings {
-  const { fine_tune_type: type = "lora", lora_parameters: parameters } = fieldsOf(Mlx, json);
+  const { fine_tune_type: type = "lora", lora_parameters: parameters } = parseFields(Mlx, json);
   if (type !== "lora") throw unsupported(`its fine_tune_type is ${JSON.stringify(type)}, not "lora"`);
   const { rank, scale, alpha = rank } = parameters;
   if (alpha !== rank)
     throw unsupported(
       "its alpha means different scales to different versions of mlx-lm; set alpha to the rank, and scale to the factor",
     );
-  return { kind: "mlx", scaleOf: () => scale };
+  return { kind: "mlx", loraScale: () => scale };
 }
 
-function fieldsOf<T>(schema: z.ZodType<T>, json: unknown): T {
+function parseFields<T>(schema: z.ZodType<T>, json: unknown): T {
   const result = schema.safeParse(json);
   if (result.success) return result.data;
   const [issue] = result.error.issues;

@@ -1,6 +1,6 @@
 // The matrices of a base model that an adapter may change, by the names that they have in folders of its family. They are those that a
 // conversion of the base would write.
-import { stringOf, type GgufMetadata } from "@ingle/gguf";
+import { getString, type GgufMetadata } from "@ingle/gguf";
 
 import type { TensorNames, TensorPlan } from "../architectures/architecture.ts";
 import { configOfGguf } from "../architectures/config-of-gguf.ts";
@@ -25,9 +25,9 @@ const convolution = /\.shortconv\.conv\.weight$/;
 
 /** Throws `mlx_unsupported` for an architecture that cannot be converted, or impossible metadata. */
 export function baseMatrices(metadata: GgufMetadata): BaseMatrices {
-  const family = architectureNamed(stringOf(metadata, "general.architecture") ?? "unknown");
+  const family = architectureNamed(getString(metadata, "general.architecture") ?? "unknown");
   const matrices = new Map<string, TensorPlan>();
-  for (const plan of plansOf(family, metadata)) {
+  for (const plan of tensorPlans(family, metadata)) {
     const [source = ""] = plan.sources;
     const isMatrix = source.endsWith(".weight") && plan.shape.length === 2 && !convolution.test(plan.name);
     if (isMatrix && plan.name !== "token_embd.weight") matrices.set(source.slice(0, -".weight".length), plan);
@@ -35,7 +35,7 @@ export function baseMatrices(metadata: GgufMetadata): BaseMatrices {
   return { architecture: family.name, matrices };
 }
 
-function plansOf(
+function tensorPlans(
   family: ReturnType<typeof architectureNamed>,
   metadata: GgufMetadata,
 ): readonly TensorPlan[] {

@@ -3,12 +3,12 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-import { aligned, halfBits, numberOf, parseGguf, stringOf, writeGguf, type GgufValue } from "@ingle/gguf";
+import { aligned, halfBits, getNumber, parseGguf, getString, writeGguf, type GgufValue } from "@ingle/gguf";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { readFloats, type FloatType } from "../floats.ts";
 import { storedTypes } from "../storage.ts";
-import { f32, safetensorsBytes, type TensorBytes } from "../testing/safetensors-bytes.ts";
+import { f32, safetensorsBytes, type TensorBytes } from "../../test/safetensors-bytes.ts";
 import { convertAdapter } from "./convert-adapter.ts";
 
 let folder = "";
@@ -87,9 +87,9 @@ async function convert({
   await convertAdapter(folder, target, await makeBase(base));
   const bytes = await readFile(target);
   const header = parseGguf(bytes, { fileBytes: bytes.length });
-  expect(stringOf(header.metadata, "general.type")).toBe("adapter");
+  expect(getString(header.metadata, "general.type")).toBe("adapter");
   return {
-    alpha: numberOf(header.metadata, "adapter.lora.alpha", "float32"),
+    alpha: getNumber(header.metadata, "adapter.lora.alpha", "float32"),
     names: header.tensors.map(({ name }) => name),
     tensor: (name) => {
       const found = header.tensors.find((tensor) => tensor.name === name);

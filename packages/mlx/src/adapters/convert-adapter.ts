@@ -42,7 +42,7 @@ export async function convertAdapter(
   const known = baseMatrices((await readGguf(base, { isLenient: true })).metadata);
   await using weights = await Weights.open(folder, [await weightFile(folder, settings)]);
   const pairs = adapterPairs(weights.tensors, settings, known);
-  const alpha = alphaOf(pairs, settings);
+  const alpha = loraAlpha(pairs, settings);
   const metadata = new Map<string, GgufValue>([
     ["general.architecture", text(known.architecture)],
     ["general.type", text("adapter")],
@@ -64,8 +64,8 @@ async function weightFile(folder: string, { kind }: AdapterSettings): Promise<st
 }
 
 /** GGUF scales each pair by one alpha over its rank. The first pair's is exact. */
-function alphaOf([first]: readonly AdapterPair[], { scaleOf }: AdapterSettings): number {
-  return first === undefined ? 1 : Math.fround(scaleOf(first.module, first.rank) * first.rank);
+function loraAlpha([first]: readonly AdapterPair[], { loraScale }: AdapterSettings): number {
+  return first === undefined ? 1 : Math.fround(loraScale(first.module, first.rank) * first.rank);
 }
 
 interface Contents {
@@ -82,10 +82,10 @@ async function writePairs(
   { onProgress, signal }: AdapterOptions,
 ): Promise<void> {
   const { metadata, pairs, alpha, settings, weights } = contents;
-  const sized = pairs.map((pair) => ({ ...pair, factor: factorOf(pair, alpha, settings) }));
+  const sized = pairs.map((pair) => ({ ...pair, factor: remainingFactor(pair, alpha, settings) }));
   const tensors = sized.flatMap(({ plan: { name }, rank, a, b, factor }) => [
     { name: `${name}.lora_a`, typeCode: storedTypes[a.dtype].code, shape: [a.columns, rank] },
-    { name: `${name}.lora_b`, typeCode: storedTypes[typeOf(b, factor)].code, shape: [rank, b.rows] },
+    { name: `${name}.lora_b`, typeCode: storedTypes[storedType(b, factor)].code, shape: [rank, b.rows] },
   ]);
   await using writer = await GgufWriter.open(target, { metadata, tensors });
   const totalBytes = pairs.reduce((sum, { a, b }) => sum + a.tensor.sizeBytes + b.tensor.sizeBytes, 0);
@@ -95,14 +95,14 @@ async function writePairs(
     type: FloatType,
     change: (values: Float32Array) => Float32Array,
   ) => {
-    const values = change(await valuesOf(matrix, weights));
+    const values = change(await readValues(matrix, weights));
     await writer.add(storedTypes[type].code, [writeFloats(type, values)], { signal });
     bytes += matrix.tensor.sizeBytes;
     onProgress?.(bytes, totalBytes);
   };
   for (const { plan, a, b, factor } of sized) {
     await write(a, a.dtype, (values) => values);
-    await write(b, typeOf(b, factor), (values) =>
+    await write(b, storedType(b, factor), (values) =>
       scaled(reordered(values, b.columns, plan.rowOrder), factor),
     );
   }
@@ -110,18 +110,22 @@ async function writePairs(
 }
 
 /** What is left of a pair's scale, for adapters whose pairs have different ones. 1 for all others. */
-function factorOf({ module, rank }: AdapterPair, alpha: number, { scaleOf }: AdapterSettings): number {
-  const factor = (scaleOf(module, rank) * rank) / alpha;
+function remainingFactor(
+  { module, rank }: AdapterPair,
+  alpha: number,
+  { loraScale }: AdapterSettings,
+): number {
+  const factor = (loraScale(module, rank) * rank) / alpha;
   return Math.abs(factor - 1) < 1e-6 ? 1 : factor;
 }
 
 /** Scaled values need more digits than they had. */
-function typeOf({ dtype }: AdapterMatrix, factor: number): FloatType {
+function storedType({ dtype }: AdapterMatrix, factor: number): FloatType {
   return factor === 1 ? dtype : "F32";
 }
 
 /** Row by row. Throws `mlx_malformed` for infinite values and NaN. */
-async function valuesOf(
+async function readValues(
   { tensor, dtype, rows, columns, isTransposed }: AdapterMatrix,
   weights: Weights,
 ): Promise<Float32Array> {

@@ -1,11 +1,11 @@
 // The families against the output of llama.cpp's own converter for real models' settings, and against damaged settings.
-import { stringOf, type GgufMetadata } from "@ingle/gguf";
+import { getString, type GgufMetadata } from "@ingle/gguf";
 import { describe, expect, it } from "vitest";
 
 import { parseConfig } from "../config.ts";
 import { MlxError } from "../errors.ts";
 import type { ModelPlan } from "./architecture.ts";
-import { architectureOf } from "./registry.ts";
+import { findArchitecture } from "./registry.ts";
 
 const NORMS = ["input_layernorm", "post_attention_layernorm"];
 const ATTENTION = ["q_proj", "k_proj", "v_proj", "o_proj"].map((name) => `self_attn.${name}`);
@@ -31,12 +31,12 @@ const LLAMA = [...NORMS, ...ATTENTION, ...GATED];
 
 function plan(config: object, tensors: ReadonlySet<string>): ModelPlan {
   const parsed = parseConfig(config);
-  return architectureOf(parsed).plan(parsed, tensors);
+  return findArchitecture(parsed).plan(parsed, tensors);
 }
 
 /** Metadata as plain values, without the architecture's prefix. */
 function plain(metadata: GgufMetadata): Record<string, unknown> {
-  const prefix = stringOf(metadata, "general.architecture") ?? "";
+  const prefix = getString(metadata, "general.architecture") ?? "";
   return Object.fromEntries(
     Array.from(metadata, ([key, value]) => [
       key.replace(`${prefix}.`, ""),
@@ -45,12 +45,12 @@ function plain(metadata: GgufMetadata): Record<string, unknown> {
   );
 }
 
-function shapesOf(made: ModelPlan): Record<string, readonly number[]> {
+function tensorShapes(made: ModelPlan): Record<string, readonly number[]> {
   return Object.fromEntries(made.tensors.map(({ name, shape }) => [name, shape]));
 }
 
 /** The code of the MlxError; any other error fails the test. */
-function codeOf(act: () => unknown): string {
+function thrownCode(act: () => unknown): string {
   try {
     act();
     return "nothing thrown";
@@ -105,7 +105,7 @@ describe("llama", () => {
   });
 
   it("has its tensors, and the embeddings as its output", () => {
-    const shapes = shapesOf(made);
+    const shapes = tensorShapes(made);
     expect(Object.keys(shapes)).toHaveLength(2 + 2 * 9);
     expect(shapes["token_embd.weight"]).toEqual([2048, 128_256]);
     expect(shapes["blk.1.attn_k.weight"]).toEqual([2048, 512]);
@@ -135,7 +135,7 @@ describe("llama", () => {
   });
 
   it("has its own output matrix if the folder has one", () => {
-    const shapes = shapesOf(
+    const shapes = tensorShapes(
       plan({ ...llama32, tie_word_embeddings: false }, names(2, LLAMA, [...TIED, "lm_head"])),
     );
     expect(shapes["output.weight"]).toEqual([2048, 128_256]);
@@ -151,14 +151,14 @@ describe("llama", () => {
   });
 
   it("may have linear or yarn rope scaling", () => {
-    const keysOf = (rope: object) =>
+    const keysForRope = (rope: object) =>
       plain(plan({ ...llama32, rope_scaling: rope }, names(2, LLAMA, TIED)).metadata);
-    expect(keysOf({ type: "linear", factor: 4 })).toMatchObject({
+    expect(keysForRope({ type: "linear", factor: 4 })).toMatchObject({
       "rope.scaling.type": "linear",
       "rope.scaling.factor": 4,
     });
     const yarn = { rope_type: "yarn", factor: 8, original_max_position_embeddings: 4096, beta_fast: 32 };
-    expect(keysOf(yarn)).toMatchObject({
+    expect(keysForRope(yarn)).toMatchObject({
       "rope.scaling.type": "yarn",
       "rope.scaling.factor": 8,
       "rope.scaling.original_context_length": 4096,
@@ -174,7 +174,7 @@ describe("qwen", () => {
     const biases = ATTENTION.slice(0, 3).map((module) => `model.layers.0.${module}.bias`);
     const all = new Set([...names(1, LLAMA, TIED), ...biases]);
     const made = plan({ ...config, num_hidden_layers: 1 }, all);
-    expect(shapesOf(made)).toMatchObject({ "blk.0.attn_q.bias": [2048], "blk.0.attn_k.bias": [512] });
+    expect(tensorShapes(made)).toMatchObject({ "blk.0.attn_q.bias": [2048], "blk.0.attn_k.bias": [512] });
     expect(made.tensors.some(({ rowOrder }) => rowOrder !== undefined)).toBe(false);
     expect(plain(made.metadata)["general.architecture"]).toBe("qwen2");
     expect(plain(made.metadata)["vocab_size"]).toBeUndefined();
@@ -185,7 +185,7 @@ describe("qwen", () => {
       { ...config, model_type: "qwen3", head_dim: 128 },
       names(2, [...LLAMA, ...QUERY_NORMS], TIED),
     );
-    expect(shapesOf(made)).toMatchObject({
+    expect(tensorShapes(made)).toMatchObject({
       "blk.0.attn_q.weight": [2048, 4096],
       "blk.0.attn_q_norm.weight": [128],
     });
@@ -205,14 +205,14 @@ describe("qwen", () => {
       mlp_only_layers: [],
     };
     const made = plan(moe, names(2, modules, TIED));
-    expect(shapesOf(made)["blk.1.ffn_down_exps.weight"]).toEqual([768, 2048, 128]);
+    expect(tensorShapes(made)["blk.1.ffn_down_exps.weight"]).toEqual([768, 2048, 128]);
     expect(made.tensors.find(({ name }) => name === "blk.0.ffn_gate_inp.weight")?.type).toBe("f32");
     expect(plain(made.metadata)).toMatchObject({
       expert_count: 128,
       expert_used_count: 8,
       expert_feed_forward_length: 768,
     });
-    expect(codeOf(() => plan({ ...moe, norm_topk_prob: false }, names(2, modules, TIED)))).toBe(
+    expect(thrownCode(() => plan({ ...moe, norm_topk_prob: false }, names(2, modules, TIED)))).toBe(
       "mlx_unsupported",
     );
   });
@@ -298,7 +298,7 @@ describe("gemma", () => {
       "rope.freq_base_swa": 20_000,
     });
     const irregular = { ...gemma3, num_hidden_layers: 3, layer_types: [...types, "full_attention"] };
-    expect(codeOf(() => plan(irregular, names(3, modules3, TIED)))).toBe("mlx_unsupported");
+    expect(thrownCode(() => plan(irregular, names(3, modules3, TIED)))).toBe("mlx_unsupported");
   });
 
   it("2 has softcaps and a sliding window", () => {
@@ -316,7 +316,7 @@ describe("gemma", () => {
       "attention.sliding_window": 4096,
     });
     const other = { ...gemma2, query_pre_attn_scalar: 224 };
-    expect(codeOf(() => plan(other, names(2, [...LLAMA, ...POST_NORMS], TIED)))).toBe("mlx_unsupported");
+    expect(thrownCode(() => plan(other, names(2, [...LLAMA, ...POST_NORMS], TIED)))).toBe("mlx_unsupported");
   });
 
   it("1 has its second norm before the feed-forward", () => {
@@ -355,7 +355,7 @@ describe("phi3", () => {
       ["rope_factors_long.weight", 48],
       ["rope_factors_short.weight", 48],
     ]);
-    expect(shapesOf(made)).toMatchObject({
+    expect(tensorShapes(made)).toMatchObject({
       "blk.0.attn_qkv.weight": [3072, 9216],
       "blk.0.ffn_up.weight": [3072, 16_384],
     });
@@ -364,7 +364,7 @@ describe("phi3", () => {
   it("with too few factors is malformed", () => {
     const rope = { ...config.rope_scaling, long_factor: [1] };
     const all = names(2, modules, [...TIED, "lm_head"]);
-    expect(codeOf(() => plan({ ...config, rope_scaling: rope }, all))).toBe("mlx_malformed");
+    expect(thrownCode(() => plan({ ...config, rope_scaling: rope }, all))).toBe("mlx_malformed");
   });
 });
 
@@ -427,7 +427,7 @@ describe("lfm2", () => {
       shape: [3, 1024],
       type: "f32",
     });
-    expect(shapesOf(made)["token_embd_norm.weight"]).toEqual([1024]);
+    expect(tensorShapes(made)["token_embd_norm.weight"]).toEqual([1024]);
   });
 
   it("with experts has them after the dense layers", () => {
@@ -459,7 +459,7 @@ describe("lfm2", () => {
       leading_dense_block_count: 1,
       expert_gating_func: 2,
     });
-    expect(shapesOf(made)).toMatchObject({
+    expect(tensorShapes(made)).toMatchObject({
       "blk.0.ffn_up.weight": [1024, 7168],
       "blk.1.ffn_up_exps.weight": [1024, 1792, 32],
       "blk.1.exp_probs_b.bias": [32],
@@ -475,7 +475,7 @@ describe("a folder that cannot be converted", () => {
   });
 
   it("because it brings its own code is refused", () => {
-    expect(codeOf(() => parseConfig({ ...llama32, model_file: "model.py" }))).toBe("mlx_unsupported");
+    expect(thrownCode(() => parseConfig({ ...llama32, model_file: "model.py" }))).toBe("mlx_unsupported");
   });
 
   it.each([
@@ -491,17 +491,17 @@ describe("a folder that cannot be converted", () => {
     ["positions stretched by nothing", { rope_scaling: { rope_type: "linear" } }],
     ["a list as rope_scaling", { rope_scaling: [1] }],
   ])("with %s is malformed", (_, change) => {
-    expect(codeOf(() => plan({ ...llama32, ...change }, names(2, LLAMA, TIED)))).toBe("mlx_malformed");
+    expect(thrownCode(() => plan({ ...llama32, ...change }, names(2, LLAMA, TIED)))).toBe("mlx_malformed");
   });
 
   it("because llama.cpp does not support its rope scaling is refused", () => {
     const dynamic = { ...llama32, rope_scaling: { type: "dynamic", factor: 2 } };
-    expect(codeOf(() => plan(dynamic, names(2, LLAMA, TIED)))).toBe("mlx_unsupported");
+    expect(thrownCode(() => plan(dynamic, names(2, LLAMA, TIED)))).toBe("mlx_unsupported");
   });
 
   it("because llama.cpp does not support its sliding window is refused", () => {
     const windowed = { ...llama32, layer_types: ["full_attention", "sliding_attention"] };
-    expect(codeOf(() => plan(windowed, names(2, LLAMA, TIED)))).toBe("mlx_unsupported");
+    expect(thrownCode(() => plan(windowed, names(2, LLAMA, TIED)))).toBe("mlx_unsupported");
   });
 
   it("because any of its tensors is missing is refused", () => {
@@ -509,11 +509,11 @@ describe("a folder that cannot be converted", () => {
     for (const name of [...all].filter((one) => one.endsWith(".weight"))) {
       const without = new Set([...all].filter((one) => one !== name));
       expect(
-        codeOf(() => plan(llama32, without)),
+        thrownCode(() => plan(llama32, without)),
         name,
       ).toBe("mlx_missing");
     }
-    expect(codeOf(() => plan({ ...llama32, tie_word_embeddings: false }, all))).toBe("mlx_missing");
+    expect(thrownCode(() => plan({ ...llama32, tie_word_embeddings: false }, all))).toBe("mlx_missing");
   });
 
   it("because of an unknown tensor is refused, except for stored frequencies", () => {
@@ -522,7 +522,7 @@ describe("a folder that cannot be converted", () => {
     expect(plan(llama32, new Set([...all, frequencies])).tensors).toHaveLength(20);
     for (const name of ["model.layers.2.mlp.up_proj.weight", "model.layers.0.self_attn.sinks"])
       expect(
-        codeOf(() => plan(llama32, new Set([...all, name]))),
+        thrownCode(() => plan(llama32, new Set([...all, name]))),
         name,
       ).toBe("mlx_unsupported");
   });

@@ -6,44 +6,41 @@ import type { Architecture } from "./architecture.ts";
 
 /** Fields that the file does not give are undefined; the architecture's schema decides whether it needs them. */
 export function configOfGguf({ name, modelTypes }: Architecture, metadata: GgufMetadata): MlxConfig {
-  const valueOf = (key: string): unknown => {
+  const field = (key: string): unknown => {
     const found = metadata.get(`${name}.${key}`);
     return found === undefined || "values" in found ? undefined : found.value;
   };
-  const window = valueOf("attention.sliding_window");
+  const window = field("attention.sliding_window");
   const kvHeads = perLayer(metadata, `${name}.attention.head_count_kv`);
-  const epsilon = valueOf("attention.layer_norm_rms_epsilon");
+  const epsilon = field("attention.layer_norm_rms_epsilon");
   const tokens = metadata.get("tokenizer.ggml.tokens");
   const fields = {
     vocab_size:
-      valueOf("vocab_size") ??
-      (tokens !== undefined && "values" in tokens ? tokens.values.length : undefined),
-    hidden_size: valueOf("embedding_length"),
-    num_hidden_layers: valueOf("block_count"),
-    intermediate_size: valueOf("feed_forward_length"),
-    num_attention_heads: valueOf("attention.head_count"),
+      field("vocab_size") ?? (tokens !== undefined && "values" in tokens ? tokens.values.length : undefined),
+    hidden_size: field("embedding_length"),
+    num_hidden_layers: field("block_count"),
+    intermediate_size: field("feed_forward_length"),
+    num_attention_heads: field("attention.head_count"),
     num_key_value_heads:
-      kvHeads === undefined
-        ? valueOf("attention.head_count_kv")
-        : kvHeads.reduce((a, b) => Math.max(a, b), 0),
-    head_dim: valueOf("attention.key_length"),
+      kvHeads === undefined ? field("attention.head_count_kv") : kvHeads.reduce((a, b) => Math.max(a, b), 0),
+    head_dim: field("attention.key_length"),
     rms_norm_eps: epsilon,
-    max_position_embeddings: valueOf("context_length"),
+    max_position_embeddings: field("context_length"),
     // 0 means none to llama.cpp.
     sliding_window: window === 0 ? undefined : window,
-    attn_logit_softcapping: valueOf("attn_logit_softcapping"),
-    final_logit_softcapping: valueOf("final_logit_softcapping"),
+    attn_logit_softcapping: field("attn_logit_softcapping"),
+    final_logit_softcapping: field("final_logit_softcapping"),
     norm_eps: epsilon,
-    conv_L_cache: valueOf("shortconv.l_cache"),
+    conv_L_cache: field("shortconv.l_cache"),
     block_auto_adjust_ff_dim: false,
     // llama.cpp recognizes convolution layers by their having no KV heads.
     layer_types: name.startsWith("lfm2")
       ? kvHeads?.map((count) => (count === 0 ? "conv" : "full_attention"))
       : undefined,
-    num_experts: valueOf("expert_count"),
-    num_experts_per_tok: valueOf("expert_used_count"),
-    moe_intermediate_size: valueOf("expert_feed_forward_length"),
-    num_dense_layers: valueOf("leading_dense_block_count"),
+    num_experts: field("expert_count"),
+    num_experts_per_tok: field("expert_used_count"),
+    moe_intermediate_size: field("expert_feed_forward_length"),
+    num_dense_layers: field("leading_dense_block_count"),
   };
   return { modelType: modelTypes[0] ?? name, fields };
 }

@@ -4,7 +4,7 @@ import { z } from "zod";
 
 import { MlxError } from "../errors.ts";
 import { float32, uint32, type Entry } from "./architecture.ts";
-import { ropeKeys, ropeOf } from "./rope.ts";
+import { ropeKeys, readRope } from "./rope.ts";
 import {
   epsilon,
   heads,
@@ -32,7 +32,7 @@ export const gemma = family({
   modelTypes: ["gemma"],
   architecture: "gemma",
   fields: Gemma,
-  plan: (settings, shape) => ({ keys: transformerKeys(shape, settings), ...tensorsOf(1, shape) }),
+  plan: (settings, shape) => ({ keys: transformerKeys(shape, settings), ...layerTensors(1, shape) }),
 });
 
 const softcap = z.number().positive().max(1e6);
@@ -55,7 +55,7 @@ export const gemma2 = family({
         ["final_logit_softcapping", float32(settings.final_logit_softcapping)],
         ["attention.sliding_window", uint32(settings.sliding_window)],
       ],
-      ...tensorsOf(2, shape),
+      ...layerTensors(2, shape),
     };
   },
 });
@@ -91,17 +91,17 @@ export const gemma3 = family({
       keys: [
         ...transformerKeys(shape, settings),
         ...headSizeKeys(shape.headSize),
-        ...ropeKeys(ropeOf(settings, ["default", "linear"], ROPE_BASE)),
+        ...ropeKeys(readRope(settings, ["default", "linear"], ROPE_BASE)),
         ...(cap === undefined ? [] : [["final_logit_softcapping", float32(cap)] as const]),
         ...windowKeys(settings),
       ],
-      ...tensorsOf(3, shape),
+      ...layerTensors(3, shape),
     };
   },
 });
 
 function windowKeys(settings: Gemma3): Entry[] {
-  const pattern = patternOf(settings);
+  const pattern = windowPattern(settings);
   if (pattern === 1) return [];
   if (settings.sliding_window === undefined)
     throw new MlxError(
@@ -114,7 +114,7 @@ function windowKeys(settings: Gemma3): Entry[] {
 }
 
 /** Every layer whose number is a multiple of this sees everything. Newer files list the layers' types instead. */
-function patternOf({ sliding_window_pattern: given, layer_types: types }: Gemma3): number {
+function windowPattern({ sliding_window_pattern: given, layer_types: types }: Gemma3): number {
   if (types === undefined) return given ?? WINDOW_PATTERN;
   const first = types.indexOf("full_attention");
   const pattern = first === -1 ? (given ?? WINDOW_PATTERN) : first + 1;
@@ -141,7 +141,7 @@ function checkScale(shape: Shape, given: number | undefined, largest: number): v
 }
 
 /** From the second generation on, the outputs of a layer's halves are normed once more; in the third, queries and keys are too. */
-function tensorsOf(generation: 1 | 2 | 3, shape: Shape): Pick<FamilyPlan, "layer" | "end"> {
+function layerTensors(generation: 1 | 2 | 3, shape: Shape): Pick<FamilyPlan, "layer" | "end"> {
   const { embedding } = shape;
   const norms = generation === 3 ? { norms: ["q_norm", "k_norm"] as const, ...NORM } : {};
   return {

@@ -4,7 +4,7 @@ import { z } from "zod";
 
 import { MlxError } from "../errors.ts";
 import { float32, uint32, type Entry } from "./architecture.ts";
-import { ropeKeys, ropeOf } from "./rope.ts";
+import { ropeKeys, readRope } from "./rope.ts";
 import { epsilon, expertCount, heads, optional, Transformer, width, type Shape } from "./settings.ts";
 import type { TensorList } from "./tensor-list.ts";
 import {
@@ -46,9 +46,9 @@ export const lfm2 = family({
   fields: Lfm2.transform((settings) => ({
     ...settings,
     rms_norm_eps: settings.norm_eps,
-    intermediate_size: feedForwardOf(settings),
+    intermediate_size: feedForwardWidth(settings),
   })),
-  plan: (settings, shape) => planOf(settings, shape, { keys: [], denseLayers: shape.layers }),
+  plan: (settings, shape) => makePlan(settings, shape, { keys: [], denseLayers: shape.layers }),
 });
 
 export const lfm2Moe = family({
@@ -76,12 +76,12 @@ export const lfm2Moe = family({
       ["leading_dense_block_count", uint32(denseLayers)],
       ["expert_gating_func", uint32(SIGMOID_GATING)],
     ];
-    return planOf(settings, shape, { keys, denseLayers, experts: settings });
+    return makePlan(settings, shape, { keys, denseLayers, experts: settings });
   },
 });
 
 /** The inner width of a feed-forward; config.json gives it before an adjustment. */
-function feedForwardOf(settings: Lfm2): number {
+function feedForwardWidth(settings: Lfm2): number {
   const given = settings.block_ff_dim ?? settings.intermediate_size;
   if (given === undefined) throw new MlxError("mlx_malformed", "config.json has no block_ff_dim.");
   if (settings.block_auto_adjust_ff_dim === false) return given;
@@ -91,7 +91,7 @@ function feedForwardOf(settings: Lfm2): number {
   return multiple * Math.ceil(scaled / multiple);
 }
 
-function planOf(
+function makePlan(
   settings: Lfm2,
   shape: Shape,
   { keys, denseLayers, experts }: { keys: readonly Entry[]; denseLayers: number; experts?: Experts },
@@ -107,7 +107,7 @@ function planOf(
         { type: "int32", values: hasAttention.map((has) => (has ? shape.kvHeads : 0)) },
       ],
       ["attention.layer_norm_rms_epsilon", float32(settings.norm_eps)],
-      ...ropeKeys(ropeOf(settings, ["default"], settings.theta ?? ROPE_BASE)),
+      ...ropeKeys(readRope(settings, ["default"], settings.theta ?? ROPE_BASE)),
       ["vocab_size", uint32(shape.vocabulary)],
       ["shortconv.l_cache", uint32(settings.conv_L_cache)],
       ...keys,

@@ -3,7 +3,7 @@ import { z } from "zod";
 
 import { MlxError } from "../errors.ts";
 import { uint32 } from "./architecture.ts";
-import { interleavedRows, llama3Factors, ropeKeys, ropeOf } from "./rope.ts";
+import { interleavedRows, llama3Factors, ropeKeys, readRope } from "./rope.ts";
 import { optional, Transformer } from "./settings.ts";
 import { attention, family, feedForward, transformerKeys } from "./transformer.ts";
 
@@ -19,7 +19,7 @@ export const llama = family({
         "Some layers of this model have a sliding window, which llama.cpp does not support for llama models.",
       );
     }
-    const rope = ropeOf(settings, ["default", "linear", "yarn", "llama3"]);
+    const rope = readRope(settings, ["default", "linear", "yarn", "llama3"]);
     return {
       keys: [
         ...transformerKeys(shape, settings),
@@ -33,7 +33,7 @@ export const llama = family({
           : [],
       layer(layer) {
         layer.norm("attn_norm", "input_layernorm", shape.embedding);
-        attention(layer, shape, { rowsOf: interleavedRows });
+        attention(layer, shape, { headRowOrder: interleavedRows });
         layer.norm("ffn_norm", "post_attention_layernorm", shape.embedding);
         feedForward(layer, shape);
       },

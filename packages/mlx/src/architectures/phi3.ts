@@ -4,7 +4,7 @@ import { z } from "zod";
 
 import { MlxError } from "../errors.ts";
 import { float32, uint32, type ConstantTensor, type Entry } from "./architecture.ts";
-import { ropeKeys, ropeOf, type Rope } from "./rope.ts";
+import { ropeKeys, readRope, type Rope } from "./rope.ts";
 import { optional, tokenCount, Transformer } from "./settings.ts";
 import { family, sizeKeys } from "./transformer.ts";
 
@@ -25,7 +25,7 @@ export const phi3 = family({
   fields: Phi3,
   plan(settings, shape) {
     const { embedding, heads, kvHeads, headSize, feedForward } = shape;
-    const rope = ropeOf(settings, ["default", "longrope"]);
+    const rope = readRope(settings, ["default", "longrope"]);
     const part = rope.parameters.partial_rotary_factor ?? settings.partial_rotary_factor ?? 1;
     const rotated = Math.floor(Math.floor(part * embedding) / heads);
     const long = longTexts(rope, settings, rotated);

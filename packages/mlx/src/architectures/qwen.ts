@@ -2,7 +2,7 @@
 import { z } from "zod";
 
 import { MlxError } from "../errors.ts";
-import { ropeKeys, ropeOf } from "./rope.ts";
+import { ropeKeys, readRope } from "./rope.ts";
 import { expertCount, optional, Transformer, width, type Shape } from "./settings.ts";
 import {
   attention,
@@ -64,7 +64,7 @@ function plan(settings: Transformer, shape: Shape, variant: AttentionVariant, ex
   return {
     keys: [
       ...transformerKeys(shape, settings),
-      ...ropeKeys(ropeOf(settings, ["default", "linear", "yarn"])),
+      ...ropeKeys(readRope(settings, ["default", "linear", "yarn"])),
       ...(experts === undefined ? [] : expertKeys(experts)),
     ],
     layer(layer) {

@@ -22,7 +22,7 @@ const architectures: readonly Architecture[] = [
 ];
 
 /** The family of a configuration. Throws `mlx_unsupported`. */
-export function architectureOf({ modelType }: MlxConfig): Architecture {
+export function findArchitecture({ modelType }: MlxConfig): Architecture {
   const found = architectures.find(({ modelTypes }) => modelTypes.includes(modelType));
   if (found !== undefined) return found;
   const known = architectures.flatMap(({ modelTypes }) => modelTypes).join(", ");

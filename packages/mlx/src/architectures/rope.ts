@@ -35,7 +35,7 @@ const RopeSettings = RopeParameters.extend({
   sliding_attention: RopeParameters.nullish(),
 });
 
-/** The fields of config.json that `ropeOf` reads. */
+/** The fields of config.json that `readRope` reads. */
 export const ropeFields = {
   rope_theta: number,
   rope_local_base_freq: number,
@@ -46,7 +46,7 @@ const RopeFields = z.object(ropeFields);
 type RopeFields = z.infer<typeof RopeFields>;
 
 /** How positions are scaled. `su` is an older name of `longrope`. */
-export type RopeKind = "default" | "linear" | "yarn" | "llama3" | "longrope";
+type RopeKind = "default" | "linear" | "yarn" | "llama3" | "longrope";
 
 export interface Rope {
   readonly kind: RopeKind;
@@ -61,7 +61,7 @@ export interface Rope {
 const BASE = 10_000;
 
 /** `usualBase` is the family's default. Throws `mlx_unsupported` for a scaling that is not among `known`. */
-export function ropeOf(settings: RopeFields, known: readonly RopeKind[], usualBase: number = BASE): Rope {
+export function readRope(settings: RopeFields, known: readonly RopeKind[], usualBase: number = BASE): Rope {
   const all = settings.rope_parameters ?? settings.rope_scaling ?? {};
   const isSplit =
     (all.full_attention ?? undefined) !== undefined || (all.sliding_attention ?? undefined) !== undefined;

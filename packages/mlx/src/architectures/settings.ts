@@ -57,7 +57,7 @@ export interface Shape {
 }
 
 /** Throws `mlx_malformed` for impossible heads. */
-export function shapeOf(settings: Transformer): Shape {
+export function toShape(settings: Transformer): Shape {
   const { hidden_size: embedding, num_attention_heads: queryHeads } = settings;
   const kvHeads = settings.num_key_value_heads ?? queryHeads;
   const headSize = settings.head_dim ?? embedding / queryHeads;

@@ -11,10 +11,10 @@ import {
   type ConstantTensor,
   type Entry,
 } from "./architecture.ts";
-import { shapeOf, type Shape, type Transformer } from "./settings.ts";
+import { toShape, type Shape, type Transformer } from "./settings.ts";
 import { TensorList } from "./tensor-list.ts";
 
-export interface Family<Settings extends Transformer> {
+interface Family<Settings extends Transformer> {
   modelTypes: readonly string[];
   /** llama.cpp's name. */
   architecture: string;
@@ -44,7 +44,7 @@ export function family<Settings extends Transformer>({
     modelTypes,
     plan(config, tensorNames) {
       const settings = readFields(config, fields);
-      const shape = shapeOf(settings);
+      const shape = toShape(settings);
       const { keys, constants = [], layer, end } = plan(settings, shape);
       const list = new TensorList(tensorNames);
       list.embeddings(shape);
@@ -98,17 +98,17 @@ export interface AttentionVariant {
   /** Added to the norms' values. Default: nothing. */
   add?: number;
   /** The row order of queries and keys. Default: the folder's. */
-  rowsOf?: (heads: number, headSize: number) => Uint32Array;
+  headRowOrder?: (heads: number, headSize: number) => Uint32Array;
 }
 
 /** The four matrices of attention, and the norms of its queries and keys. */
 export function attention(
   layer: TensorList,
   { embedding, heads, kvHeads, headSize }: Shape,
-  { output = "o_proj", norms, add, rowsOf }: AttentionVariant = {},
+  { output = "o_proj", norms, add, headRowOrder }: AttentionVariant = {},
 ): void {
-  const queries = rowsOf === undefined ? {} : { rowOrder: rowsOf(heads, headSize) };
-  const keys = rowsOf === undefined ? {} : { rowOrder: rowsOf(kvHeads, headSize) };
+  const queries = headRowOrder === undefined ? {} : { rowOrder: headRowOrder(heads, headSize) };
+  const keys = headRowOrder === undefined ? {} : { rowOrder: headRowOrder(kvHeads, headSize) };
   layer.linear("attn_q", "self_attn.q_proj", [embedding, heads * headSize], queries);
   layer.linear("attn_k", "self_attn.k_proj", [embedding, kvHeads * headSize], keys);
   layer.linear("attn_v", "self_attn.v_proj", [embedding, kvHeads * headSize]);

@@ -48,10 +48,10 @@ const known: ReadonlyMap<string, string> = new Map(
 const SHOWN_LENGTH_MAX = 300;
 
 /** The value of `tokenizer.ggml.pre`. Throws `mlx_unsupported` for rules that llama.cpp does not have. */
-export function preTokenizerOf(tokenizer: TokenizerJson, modelType: string): string {
+export function detectPreTokenizer(tokenizer: TokenizerJson, modelType: string): string {
   // NFC composes letters. llama.cpp does not, and its converter ignores that too.
   const isPlain = tokenizer.normalizer.every(({ type }) => type === "NFC");
-  const steps = tokenizer.pre_tokenizer.map(ruleOf);
+  const steps = tokenizer.pre_tokenizer.map(splitRule);
   const id = isPlain ? known.get(steps.join("\n")) : undefined;
   if (id === undefined) {
     const changes = tokenizer.normalizer.map(({ type }) => type);
@@ -67,7 +67,7 @@ export function preTokenizerOf(tokenizer: TokenizerJson, modelType: string): str
   return tokenizer.model.ignore_merges === true ? id : "dbrx";
 }
 
-function ruleOf(step: Step): string {
+function splitRule(step: Step): string {
   if (step.type === "ByteLevel" && step.add_prefix_space !== true)
     return step.use_regex === false ? BYTES : GPT2_BYTES;
   if (step.type === "Digits" && step.individual_digits === true) return DIGITS;

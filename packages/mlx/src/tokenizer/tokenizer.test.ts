@@ -5,7 +5,7 @@ import path from "node:path";
 
 import { hubTokenizer, readVocabulary } from "@ingle/fixtures";
 import type { Vocabulary } from "@ingle/fixtures";
-import { numberOf, stringsOf, type GgufMetadata, type GgufValue } from "@ingle/gguf";
+import { getNumber, getStrings, type GgufMetadata, type GgufValue } from "@ingle/gguf";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { parseConfig } from "../config.ts";
@@ -47,14 +47,14 @@ function numbers(value: GgufValue | undefined): readonly number[] {
 }
 
 async function readBack(vocabulary: Vocabulary, modelType = "llama"): Promise<GgufMetadata> {
-  const idOf = (role: string): unknown =>
-    numberOf(vocabulary.metadata, `tokenizer.ggml.${role}_token_id`, "uint32");
-  const ids = { bos_token_id: idOf("bos"), eos_token_id: idOf("eos") };
+  const tokenId = (role: string): unknown =>
+    getNumber(vocabulary.metadata, `tokenizer.ggml.${role}_token_id`, "uint32");
+  const ids = { bos_token_id: tokenId("bos"), eos_token_id: tokenId("eos") };
   return read({ ...hubTokenizer(vocabulary), modelType, ids, size: vocabulary.tokens.length });
 }
 
 function isPadding({ metadata }: Vocabulary, id: number): boolean {
-  return stringsOf(metadata, "tokenizer.ggml.tokens")?.[id] === `[PAD${id}]`;
+  return getStrings(metadata, "tokenizer.ggml.tokens")?.[id] === `[PAD${id}]`;
 }
 
 describe("a byte-level vocabulary", () => {
@@ -216,7 +216,7 @@ describe("the chat template", () => {
   });
 });
 
-async function codeOf(tokenizer: unknown): Promise<string> {
+async function rejectionCode(tokenizer: unknown): Promise<string> {
   try {
     await read({ tokenizer: tokenizer as object }); // as JSON from anywhere
     return "read";
@@ -240,7 +240,7 @@ describe("a tokenizer that llama.cpp does not support", () => {
     ["of pieces that leaves spaces", { ...pieces, normalizer: null, pre_tokenizer: null }],
     ["of pieces that composes letters", { ...pieces, normalizer: { type: "NFKC" } }],
   ])("%s is refused", async (_, tokenizer) => {
-    expect(await codeOf(tokenizer)).toBe("mlx_unsupported");
+    expect(await rejectionCode(tokenizer)).toBe("mlx_unsupported");
   });
 });
 
@@ -268,7 +268,7 @@ describe("a damaged tokenizer.json", () => {
     ["an added token that another id has", { ...bytes, added_tokens: [{ id: 6, content: "a" }] }],
     ["a token that looks like a gap", withModel({ vocab: { a: 0, b: 1, "[PAD7]": 2 } })],
   ])("with %s is malformed", async (_, tokenizer) => {
-    expect(await codeOf(tokenizer)).toBe("mlx_malformed");
+    expect(await rejectionCode(tokenizer)).toBe("mlx_malformed");
   });
 
   it("is reported as missing if there is none", async () => {

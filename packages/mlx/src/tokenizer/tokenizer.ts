@@ -6,7 +6,7 @@ import type { MlxConfig } from "../config.ts";
 import { MlxError } from "../errors.ts";
 import { readJson } from "../json-file.ts";
 import { chatTemplateKeys } from "./chat-template.ts";
-import { preTokenizerOf } from "./pre-tokenizer.ts";
+import { detectPreTokenizer } from "./pre-tokenizer.ts";
 import { addsSpacePrefix } from "./sentence-pieces.ts";
 import { specialTokenKeys } from "./special-tokens.ts";
 import { parseTokenizer, parseTokenizerConfig } from "./tokenizer-json.ts";
@@ -63,7 +63,7 @@ function byteLevelKeys(tokenizer: TokenizerJson, size: number, modelType: string
   const { tokens, merges } = byteLevelTokens(tokenizer, size);
   return [
     ["tokenizer.ggml.model", { type: "string", value: "gpt2" }],
-    ["tokenizer.ggml.pre", { type: "string", value: preTokenizerOf(tokenizer, modelType) }],
+    ["tokenizer.ggml.pre", { type: "string", value: detectPreTokenizer(tokenizer, modelType) }],
     ...tokenKeys(tokens),
     ["tokenizer.ggml.merges", { type: "string", values: merges }],
   ];

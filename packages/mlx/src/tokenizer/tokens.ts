@@ -56,7 +56,7 @@ export function sentencePieceTokens(
     if (/^<0x[0-9A-F]{2}>$/.test(text)) tokens.types[id] = kinds.byte;
     else if (text === tokenizer.model.unk_token) tokens.types[id] = kinds.unknown;
   }
-  return { tokens, scores: scoresOf(tokens, readMerges(tokenizer)) };
+  return { tokens, scores: mergeScores(tokens, readMerges(tokenizer)) };
 }
 
 /** Texts by id, with gaps. */
@@ -81,7 +81,7 @@ function readMerges({ model }: TokenizerJson): (readonly [string, string])[] {
   const merges = model.merges ?? [];
   if (!Array.isArray(merges) || merges.length > ENTRIES_MAX) throw malformed("has no list of merges");
   return merges.map((merge: unknown) => {
-    const pair: unknown = typeof merge === "string" ? pairOf(merge) : merge;
+    const pair: unknown = typeof merge === "string" ? splitMerge(merge) : merge;
     if (Array.isArray(pair) && pair.length === 2) {
       const [left, right] = pair as unknown[]; // checked in the next line
       if (isPart(left) && isPart(right)) return [left, right] as const;
@@ -91,7 +91,7 @@ function readMerges({ model }: TokenizerJson): (readonly [string, string])[] {
 }
 
 /** Splits the older form: both texts with a space between them. */
-function pairOf(merge: string): string[] {
+function splitMerge(merge: string): string[] {
   const space = merge.indexOf(" ", 1);
   return space === -1 ? [merge] : [merge.slice(0, space), merge.slice(space + 1)];
 }
@@ -135,7 +135,7 @@ function looksSpecial(text: string): boolean {
  * order of merges instead, made from the scores of the original file, where the n-th piece has the score −n. If the merges are
  * in the order of ids, these original scores are restored; otherwise the scores follow the merges.
  */
-function scoresOf({ texts, types }: TokenList, merges: readonly (readonly [string, string])[]): number[] {
+function mergeScores({ texts, types }: TokenList, merges: readonly (readonly [string, string])[]): number[] {
   const ids = new Map(texts.map((text, id) => [text, id]));
   const merged = [...new Set(merges.map(([left, right]) => ids.get(left + right)))].filter(
     (id) => id !== undefined,

@@ -13,7 +13,7 @@ import {
   textField,
   TextPart,
 } from "../fields/content.ts";
-import { arrayOf, hasItemsAtMost, sizePrecheck } from "../fields/size-precheck.ts";
+import { boundedArray, hasItemsAtMost, sizePrecheck } from "../fields/size-precheck.ts";
 
 function contentRule(min: 0 | 1): string {
   const count = min === 0 ? `at most ${partsMax}` : `1 to ${partsMax}`;
@@ -24,7 +24,7 @@ const sourceRule =
 const messagesRule = `messages must be an array of 1 to ${messagesMax} messages`;
 
 /** As in every protocol, a reply and the result of a tool may be an empty list. */
-function contentOf<Block extends z.ZodType>(block: Block, min: 0 | 1 = 1) {
+function blockContent<Block extends z.ZodType>(block: Block, min: 0 | 1 = 1) {
   const rule = contentRule(min);
   const blocks = z.array(block, rule).min(min, rule).max(partsMax, rule);
   return sizePrecheck(z.union([textField("content"), blocks], rule), hasItemsAtMost(partsMax), rule);
@@ -40,7 +40,7 @@ function contentOfBlocks<const Blocks extends readonly [TypedBlock, ...TypedBloc
 ) {
   const types = blocks.flatMap(({ shape }) => [...shape.type.values]);
   const words = [types.slice(0, -1).join(", "), types.at(-1)].filter((part) => part !== "").join(" or ");
-  return contentOf(
+  return blockContent(
     z.discriminatedUnion("type", blocks, typeRule(`${whose} must be an object whose type is ${words}`)),
     min,
   );
@@ -80,7 +80,7 @@ const DocumentBlock = requestObject("DocumentBlock", {
       z.looseObject({ type: z.literal("text"), data: textField("data") }),
       z.looseObject({
         type: z.literal("content"),
-        content: contentOf(z.discriminatedUnion("type", [TextPart, ImageBlock], documentRule)),
+        content: blockContent(z.discriminatedUnion("type", [TextPart, ImageBlock], documentRule)),
       }),
     ],
     documentRule,
@@ -101,7 +101,7 @@ const SearchResultBlock = requestObject("SearchResultBlock", {
   type: z.literal("search_result"),
   title: textField("title"),
   source: textField("source"),
-  content: contentOf(TextPart),
+  content: blockContent(TextPart),
 });
 
 /** The state of a browser that another service's tools use. It is left out, and a response header says so. */
@@ -221,7 +221,7 @@ function typesIn({ type, content }: { type: string; content?: unknown }): string
 
 /** The conversation of a request: at least one message. */
 export const MessageParams = boundedParts(
-  arrayOf(MessageParam, messagesRule, { min: 1, max: messagesMax }),
+  boundedArray(MessageParam, messagesRule, { min: 1, max: messagesMax }),
   "messages",
 );
 export type MessageParams = z.infer<typeof MessageParams>;

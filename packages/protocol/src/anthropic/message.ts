@@ -83,7 +83,7 @@ export type TokenCount = z.infer<typeof TokenCount>;
 const ErrorDetails = z.object({ error_code: z.string(), unsupported: z.array(z.string()) });
 
 /** By the wrong field. Threads of Anthropic's client that may go on without a server's help then send everything themselves. */
-const detailsOf: ReadonlyMap<string | null, z.infer<typeof ErrorDetails>> = new Map([
+const detailsByField: ReadonlyMap<string | null, z.infer<typeof ErrorDetails>> = new Map([
   ["thread", { error_code: "thread_unsupported_request", unsupported: ["thread"] }],
 ]);
 
@@ -101,7 +101,7 @@ export type AnthropicErrorBody = z.infer<typeof AnthropicErrorBody>;
 export function anthropicErrorBody({ error }: ErrorBody, requestId: string): AnthropicErrorBody {
   const { code } = error;
   const type = isWireErrorCode(code) ? anthropicErrorType(code) : error.type;
-  const details = detailsOf.get(error.param);
+  const details = detailsByField.get(error.param);
   return {
     type: "error",
     error: { ...error, type, ...(details === undefined ? {} : { details }) },

@@ -1,8 +1,8 @@
+import { generationOptions } from "@ingle/generation-options";
 import { describe, expect, test } from "vitest";
 
 import { userLengthMax } from "../fields/request-fields.ts";
 import { firstIssue } from "../request-issue.ts";
-import { stopsMax } from "../fields/sampling.ts";
 import { CountTokensRequest, MessagesRequest } from "./request.ts";
 
 const hello = { role: "user", content: "Hello" };
@@ -15,7 +15,7 @@ const image = { type: "image", source: { type: "base64", media_type: "image/png"
 const of = (role: string, ...content: unknown[]) => ({ messages: [{ role, content }, hello] });
 
 /** The field and the sentence that a wrong body is answered with. */
-function problemOf(
+function findProblem(
   body: object,
   request: typeof MessagesRequest | typeof CountTokensRequest = MessagesRequest,
 ) {
@@ -91,7 +91,7 @@ describe("a messages request", () => {
       { tools: [{ type: "web_search_20250305", name: "web_search", max_uses: 8 }, weather] },
     ],
   ])("with %s is taken", (_, body) => {
-    expect(problemOf(body)).toBeUndefined();
+    expect(findProblem(body)).toBeUndefined();
   });
 
   test.each<[object, string, RegExp?]>([
@@ -123,7 +123,7 @@ describe("a messages request", () => {
     [{ messages: [hello, { role: "assistant", content: [call] }] }, "messages", /tool_result/],
     [{ system: [image] }, "system[0].type"],
     [{ stop_sequences: "END" }, "stop_sequences"],
-    [{ stop_sequences: Array.from({ length: stopsMax + 1 }, () => "a") }, "stop_sequences"],
+    [{ stop_sequences: Array.from({ length: generationOptions.stop.max + 1 }, () => "a") }, "stop_sequences"],
     [{ temperature: -0.1 }, "temperature"],
     [{ top_p: 1.1 }, "top_p"],
     [
@@ -159,22 +159,22 @@ describe("a messages request", () => {
     [{ metadata: { user_id: "x".repeat(userLengthMax + 1) } }, "metadata.user_id"],
     [{ repeat_penalty: 1.1, repetition_penalty: 1.2 }, "repetition_penalty"],
   ])("%j is refused for %s", (body, param, message = /./) => {
-    expect(problemOf(body)).toEqual({ param, message: expect.stringMatching(message) });
+    expect(findProblem(body)).toEqual({ param, message: expect.stringMatching(message) });
   });
 
   test("says the type of a block in a bounded way", () => {
-    const { message = "" } = problemOf(of("user", { type: "x".repeat(10_000) })) ?? {};
+    const { message = "" } = findProblem(of("user", { type: "x".repeat(10_000) })) ?? {};
     expect(message.length).toBeLessThan(250);
   });
 });
 
 describe("a request to count tokens", () => {
   test("needs nothing that only the reply needs, and does not look at it", () => {
-    expect(problemOf({ max_tokens: undefined, temperature: -1 }, CountTokensRequest)).toBeUndefined();
+    expect(findProblem({ max_tokens: undefined, temperature: -1 }, CountTokensRequest)).toBeUndefined();
   });
 
   test("has the same rules for what makes the prompt", () => {
-    expect(problemOf({ messages: [] }, CountTokensRequest)?.param).toBe("messages");
-    expect(problemOf({ tool_choice: { type: "any" } }, CountTokensRequest)?.param).toBe("tool_choice");
+    expect(findProblem({ messages: [] }, CountTokensRequest)?.param).toBe("messages");
+    expect(findProblem({ tool_choice: { type: "any" } }, CountTokensRequest)?.param).toBe("tool_choice");
   });
 });

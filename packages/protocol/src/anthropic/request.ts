@@ -1,4 +1,5 @@
 // The requests of /v1/messages and /v1/messages/count_tokens, in Anthropic's shape.
+import { generationOptions } from "@ingle/generation-options";
 import { z } from "zod";
 
 import { loraField } from "../fields/adapters.ts";
@@ -6,13 +7,14 @@ import { integerField, optionalField, refusedField, refuseField, stringField } f
 import { ignoredField, ignoredLimits, ignoredService } from "../fields/ignored-fields.ts";
 import { bodyRule, servedModelField, streamFields, userLengthMax } from "../fields/request-fields.ts";
 import { schemaFields } from "../fields/response-format.ts";
-import { refineSampling, samplingFields, stopLengthMax, stopsMax } from "../fields/sampling.ts";
-import { arrayOf } from "../fields/size-precheck.ts";
+import { refineSampling, samplingFields } from "../fields/sampling.ts";
+import { boundedArray } from "../fields/size-precheck.ts";
 import { effortField } from "../fields/template-fields.ts";
 import { MessageParams, TextContent } from "./blocks.ts";
 import { customToolFields, refineCustomTools, type CustomToolFields } from "./tools.ts";
 
-const stopRule = `stop_sequences must be an array of at most ${stopsMax} strings, each of at most ${stopLengthMax} characters`;
+const { stop } = generationOptions;
+const stopRule = `stop_sequences must be an array of at most ${stop.max} strings, each of at most ${stop.lengthMax} characters`;
 const thinkingRule = "thinking must be an object whose type is enabled, disabled, adaptive or between_tools";
 const displayRule = "display must be summarized, omitted or updates";
 const formatRule = "a format must be an object of the type json_schema with a schema";
@@ -59,7 +61,7 @@ const promptFields = {
   output_format: optionalField(JsonFormat, "The older name of output_config.format, which takes precedence."),
 };
 
-const stopSequence = z.string(stopRule).max(stopLengthMax, stopRule);
+const stopSequence = z.string(stopRule).max(stop.lengthMax, stopRule);
 
 /** Excludes the fields that have another name or another rule here. */
 const sharedSampling = z
@@ -78,7 +80,7 @@ export const MessagesRequest = z
         "Maximum number of tokens in the reply, including its reasoning.",
       ),
       stop_sequences: optionalField(
-        arrayOf(stopSequence, stopRule, { max: stopsMax }),
+        boundedArray(stopSequence, stopRule, { max: stop.max }),
         "The reply ends before the first of these texts.",
       ),
       ...sharedSampling,

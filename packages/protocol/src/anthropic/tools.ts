@@ -9,13 +9,13 @@ import {
   strictToolField,
   toolDescriptionField,
   toolNameField,
-  toolsOf,
+  toolList,
 } from "../fields/tools.ts";
 
 const typesRule = `the type of a tool must be custom, or a string of 1 to ${nameLengthMax} characters (such tools are ignored)`;
 
 /** A tool that the client describes and runs. */
-export const CustomTool = z
+const CustomTool = z
   .looseObject(
     {
       type: optionalField(z.literal("custom", typeRule(typesRule))),
@@ -32,7 +32,7 @@ export const CustomTool = z
     "a tool must be an object",
   )
   .meta({ id: "CustomTool" });
-export type CustomTool = z.infer<typeof CustomTool>;
+type CustomTool = z.infer<typeof CustomTool>;
 
 /**
  * A tool with a type of its own, such as `web_search_20250305` or `bash_20250124`: it runs on another service, or only that
@@ -60,7 +60,7 @@ const disable_parallel_tool_use = flag(
 
 /** The fields by their wire names. */
 export const customToolFields = {
-  tools: optionalField(toolsOf(AnyTool), "Tools that the model may call and the client runs."),
+  tools: optionalField(toolList(AnyTool), "Tools that the model may call and the client runs."),
   tool_choice: optionalField(
     z.discriminatedUnion(
       "type",

@@ -1,3 +1,4 @@
+import { generationOptions } from "@ingle/generation-options";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -8,15 +9,16 @@ import {
   ChatCompletionRequest,
   type ChatCompletionBody,
 } from "./chat-completion.ts";
-import { ignoredFieldsOf, ignoredLimits, ignoredService } from "../fields/ignored-fields.ts";
+import { findIgnoredFields, ignoredLimits, ignoredService } from "../fields/ignored-fields.ts";
 import { topLogprobsMax } from "../fields/logprobs.ts";
 import { firstIssue } from "../request-issue.ts";
 import { choicesMax, modelLengthMax, userLengthMax } from "../fields/request-fields.ts";
 import { grammarLengthMax } from "../fields/structured-outputs.ts";
-import { repeatLastNMax } from "../fields/samplers.ts";
-import { stopLengthMax, stopsMax } from "../fields/sampling.ts";
 import { templateKwargsMax } from "../fields/template-fields.ts";
 import { toolsMax } from "../fields/tools.ts";
+
+const { max: repeatLastNMax } = generationOptions.repeatLastN;
+const { max: stopsMax, lengthMax: stopLengthMax } = generationOptions.stop;
 
 const minimal = { model: "tiny", messages: [{ role: "user", content: "Hello" }] };
 
@@ -135,7 +137,7 @@ const anyField = { ...ignoredLimits, ...ignoredService };
 const ignoredFields = [...Object.keys(anyField), "store", "metadata", "verbosity", "web_search_options"];
 
 /** The fields that a parse complains about. */
-function problemsOf(body: unknown): string[] {
+function listProblems(body: unknown): string[] {
   const issues = ChatCompletionRequest.safeParse(body).error?.issues ?? [];
   return issues.map((issue) => String(issue.path[0]));
 }
@@ -327,15 +329,15 @@ test.each(bad)("refuses a bad %s (%#) and names the field and its rule", (field,
 
 describe("fields that contradict each other", () => {
   test("both names of the repetition penalty may be given only with the same value", () => {
-    expect(problemsOf({ ...minimal, repeat_penalty: 1.1, repetition_penalty: 1.1 })).toEqual([]);
-    expect(problemsOf({ ...minimal, repeat_penalty: 1.1, repetition_penalty: 1.2 })).toEqual([
+    expect(listProblems({ ...minimal, repeat_penalty: 1.1, repetition_penalty: 1.1 })).toEqual([]);
+    expect(listProblems({ ...minimal, repeat_penalty: 1.1, repetition_penalty: 1.2 })).toEqual([
       "repetition_penalty",
     ]);
   });
 
   test("top_logprobs without logprobs is refused", () => {
-    expect(problemsOf({ ...minimal, top_logprobs: 0 })).toEqual(["top_logprobs"]);
-    expect(problemsOf({ ...minimal, logprobs: false, top_logprobs: 5 })).toEqual(["top_logprobs"]);
+    expect(listProblems({ ...minimal, top_logprobs: 0 })).toEqual(["top_logprobs"]);
+    expect(listProblems({ ...minimal, logprobs: false, top_logprobs: 5 })).toEqual(["top_logprobs"]);
   });
 
   test("a grammar beside a response_format is refused even when the format is plain text", () => {
@@ -366,23 +368,23 @@ test("what is wrong with a tool of the type custom is that type, and the error s
 test("a form of the reply goes with tools that may be called; a grammar of the whole reply does not", () => {
   const tools = [{ type: "function", function: { name: "f" } }];
   const response_format = { type: "json_object" };
-  expect(problemsOf({ ...minimal, tools, response_format })).toEqual([]);
-  expect(problemsOf({ ...minimal, tools, grammar: 'root ::= "a"' })).toEqual(["grammar"]);
-  expect(problemsOf({ ...minimal, tools, grammar: 'root ::= "a"', tool_choice: "none" })).toEqual([]);
+  expect(listProblems({ ...minimal, tools, response_format })).toEqual([]);
+  expect(listProblems({ ...minimal, tools, grammar: 'root ::= "a"' })).toEqual(["grammar"]);
+  expect(listProblems({ ...minimal, tools, grammar: 'root ::= "a"', tool_choice: "none" })).toEqual([]);
 });
 
 test("a schema may stand in one place only", () => {
   const json_schema = { type: "object" };
-  const problems = (response_format: object) => problemsOf({ ...minimal, json_schema, response_format });
+  const problems = (response_format: object) => listProblems({ ...minimal, json_schema, response_format });
   expect(problems({ type: "json_object" })).toEqual([]);
   expect(problems({ type: "json_object", schema: {} })).toEqual(["json_schema"]);
   expect(problems({ type: "json_schema", json_schema: { schema: {} } })).toEqual(["json_schema"]);
-  expect(problemsOf({ ...minimal, json_schema, grammar: 'root ::= "a"' })).toEqual(["grammar"]);
+  expect(listProblems({ ...minimal, json_schema, grammar: 'root ::= "a"' })).toEqual(["grammar"]);
 });
 
 test("fields that are ignored are named, but for values that ask for what is done anyway", () => {
   const ignored = (body: object) =>
-    ignoredFieldsOf(ChatCompletionRequest, ChatCompletionRequest.parse({ ...minimal, ...body }));
+    findIgnoredFields(ChatCompletionRequest, ChatCompletionRequest.parse({ ...minimal, ...body }));
   expect(ignored({ store: true, metadata: { a: "b" }, verbosity: "low", service_tier: "flex" })).toEqual([
     "service_tier",
     "store",
@@ -395,7 +397,7 @@ test("fields that are ignored are named, but for values that ask for what is don
 
 test("a reply may go on with the assistant's last message", () => {
   const messages = [...minimal.messages, { role: "assistant", content: "Once upon" }];
-  expect(problemsOf({ ...minimal, messages, continue_final_message: true })).toEqual([]);
+  expect(listProblems({ ...minimal, messages, continue_final_message: true })).toEqual([]);
 });
 
 test("unknown fields are ignored, whatever they hold", () => {
@@ -403,7 +405,7 @@ test("unknown fields are ignored, whatever they hold", () => {
   const unknownField = fc.string({ minLength: 1 }).filter((key) => !known.has(key) && key !== "__proto__");
   fc.assert(
     fc.property(fc.dictionary(unknownField, fc.jsonValue()), (fields) => {
-      expect(problemsOf({ ...minimal, ...fields })).toEqual([]);
+      expect(listProblems({ ...minimal, ...fields })).toEqual([]);
     }),
   );
 });

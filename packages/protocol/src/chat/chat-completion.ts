@@ -3,7 +3,7 @@ import { z } from "zod";
 
 import { ignoredField, ignoredLimits, ignoredService } from "../fields/ignored-fields.ts";
 import { ChoiceLogprobs, logprobFields, refineLogprobs } from "../fields/logprobs.ts";
-import { contentOf, TextPart } from "../fields/content.ts";
+import { contentSchema, TextPart } from "../fields/content.ts";
 import { optionalField, refusedField, responseObject } from "../fields/field.ts";
 import {
   bodyRule,
@@ -17,7 +17,7 @@ import {
 import { promptProgress, replyTokens, reportFields } from "../fields/report-fields.ts";
 import { formatFieldsWithVllm, refineFormat } from "../fields/response-format.ts";
 import { refineSampling, samplingFields } from "../fields/sampling.ts";
-import { arrayOf } from "../fields/size-precheck.ts";
+import { boundedArray } from "../fields/size-precheck.ts";
 import { refineContinuation, templateFields } from "../fields/template-fields.ts";
 import { refineTools, toolFields } from "../fields/tools.ts";
 import { ChunkTimings, Timings, Usage } from "../usage.ts";
@@ -34,14 +34,14 @@ const refusedFields = {
     "chat_template cannot be chosen by a request; load the model with it, or start the server with --chat-template",
   ),
   modalities: optionalField(
-    arrayOf(z.literal("text", modalitiesRule), modalitiesRule, { max: 1 }),
+    boundedArray(z.literal("text", modalitiesRule), modalitiesRule, { max: 1 }),
     "Replies are always text.",
   ),
 };
 
 const Prediction = z
   .looseObject(
-    { type: z.literal("content", 'type must be "content"'), content: contentOf(TextPart) },
+    { type: z.literal("content", 'type must be "content"'), content: contentSchema(TextPart) },
     'prediction must be {"type": "content", "content": …}',
   )
   .meta({ id: "Prediction" });

@@ -36,7 +36,7 @@ const message = fc.oneof(
   }),
 );
 
-function problemOf(...messages: unknown[]): { message: string; param: string | null } | undefined {
+function findProblem(...messages: unknown[]): { message: string; param: string | null } | undefined {
   const result = ChatCompletionRequest.safeParse({ model: "tiny", messages });
   return result.success ? undefined : firstIssue(result.error);
 }
@@ -56,7 +56,9 @@ test("a problem deep inside one message is named with its place", () => {
       const parts = Array.from({ length: partsBefore }, () => ({ type: "text", text: "a" }));
       const wrong = { role: "user", content: [...parts, { type: "image_url", image_url: {} }] };
       const messages = [...Array.from({ length: before }, () => fine), wrong, fine];
-      expect(problemOf(...messages)?.param).toBe(`messages[${before}].content[${partsBefore}].image_url.url`);
+      expect(findProblem(...messages)?.param).toBe(
+        `messages[${before}].content[${partsBefore}].image_url.url`,
+      );
     }),
   );
 });
@@ -83,32 +85,32 @@ test.each([
   ["messages[0].tool_call_id", { role: "tool", content: "42", tool_call_id: 5 }],
   ["messages[0].name", { role: "function", content: "42" }],
 ])("names %s when it is wrong (%#)", (param, wrong) => {
-  expect(problemOf(wrong)?.param).toBe(param);
+  expect(findProblem(wrong)?.param).toBe(param);
 });
 
 test("a conversation with calls, their results and what was thought passes", () => {
   const call = { id: "call_1", type: "function", function: { name: "f", arguments: "{}" } };
   const asked = { role: "assistant", content: null, reasoning_content: "Let me see.", tool_calls: [call] };
   expect(
-    problemOf(asked, { role: "tool", content: "42", tool_call_id: "call_1", name: "f" }),
+    findProblem(asked, { role: "tool", content: "42", tool_call_id: "call_1", name: "f" }),
   ).toBeUndefined();
 });
 
 test("a conversation longer than the limit is refused", () => {
   const many = Array.from({ length: messagesMax + 1 }, () => ({ role: "user", content: "" }));
-  expect(problemOf(...many)?.param).toBe("messages");
-  expect(problemOf(...many.slice(1))).toBeUndefined();
+  expect(findProblem(...many)?.param).toBe("messages");
+  expect(findProblem(...many.slice(1))).toBeUndefined();
 });
 
 test("an assistant message with empty text passes: empty is a value", () => {
-  expect(problemOf({ role: "assistant", content: "" }, { role: "user", content: "go on" })).toBeUndefined();
+  expect(findProblem({ role: "assistant", content: "" }, { role: "user", content: "go on" })).toBeUndefined();
 });
 
 test("millions of wrong parts are one problem, told at once", () => {
   const content = Array.from({ length: partsMax }, () => 0);
   const messages = Array.from({ length: messagesMax }, () => ({ role: "user", content }));
   const begin = performance.now();
-  const problem = problemOf(...messages);
+  const problem = findProblem(...messages);
   expect(performance.now() - begin).toBeLessThan(2_000);
   const rule = `messages must have at most ${partsOfAllMax} content parts in all`;
   expect(problem).toEqual({ param: "messages", message: rule });

@@ -13,7 +13,7 @@ import { boundedArguments, callArgumentsField, callArgumentsText } from "../fiel
 import {
   AudioPart,
   boundedParts,
-  contentOf,
+  contentSchema,
   documentField,
   imageUrlField,
   messagesMax,
@@ -22,7 +22,7 @@ import {
   textField,
   TextPart,
 } from "../fields/content.ts";
-import { arrayOf } from "../fields/size-precheck.ts";
+import { boundedArray } from "../fields/size-precheck.ts";
 
 /** Maximum number of tool calls per assistant message. */
 export const toolCallsMax = 128;
@@ -53,7 +53,7 @@ export const ImagePart = requestObject("ImagePart", {
 export type ImagePart = z.infer<typeof ImagePart>;
 
 /** A document inside a user's message. The model gets its text. */
-export const FilePart = requestObject("FilePart", {
+const FilePart = requestObject("FilePart", {
   type: z.literal("file", 'type must be "file"'),
   file: z.looseObject(
     {
@@ -75,7 +75,7 @@ export const ContentPart = z
   .meta({ id: "ContentPart" });
 export type ContentPart = z.infer<typeof ContentPart>;
 
-function toolCallWith<Arguments extends z.ZodType>(callArguments: Arguments) {
+function toolCallSchema<Arguments extends z.ZodType>(callArguments: Arguments) {
   return z.looseObject(
     {
       id: nameField("id"),
@@ -90,19 +90,19 @@ function toolCallWith<Arguments extends z.ZodType>(callArguments: Arguments) {
 }
 
 /** A function call that the model requested. */
-export const ToolCall = toolCallWith(callArgumentsText).meta({ id: "ToolCall" });
+export const ToolCall = toolCallSchema(callArgumentsText).meta({ id: "ToolCall" });
 export type ToolCall = z.infer<typeof ToolCall>;
 
 /** The same in a request that sends it back. */
-const EarlierToolCall = toolCallWith(callArgumentsField).meta({ id: "EarlierToolCall" });
+const EarlierToolCall = toolCallSchema(callArgumentsField).meta({ id: "EarlierToolCall" });
 
 /** An assistant's refusal, as other services return it. */
-export const RefusalPart = requestObject("RefusalPart", {
+const RefusalPart = requestObject("RefusalPart", {
   type: z.literal("refusal"),
   refusal: textField("refusal"),
 });
 
-const textContent = contentOf(TextPart);
+const textContent = contentSchema(TextPart);
 const refusalOrTextRule = 'a content part of an assistant must be an object of type "text" or "refusal"';
 
 const SystemMessage = z.looseObject({
@@ -117,26 +117,26 @@ const DeveloperMessage = z.looseObject({
 });
 const UserMessage = z.looseObject({
   role: z.literal("user"),
-  content: contentOf(ContentPart),
+  content: contentSchema(ContentPart),
   name: speakerName,
 });
 const ToolMessage = z.looseObject({
   role: z.literal("tool"),
-  content: contentOf(ContentPart, { min: 0 }),
+  content: contentSchema(ContentPart, { min: 0 }),
   tool_call_id: optionalName("tool_call_id"),
   name: speakerName,
 });
 /** The result of a call, in the older form of the API. */
 const FunctionMessage = z.looseObject({
   role: z.literal("function"),
-  content: optionalField(contentOf(TextPart, { min: 0 })),
+  content: optionalField(contentSchema(TextPart, { min: 0 })),
   name,
 });
 const AssistantMessage = z
   .looseObject({
     role: z.literal("assistant"),
     content: optionalField(
-      contentOf(z.discriminatedUnion("type", [TextPart, RefusalPart], refusalOrTextRule), { min: 0 }),
+      contentSchema(z.discriminatedUnion("type", [TextPart, RefusalPart], refusalOrTextRule), { min: 0 }),
     ),
     refusal: optionalField(
       textField("refusal"),
@@ -148,7 +148,7 @@ const AssistantMessage = z
     ),
     name: speakerName,
     tool_calls: optionalField(
-      arrayOf(EarlierToolCall, "tool_calls must be an array", {
+      boundedArray(EarlierToolCall, "tool_calls must be an array", {
         max: toolCallsMax,
         countRule: `tool_calls must have at most ${toolCallsMax} entries`,
       }),
@@ -189,7 +189,7 @@ const messagesRule = `messages must be an array of 1 to ${messagesMax} messages`
 
 /** The conversation of a request: at least one message. */
 export const ChatMessages = boundedParts(
-  boundedArguments(arrayOf(ChatMessage, messagesRule, { min: 1, max: messagesMax })),
+  boundedArguments(boundedArray(ChatMessage, messagesRule, { min: 1, max: messagesMax })),
   "messages",
 );
 export type ChatMessages = z.infer<typeof ChatMessages>;

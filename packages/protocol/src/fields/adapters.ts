@@ -2,7 +2,7 @@
 import { z } from "zod";
 
 import { optionalField } from "./field.ts";
-import { arrayOf } from "./size-precheck.ts";
+import { boundedArray } from "./size-precheck.ts";
 
 /** The most adapters of one request, as many as a model may have. */
 const lorasMax = 32;
@@ -30,7 +30,7 @@ const LoraUse = z.looseObject(
 );
 
 /** Adapters with their scales. */
-export const LoraUses = arrayOf(LoraUse, rule, { max: lorasMax });
+export const LoraUses = boundedArray(LoraUse, rule, { max: lorasMax });
 
 export const loraField = optionalField(
   LoraUses,

@@ -29,7 +29,7 @@ const message = (input: unknown) => ({
 });
 
 const nested = (depth: number) => `{"a":${"[".repeat(depth)}${"]".repeat(depth)}}`;
-const problemOf = (schema: typeof ChatCompletionRequest | typeof ResponsesRequest, body: object) => {
+const findProblem = (schema: typeof ChatCompletionRequest | typeof ResponsesRequest, body: object) => {
   const result = schema.safeParse(body);
   return result.success ? undefined : firstIssue(result.error);
 };
@@ -62,14 +62,14 @@ describe("the arguments of earlier calls", () => {
   it("are refused by their place when they are nested too deeply, however deep", () => {
     for (const depth of [64, 65_000]) {
       const rule = "a call's arguments must not be nested deeper than 64 levels";
-      expect(problemOf(ChatCompletionRequest, chat("{}", nested(depth)))).toEqual({
+      expect(findProblem(ChatCompletionRequest, chat("{}", nested(depth)))).toEqual({
         param: "messages[1].tool_calls[1].function.arguments",
         message: rule,
       });
-      expect(problemOf(ChatCompletionRequest, older(nested(depth)))?.param).toBe(
+      expect(findProblem(ChatCompletionRequest, older(nested(depth)))?.param).toBe(
         "messages[1].function_call.arguments",
       );
-      expect(problemOf(ResponsesRequest, response("{}", nested(depth)))).toEqual({
+      expect(findProblem(ResponsesRequest, response("{}", nested(depth)))).toEqual({
         param: "input[1].arguments",
         message: rule,
       });
@@ -79,20 +79,20 @@ describe("the arguments of earlier calls", () => {
         message: rule,
       });
     }
-    expect(problemOf(ChatCompletionRequest, chat(nested(63)))).toBeUndefined();
+    expect(findProblem(ChatCompletionRequest, chat(nested(63)))).toBeUndefined();
   });
 
   it("have bounds for all calls together", () => {
     const many = (count: number) => `[${Array.from({ length: count - 1 }, () => "{}").join()}]`;
     const half = many(valuesMax / 2);
-    expect(problemOf(ChatCompletionRequest, chat(half, half))).toBeUndefined();
-    expect(problemOf(ChatCompletionRequest, chat(half, half, "1"))).toEqual({
+    expect(findProblem(ChatCompletionRequest, chat(half, half))).toBeUndefined();
+    expect(findProblem(ChatCompletionRequest, chat(half, half, "1"))).toEqual({
       param: "messages",
       message: `the arguments of all calls together must have at most ${valuesMax} values, and ${numbersMax} numbers in arrays`,
     });
-    expect(problemOf(ChatCompletionRequest, older(many(valuesMax + 1)))?.param).toBe("messages");
-    expect(problemOf(ResponsesRequest, response(half, half, "1"))?.param).toBe("input");
+    expect(findProblem(ChatCompletionRequest, older(many(valuesMax + 1)))?.param).toBe("messages");
+    expect(findProblem(ResponsesRequest, response(half, half, "1"))?.param).toBe("input");
     const numbers = `[${"1,".repeat(numbersMax / 2)}1]`;
-    expect(problemOf(ResponsesRequest, response(numbers, numbers))?.param).toBe("input");
+    expect(findProblem(ResponsesRequest, response(numbers, numbers))?.param).toBe("input");
   });
 });

@@ -2,7 +2,7 @@
 // validation, which runs in a thread of its own for large bodies; code behind the schema need not parse them.
 import { z } from "zod";
 
-import { isShapeError, numbersMax, parseJsonObject, shapeOf, valuesMax } from "../json-shape.ts";
+import { isShapeError, numbersMax, parseJsonObject, measureShape, valuesMax } from "../json-shape.ts";
 import { sizePrecheck } from "./size-precheck.ts";
 
 /** Maximum length of one call's arguments, in UTF-16 units: the same as of one text. */
@@ -51,7 +51,7 @@ function areSmallEnough(messages: readonly unknown[]): boolean {
   const encoder = new TextEncoder();
   let [values, numbers] = [0, 0];
   for (const text of messages.flatMap(argumentTexts)) {
-    const shape = shapeOf(encoder.encode(text));
+    const shape = measureShape(encoder.encode(text));
     if (isShapeError(shape)) return false;
     values += shape.values;
     numbers += shape.numbers;
@@ -62,15 +62,15 @@ function areSmallEnough(messages: readonly unknown[]): boolean {
 
 /** The arguments of an item that is a call, or of a message's `tool_calls` or `function_call`. */
 function argumentTexts(holder: unknown): string[] {
-  const calls: unknown = fieldOf(holder, "tool_calls");
-  const functions = Array.isArray(calls) ? calls.map((call: unknown) => fieldOf(call, "function")) : [];
-  const texts = [holder, fieldOf(holder, "function_call"), ...functions].map((each) =>
-    fieldOf(each, "arguments"),
+  const calls: unknown = fieldValue(holder, "tool_calls");
+  const functions = Array.isArray(calls) ? calls.map((call: unknown) => fieldValue(call, "function")) : [];
+  const texts = [holder, fieldValue(holder, "function_call"), ...functions].map((each) =>
+    fieldValue(each, "arguments"),
   );
   return texts.filter((text) => typeof text === "string");
 }
 
-function fieldOf(holder: unknown, name: string): unknown {
+function fieldValue(holder: unknown, name: string): unknown {
   return typeof holder === "object" && holder !== null ? Reflect.get(holder, name) : undefined;
 }
 

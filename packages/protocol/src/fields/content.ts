@@ -20,10 +20,10 @@ export const textLengthMax = 8 * 1024 * 1024;
 export const imageUrlLengthMax = 64 * 1024 * 1024;
 
 /** Maximum length of a document's data, in UTF-16 units: base64 of 36 MiB. */
-export const documentLengthMax = 48 * 1024 * 1024;
+const documentLengthMax = 48 * 1024 * 1024;
 
 /** Maximum length of an audio's data, in UTF-16 units: base64 of a file of 36 MiB. */
-export const audioDataLengthMax = 48 * 1024 * 1024;
+const audioDataLengthMax = 48 * 1024 * 1024;
 
 /** Maximum length of a name or an id inside a message, in UTF-16 units. */
 export const nameLengthMax = 256;
@@ -50,7 +50,7 @@ export function documentField(name: string) {
 }
 
 /** An audio file in base64. The file itself is checked when it is decoded. */
-export function audioDataField(name: string) {
+function audioDataField(name: string) {
   const rule = `${name} must be an audio file in base64`;
   return z.string(rule).min(1, rule).max(audioDataLengthMax, rule);
 }
@@ -79,7 +79,7 @@ export type TextPart = z.infer<typeof TextPart>;
  * A text or a list of parts. A reply and the result of a tool may be an empty list, because they may be empty themselves; what
  * somebody wrote may not.
  */
-export function contentOf<Part extends z.ZodType>(
+export function contentSchema<Part extends z.ZodType>(
   part: Part,
   { name = "content", min = 1 }: { name?: string; min?: 0 | 1 } = {},
 ) {

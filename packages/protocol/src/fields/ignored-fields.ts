@@ -23,7 +23,7 @@ export function ignoredField(description: string, harmless: readonly (string | n
 }
 
 /** The names of the ignored fields in a checked body, except those whose value changes nothing. */
-export function ignoredFieldsOf(schema: unknown, body: unknown): string[] {
+export function findIgnoredFields(schema: unknown, body: unknown): string[] {
   if (!(schema instanceof z.ZodObject) || typeof body !== "object" || body === null) return [];
   return Object.entries(schema.shape).flatMap(([name, field]) =>
     ignoredFields.has(field) && Reflect.get(body, name) !== undefined ? [name] : [],

@@ -77,9 +77,10 @@ export function refineFormat(
   context: z.RefinementCtx,
 ): void {
   const refuse = (field: string, message: string) => refuseField(context, field, message);
-  const { response_format: format, json_schema: schema, grammar = "", tools = [], tool_choice } = request;
+  const { response_format: format, json_schema: schema, grammar = "", tools, tool_choice } = request;
   const { structured_outputs: structured } = request;
-  const mayCall = tools.length > 0 && tool_choice !== "none";
+  // Where tools are an unknown field, nothing has made its null absent.
+  const mayCall = (tools?.length ?? 0) > 0 && tool_choice !== "none";
   if (structured !== undefined) {
     const isOther = (format?.type ?? "text") !== "text" || schema !== undefined || grammar !== "";
     if (isOther)

@@ -1,42 +1,78 @@
-// The sampling fields of every request that generates, and their rules.
+// The generation options as fields of a request, made from their table, and their rules.
+import {
+  generationOptions,
+  isNumber,
+  numberRule,
+  optionNames,
+  type GenerationOption,
+  type NumberName,
+  type NumberOption,
+  type OptionTable,
+  type TextsOption,
+} from "@ingle/generation-options";
 import { z } from "zod";
 
-import { integerField, optionalField, refuseField } from "./field.ts";
-import { logitBias, logitBiasMax } from "./logit-bias.ts";
+import { optionalField, refuseField } from "./field.ts";
+import { logitBias } from "./logit-bias.ts";
 import { tokenLimit } from "./request-fields.ts";
-import { numberFrom, repeatLastNMax, samplerFields } from "./samplers.ts";
-import { arrayOf } from "./size-precheck.ts";
+import { samplersField } from "./samplers.ts";
+import { boundedArray } from "./size-precheck.ts";
 
-/** Maximum number of stop strings, several times what agents send: each is searched for in every piece of text. */
-export const stopsMax = 128;
+const { maxTokens, stop, seed, drySequenceBreakers } = generationOptions;
 
-/** Maximum length of one stop string, in UTF-16 units: this much text may have to be held back while streaming. */
-export const stopLengthMax = 1_024;
-
-const topKRule = "top_k must be an integer of at least 0, or -1; both 0 and -1 turn it off";
-const seedRule = "seed must be an integer of at most 64 bits";
-const stopRule = `stop must be a string or an array of at most ${stopsMax} of them, each of at most ${stopLengthMax} characters`;
-const temperatureRule = "temperature must be a number of at least 0";
-
-/** Samplers compute in 32 bits, where numbers outside these bounds would become 0 or infinity. */
-function isSingle(value: number): boolean {
-  return value >= 1e-30 && value <= 1e30;
+function description({ help, fieldNote }: GenerationOption): string {
+  return fieldNote === undefined ? help : `${help} ${fieldNote}`;
 }
 
-function penaltyFactor(name: string, description: string) {
-  const rule = `${name} must be a number above 0`;
-  const factor = z.number(rule).gt(0, rule).refine(isSingle, `${name} must be from 1e-30 to 1e30`);
-  return optionalField(factor, description, 1);
+/** The field of a number, under another name if an API has one. */
+function numberField(option: NumberOption, name: string = option.field) {
+  const { kind, above, min, max, fieldMin, default: usual, isPerVariant = false } = option;
+  const rule = `${name} must be ${numberRule(option)}`;
+  const outside = above === undefined || min === undefined ? rule : `${name} must be from 1e-30 to 1e30`;
+  const least = fieldMin ?? min;
+  let schema: z.ZodNumber = kind === "number" ? z.number(rule) : z.int(rule);
+  if (above !== undefined && fieldMin === undefined) schema = schema.gt(above, rule);
+  if (least !== undefined) schema = schema.min(least, outside);
+  if (max !== undefined) schema = schema.max(max, outside);
+  return optionalField(schema, description(option), isPerVariant ? undefined : usual);
+}
+type NumberField = ReturnType<typeof numberField>;
+
+/** A field that counts tokens to look back on, in an API where -1 stands for the largest window. */
+export function windowField(option: NumberOption, name?: string) {
+  return numberField({ ...option, fieldMin: -1, fieldNote: `-1 means ${option.max}.` }, name);
 }
 
-function penaltyOffset(name: string, description: string) {
-  return optionalField(numberFrom(name, -2, 2), description, 0);
+type Alias<Option> = Option extends { alias: infer Name extends string } ? Name : never;
+type NumberFields = { [Name in NumberName as OptionTable[Name]["field"]]: NumberField } & {
+  [Name in NumberName as Alias<OptionTable[Name]>]: NumberField;
+};
+
+function numberFields(): NumberFields {
+  const fields: Record<string, NumberField> = {};
+  for (const name of optionNames.filter(isNumber)) {
+    const option: NumberOption = generationOptions[name];
+    const { field, alias } = option;
+    fields[field] = numberField(option);
+    if (alias !== undefined)
+      fields[alias] = numberField({ ...option, help: `Another name for ${field}.` }, alias);
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type is computed from the table as the value is
+  return fields as NumberFields;
 }
 
-const stopString = z.string(stopRule).max(stopLengthMax, stopRule);
+function textRule({ field, rule }: TextsOption): string {
+  return `${field} must be ${rule}`;
+}
+
+const stopRule = textRule(stop);
+const stopString = z.string(stopRule).max(stop.lengthMax, stopRule);
+const breakersRule = textRule(drySequenceBreakers);
+const breaker = z.string(breakersRule).min(1, breakersRule).max(drySequenceBreakers.lengthMax, breakersRule);
 
 /** Programs send 64-bit seeds; those beyond 2^53 arrive as the nearest number that JSON parsers have. */
 const seedMax = 2 ** 64;
+const seedRule = `${seed.field} must be ${seed.rule}`;
 
 /**
  * The fields by their wire names. An absent field means the default; `top_k`'s default depends on the server's variant.
@@ -44,69 +80,32 @@ const seedMax = 2 ** 64;
  * precedence over `max_tokens`.
  */
 export const samplingFields = {
-  temperature: optionalField(
-    z.number(temperatureRule).min(0, temperatureRule),
-    "Higher values are more random; 0 always takes the likeliest token.",
-    1,
+  ...numberFields(),
+  [maxTokens.field]: tokenLimit(maxTokens.field, description(maxTokens)),
+  [maxTokens.alias]: tokenLimit(
+    maxTokens.alias,
+    `Another name for ${maxTokens.field}; takes precedence over it.`,
   ),
-  top_p: optionalField(
-    numberFrom("top_p", 0, 1),
-    "Keeps the likeliest tokens whose probabilities add up to this; 1 keeps all, and 0 only the likeliest.",
-    1,
+  [stop.field]: optionalField(
+    z.union([stopString, boundedArray(stopString, stopRule, { max: stop.max })], stopRule),
+    description(stop),
   ),
-  top_k: optionalField(
-    z.int(topKRule).min(-1, topKRule),
-    "Keeps this many of the likeliest tokens; 0 and -1 keep all. The default depends on the server's variant.",
-  ),
-  min_p: optionalField(
-    numberFrom("min_p", 0, 1),
-    "Drops tokens less likely than this share of the likeliest one; 0 keeps all.",
-    0,
-  ),
-  repeat_penalty: penaltyFactor(
-    "repeat_penalty",
-    "Values above 1 discourage recently used tokens; 1 is off.",
-  ),
-  repetition_penalty: penaltyFactor("repetition_penalty", "Another name for repeat_penalty."),
-  repeat_last_n: optionalField(
-    integerField("repeat_last_n", { min: 0, max: repeatLastNMax }),
-    "How many tokens the penalties look back on.",
-    64,
-  ),
-  presence_penalty: penaltyOffset(
-    "presence_penalty",
-    "Subtracted once from the logit of every token that was used.",
-  ),
-  frequency_penalty: penaltyOffset(
-    "frequency_penalty",
-    "Subtracted from a token's logit for each time it was used.",
-  ),
-  max_tokens: tokenLimit(
-    "max_tokens",
-    "Maximum number of tokens per reply, at least 1; -1, the default, means no limit.",
-  ),
-  max_completion_tokens: tokenLimit(
-    "max_completion_tokens",
-    "Another name for max_tokens; takes precedence over it.",
-  ),
-  stop: optionalField(
-    z.union([stopString, arrayOf(stopString, stopRule, { max: stopsMax })], stopRule),
-    "The reply ends before the first of these texts; the empty string means none.",
-  ),
-  seed: optionalField(
+  [seed.field]: optionalField(
     z
       .number(seedRule)
       .min(-seedMax, seedRule)
       .max(seedMax, seedRule)
       .refine((value) => Number.isInteger(value), seedRule)
       .meta({ type: "integer" }),
-    "The same seed and request give the same reply; random if absent or -1.",
+    description(seed),
   ),
-  logit_bias: optionalField(
-    logitBias,
-    `Up to ${logitBiasMax} token ids, each with a number that is added to its logit, or false, which bans it; or pairs of a token id, or a text whose tokens are meant, and the same.`,
+  [generationOptions.logitBias.field]: optionalField(logitBias, description(generationOptions.logitBias)),
+  [drySequenceBreakers.field]: optionalField(
+    boundedArray(breaker, breakersRule, { max: drySequenceBreakers.max }),
+    description(drySequenceBreakers),
+    drySequenceBreakers.default,
   ),
-  ...samplerFields,
+  [generationOptions.samplers.field]: samplersField,
 };
 
 /** The checked fields. */
@@ -121,6 +120,8 @@ export function absentSampler(name: string, ...off: readonly [number | boolean, 
     `Refused unless it is ${values}: this sampler is not supported.`,
   );
 }
+
+type ContradictedField = "repeat_penalty" | "repetition_penalty" | "mirostat" | "adaptive_target";
 
 /** Adds an issue for every sampling field that contradicts another one. */
 export function refineSampling(
@@ -145,5 +146,3 @@ export function refineSampling(
       "adaptive_target and mirostat exclude each other: both decide how likely tokens are",
     );
 }
-
-type ContradictedField = "repeat_penalty" | "repetition_penalty" | "mirostat" | "adaptive_target";

@@ -7,7 +7,7 @@ const rule = "table must have at most 3 numbers";
 const Table = z.record(z.string(), z.number(rule), rule);
 const Body = z.object({ table: sizePrecheck(Table, hasEntriesAtMost(3), rule) });
 
-const issuesOf = (table: unknown) => Body.safeParse({ table }).error?.issues;
+const findIssues = (table: unknown) => Body.safeParse({ table }).error?.issues;
 
 describe("a value whose size is checked first", () => {
   it("passes within its bounds", () => {
@@ -18,13 +18,16 @@ describe("a value whose size is checked first", () => {
   it.each([[{ a: 1, b: 2, c: 3, d: 4 }], ["table"], [undefined], [null], [{ a: "b" }]])(
     "is refused when it is %j",
     (table) => {
-      expect(issuesOf(table)?.[0]).toMatchObject({ path: expect.arrayContaining(["table"]), message: rule });
+      expect(findIssues(table)?.[0]).toMatchObject({
+        path: expect.arrayContaining(["table"]),
+        message: rule,
+      });
     },
   );
 
   it("is one issue however many entries are wrong", () => {
     const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [index, "a"]));
-    expect(issuesOf(many)).toHaveLength(1);
+    expect(findIssues(many)).toHaveLength(1);
   });
 
   it("does not reach refinements of several fields if it is refused", () => {

@@ -27,7 +27,7 @@ export function hasItemsAtMost(max: number): (value: unknown) => boolean {
 }
 
 /** An array whose length is checked before its items. `countRule` is the error for a wrong length. */
-export function arrayOf<Item extends z.ZodType>(
+export function boundedArray<Item extends z.ZodType>(
   item: Item,
   rule: string,
   { min, max, countRule = rule }: { min?: number; max: number; countRule?: string },

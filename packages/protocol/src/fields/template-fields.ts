@@ -2,7 +2,7 @@
 import { z } from "zod";
 
 import { flag, optionalField, refuseField } from "./field.ts";
-import { arrayOf, hasEntriesAtMost, sizePrecheck } from "./size-precheck.ts";
+import { boundedArray, hasEntriesAtMost, sizePrecheck } from "./size-precheck.ts";
 
 /** Maximum number of entries of `chat_template_kwargs`. */
 export const templateKwargsMax = 32;
@@ -44,7 +44,7 @@ const kwargs = sizePrecheck(
   z
     .record(
       z.string().regex(/^[A-Za-z_]\w{0,63}$/, kwargsRule),
-      z.union([kwarg, arrayOf(kwarg, kwargsRule, { max: kwargsListMax })], kwargsRule),
+      z.union([kwarg, boundedArray(kwarg, kwargsRule, { max: kwargsListMax })], kwargsRule),
       kwargsRule,
     )
     .refine(

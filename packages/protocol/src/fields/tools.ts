@@ -3,7 +3,7 @@ import { z } from "zod";
 
 import { flag, optionalField, refuseField, textFlag, typeRule } from "./field.ts";
 import { jsonSchemaField } from "./response-format.ts";
-import { arrayOf } from "./size-precheck.ts";
+import { boundedArray } from "./size-precheck.ts";
 
 /** Maximum number of entries of `tools`: more than any agent has, and each becomes part of the prompt. */
 export const toolsMax = 512;
@@ -79,7 +79,7 @@ const AllowedTools = z.looseObject(
     allowed_tools: z.looseObject(
       {
         mode: z.enum(["auto", "required"], 'mode must be "auto" or "required"'),
-        tools: arrayOf(NamedTool, toolChoiceRule, { min: 1, max: toolsMax }),
+        tools: boundedArray(NamedTool, toolChoiceRule, { min: 1, max: toolsMax }),
       },
       toolChoiceRule,
     ),
@@ -97,14 +97,14 @@ const ToolChoice = z.union(
 );
 
 /** The tools of a request. */
-export function toolsOf<Schema extends z.ZodType>(tool: Schema) {
+export function toolList<Schema extends z.ZodType>(tool: Schema) {
   const countRule = `tools must have at most ${toolsMax} entries`;
-  return arrayOf(tool, "tools must be an array", { max: toolsMax, countRule });
+  return boundedArray(tool, "tools must be an array", { max: toolsMax, countRule });
 }
 
 /** The fields by their wire names. */
 export const toolFields = {
-  tools: optionalField(toolsOf(Tool), "Functions that the model may call."),
+  tools: optionalField(toolList(Tool), "Functions that the model may call."),
   tool_choice: optionalField(
     ToolChoice,
     "Whether the reply calls tools: the model decides, never, at least once, this function, or only some of them.",
@@ -113,18 +113,18 @@ export const toolFields = {
   parallel_tool_calls: flag("parallel_tool_calls", "Whether one reply may make several calls.", true),
 };
 
-export type ToolFields = z.infer<z.ZodObject<typeof toolFields>>;
+type ToolFields = z.infer<z.ZodObject<typeof toolFields>>;
 
 /** Adds an issue if the choice names or requires a tool that the request does not have. */
 export function refineTools(request: ToolFields, context: z.RefinementCtx): void {
   const { tools = [], tool_choice: choice = "none" } = request;
   if (choice === "none" || choice === "auto") return;
   const names = tools.map((tool) => tool.function.name);
-  for (const wanted of wantedOf(choice)) refineToolChoice(wanted, names, context);
+  for (const wanted of wantedNames(choice)) refineToolChoice(wanted, names, context);
 }
 
 /** The tools that the choice needs; undefined is any. */
-function wantedOf(choice: Exclude<ToolFields["tool_choice"], undefined | "auto" | "none">) {
+function wantedNames(choice: Exclude<ToolFields["tool_choice"], undefined | "auto" | "none">) {
   if (choice === "required") return [undefined];
   const named = choice.type === "function" ? [choice] : choice.allowed_tools.tools;
   return named.map((tool) => tool.function.name);

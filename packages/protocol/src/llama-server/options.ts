@@ -1,4 +1,5 @@
 // The generation options of llama-server's requests. Each field is honoured, refused, or reported as ignored.
+import { generationOptions } from "@ingle/generation-options";
 import { z } from "zod";
 
 import { flag, integerField, optionalField } from "../fields/field.ts";
@@ -8,11 +9,9 @@ import { topLogprobsMax } from "../fields/logprobs.ts";
 import { choicesField, engineFields } from "../fields/request-fields.ts";
 import { formatFields } from "../fields/response-format.ts";
 import { returnProgressField } from "../fields/report-fields.ts";
-import { repeatLastNMax, samplerFields } from "../fields/samplers.ts";
-import { samplingFields } from "../fields/sampling.ts";
+import { samplingFields, windowField } from "../fields/sampling.ts";
 
-const { seed, temperature, top_k, top_p, min_p, repeat_penalty, presence_penalty, frequency_penalty, stop } =
-  samplingFields;
+const { repetition_penalty: _alias, ...sampling } = samplingFields;
 
 const limitField = (description: string, byDefault?: number) =>
   optionalField(integerField("n_predict", { min: -1 }), description, byDefault);
@@ -35,22 +34,10 @@ export const llamaServerOptions = {
     "Maximum number of tokens per reply; -1 means no limit, and 0 only computes the prompt, for later requests.",
     -1,
   ),
+  ...sampling,
   max_tokens: limitField("Another name for n_predict."),
   max_completion_tokens: limitField("Another name for n_predict."),
-  temperature,
-  top_k,
-  top_p,
-  min_p,
-  repeat_penalty,
-  repeat_last_n: optionalField(
-    integerField("repeat_last_n", { min: -1, max: repeatLastNMax }),
-    `How many tokens the penalties look back on; -1 means ${repeatLastNMax}.`,
-    64,
-  ),
-  presence_penalty,
-  frequency_penalty,
-  seed: seed.describe("The same seed and request give the same reply; -1 means a random one."),
-  stop,
+  repeat_last_n: windowField(generationOptions.repeatLastN),
   logit_bias: optionalField(
     llamaServerLogitBias,
     "Pairs of a token id, or a text whose tokens are meant, and a number that is added to their logits; false bans them.",
@@ -85,7 +72,6 @@ export const llamaServerOptions = {
     "Refused unless it is false: probabilities are those before sampling.",
     false,
   ),
-  ...samplerFields,
   grammar_lazy: optionalField(
     z.literal(false, "grammar_lazy is not supported; a grammar holds for the whole reply"),
     "Refused unless it is false.",

@@ -8,7 +8,7 @@ import { textField } from "../fields/content.ts";
 import { flag, optionalField, refuseField, stringField } from "../fields/field.ts";
 import { bodyRule, modelField, servedModelField } from "../fields/request-fields.ts";
 import { refineSampling } from "../fields/sampling.ts";
-import { arrayOf } from "../fields/size-precheck.ts";
+import { boundedArray } from "../fields/size-precheck.ts";
 import { refineContinuation, templateFields } from "../fields/template-fields.ts";
 import { refineTools, toolFields } from "../fields/tools.ts";
 import { llamaServerOptions } from "./options.ts";
@@ -68,7 +68,7 @@ export const LlamaServerInfillRequest = z
       input_suffix: textField("input_suffix").describe("The text after the gap."),
       prompt: optionalField(textField("prompt"), "What the reply continues: the start of the gap's text."),
       input_extra: optionalField(
-        arrayOf(
+        boundedArray(
           z.looseObject(
             { text: textField("text"), filename: optionalField(stringField("filename", { max: 4_096 })) },
             extraRule,

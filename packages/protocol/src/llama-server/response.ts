@@ -1,4 +1,11 @@
 // The responses of llama-server's own routes.
+import {
+  generationOptions,
+  isNumber,
+  optionNames,
+  type NumberName,
+  type OptionTable,
+} from "@ingle/generation-options";
 import { z } from "zod";
 
 import { responseObject } from "../fields/field.ts";
@@ -34,43 +41,36 @@ const probability = {
 const LlamaServerProbability = z.object({ ...probability, top_logprobs: z.array(z.object(probability)) });
 export type LlamaServerProbability = z.infer<typeof LlamaServerProbability>;
 
+/** llama-server has no `min_tokens`. */
+type NumberSettings = {
+  [Name in Exclude<NumberName, "minTokens"> as OptionTable[Name]["field"]]: z.ZodNumber;
+};
+
+function numberSettings(): NumberSettings {
+  const names = optionNames.filter((name) => isNumber(name) && name !== "minTokens");
+  const fields = names.map((name) => {
+    const { field, kind } = generationOptions[name];
+    return [field, kind === "number" ? z.number() : z.int()];
+  });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type is computed from the table as the value is
+  return Object.fromEntries(fields) as NumberSettings;
+}
+
 /** The settings that the request generates with. */
 export const LlamaServerSettings = responseObject("LlamaServerSettings", {
   n_predict: z.int(),
   max_tokens: z.int(),
   seed: z.number().describe("4294967295 for a random one."),
-  temperature: z.number(),
-  top_k: z.int(),
-  top_p: z.number(),
-  min_p: z.number(),
-  repeat_last_n: z.int(),
-  repeat_penalty: z.number(),
-  presence_penalty: z.number(),
-  frequency_penalty: z.number(),
+  ...numberSettings(),
   stop: z.array(z.string()),
+  dry_sequence_breakers: z.array(z.string()),
+  samplers: z.array(z.string()),
   grammar: z.string(),
   n_probs: z.int(),
   ignore_eos: z.boolean(),
   stream: z.boolean(),
   timings_per_token: z.boolean(),
   post_sampling_probs: z.literal(false),
-  samplers: z.array(z.string()),
-  dynatemp_range: z.number(),
-  dynatemp_exponent: z.number(),
-  typical_p: z.number(),
-  top_n_sigma: z.number(),
-  xtc_probability: z.number(),
-  xtc_threshold: z.number(),
-  dry_multiplier: z.number(),
-  dry_base: z.number(),
-  dry_allowed_length: z.int(),
-  dry_penalty_last_n: z.int(),
-  dry_sequence_breakers: z.array(z.string()),
-  mirostat: z.int(),
-  mirostat_tau: z.number(),
-  mirostat_eta: z.number(),
-  adaptive_target: z.number(),
-  adaptive_decay: z.number(),
   min_keep: z.literal(0),
   n_keep: z.literal(0),
   lora: z.array(z.object({ id: z.union([z.string(), z.int()]), scale: z.number() })),

@@ -5,8 +5,8 @@ import { imageUrlField, nameField, partsMax, textField } from "../fields/content
 import { flag, integerField, optionalField, responseObject, typeRule } from "../fields/field.ts";
 import { bodyRule, servedModelField, tokenLimit } from "../fields/request-fields.ts";
 import { samplingFields } from "../fields/sampling.ts";
-import { arrayOf } from "../fields/size-precheck.ts";
-import { LmStudioError } from "./managed-models.ts";
+import { boundedArray } from "../fields/size-precheck.ts";
+import { LmStudioError } from "./models.ts";
 
 const inputRule = `input must be a text or an array of 1 to ${partsMax} texts and images`;
 
@@ -31,7 +31,7 @@ export const LmStudioChatRequest = z
     {
       model: servedModelField,
       input: z
-        .union([textField("input"), arrayOf(InputItem, inputRule, { min: 1, max: partsMax })], inputRule)
+        .union([textField("input"), boundedArray(InputItem, inputRule, { min: 1, max: partsMax })], inputRule)
         .describe("The user's next message: a text, or texts and images in their order."),
       system_prompt: optionalField(
         textField("system_prompt"),

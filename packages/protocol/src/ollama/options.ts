@@ -1,9 +1,9 @@
 // The `options` of Ollama's requests. Each is honoured, refused, or reported as ignored, as unknown ones are.
+import { generationOptions } from "@ingle/generation-options";
 import { z } from "zod";
 
 import { integerField, optionalField } from "../fields/field.ts";
-import { repeatLastNMax, samplerFields } from "../fields/samplers.ts";
-import { absentSampler, samplingFields } from "../fields/sampling.ts";
+import { absentSampler, samplingFields, windowField } from "../fields/sampling.ts";
 
 /** Hints about how a model is loaded: they do not change a reply, and the server's own settings decide. */
 const ollamaLoadHints = [
@@ -30,7 +30,7 @@ function hint(name: (typeof ollamaLoadHints)[number]) {
 
 const { seed, temperature, top_k, top_p, min_p, repeat_penalty, presence_penalty, frequency_penalty, stop } =
   samplingFields;
-const { typical_p, mirostat, mirostat_tau, mirostat_eta } = samplerFields;
+const { typical_p, mirostat, mirostat_tau, mirostat_eta } = samplingFields;
 
 const fields = {
   num_ctx: optionalField(
@@ -42,12 +42,8 @@ const fields = {
     "Maximum number of tokens per reply; 0, -1 and -2 mean no limit.",
     -1,
   ),
-  repeat_last_n: optionalField(
-    integerField("options.repeat_last_n", { min: -1, max: repeatLastNMax }),
-    `How many tokens the penalties look back on; -1 means ${repeatLastNMax}.`,
-    64,
-  ),
-  seed: seed.describe("The same seed and request give the same reply; -1 means a random one."),
+  repeat_last_n: windowField(generationOptions.repeatLastN, "options.repeat_last_n"),
+  seed,
   temperature,
   top_k,
   top_p,

@@ -15,8 +15,8 @@ import { ignoredField } from "../fields/ignored-fields.ts";
 import { logprobFields, refineLogprobs } from "../fields/logprobs.ts";
 import { bodyRule, servedModelField } from "../fields/request-fields.ts";
 import { jsonSchemaField } from "../fields/response-format.ts";
-import { arrayOf } from "../fields/size-precheck.ts";
-import { toolDescriptionField, toolNameField, toolsOf } from "../fields/tools.ts";
+import { boundedArray } from "../fields/size-precheck.ts";
+import { toolDescriptionField, toolNameField, toolList } from "../fields/tools.ts";
 import { OllamaOptions } from "./options.ts";
 
 const keepAliveRule =
@@ -33,7 +33,7 @@ const keepAliveField = optionalField(
 
 const imagesRule = `images must be an array of at most ${partsMax} images in base64`;
 const imagesField = optionalField(
-  arrayOf(z.string(imagesRule).min(1, imagesRule).max(imageUrlLengthMax, imagesRule), imagesRule, {
+  boundedArray(z.string(imagesRule).min(1, imagesRule).max(imageUrlLengthMax, imagesRule), imagesRule, {
     max: partsMax,
   }),
   "Images in base64.",
@@ -89,7 +89,7 @@ const OllamaMessage = requestObject("OllamaMessage", {
   thinking: optionalField(textField("thinking")),
   images: imagesField,
   tool_calls: optionalField(
-    arrayOf(ToolCall, `tool_calls must be an array of at most ${callsMax} calls`, { max: callsMax }),
+    boundedArray(ToolCall, `tool_calls must be an array of at most ${callsMax} calls`, { max: callsMax }),
   ),
   tool_name: optionalField(nameField("tool_name")),
   tool_call_id: optionalField(nameField("tool_call_id")),
@@ -124,7 +124,7 @@ export const OllamaChatRequest = z
         boundedParts(z.array(OllamaMessage, messagesRule).max(messagesMax, messagesRule), "messages"),
         "The conversation. Without one, the model is only loaded, or unloaded if keep_alive is 0.",
       ),
-      tools: optionalField(toolsOf(OllamaTool), "Functions that the model may call."),
+      tools: optionalField(toolList(OllamaTool), "Functions that the model may call."),
     },
     bodyRule,
   )
@@ -184,7 +184,7 @@ export const OllamaEmbedRequest = requestObject("OllamaEmbedRequest", {
   model: servedModelField,
   input: optionalField(
     z.union(
-      [textField("input"), arrayOf(textField("input"), inputRule, { max: embeddingInputsMax })],
+      [textField("input"), boundedArray(textField("input"), inputRule, { max: embeddingInputsMax })],
       inputRule,
     ),
     "A text or several. Without one, the model is only loaded.",

@@ -6,7 +6,7 @@ import { boundedArguments, callArgumentsField } from "../fields/call-arguments.t
 import {
   AudioPart,
   boundedParts,
-  contentOf,
+  contentSchema,
   documentField,
   imageUrlField,
   messagesMax,
@@ -16,7 +16,7 @@ import {
   textField,
   textLengthMax,
 } from "../fields/content.ts";
-import { arrayOf, hasItemsAtMost, sizePrecheck } from "../fields/size-precheck.ts";
+import { boundedArray, hasItemsAtMost, sizePrecheck } from "../fields/size-precheck.ts";
 
 const InputText = z.looseObject({ type: z.literal("input_text"), text: textField("text") });
 const OutputText = z.looseObject({ type: z.literal("output_text"), text: textField("text") });
@@ -59,7 +59,7 @@ const MessageItem = z
       ["user", "assistant", "system", "developer"],
       "an item without a type is a message, whose role must be user, assistant, system or developer",
     ),
-    content: contentOf(ResponsesContentPart, { min: 0 }),
+    content: contentSchema(ResponsesContentPart, { min: 0 }),
   })
   .superRefine(({ role, content }, context) => {
     if (role !== "assistant" && content.length === 0 && typeof content !== "string")
@@ -82,7 +82,7 @@ const FunctionCallItem = z.looseObject({
 const FunctionCallOutputItem = z.looseObject({
   type: z.literal("function_call_output"),
   call_id: nameField("call_id"),
-  output: contentOf(ResponsesContentPart, { name: "output", min: 0 }),
+  output: contentSchema(ResponsesContentPart, { name: "output", min: 0 }),
 });
 
 /** A call of a tool with a text as its only argument. */
@@ -97,7 +97,7 @@ const CustomToolCallItem = z.looseObject({
 const CustomToolCallOutputItem = z.looseObject({
   type: z.literal("custom_tool_call_output"),
   call_id: nameField("call_id"),
-  output: contentOf(ResponsesContentPart, { name: "output", min: 0 }),
+  output: contentSchema(ResponsesContentPart, { name: "output", min: 0 }),
 });
 
 /**
@@ -133,7 +133,7 @@ const OtherToolItem = z.looseObject({
 function texts<Type extends string>(field: string, type: Type) {
   const rule = `${field} must be an array of at most ${partsMax} objects of type ${type}`;
   const part = z.looseObject({ type: z.literal(type, rule), text: textField("text") }, rule);
-  return optionalField(arrayOf(part, rule, { max: partsMax }));
+  return optionalField(boundedArray(part, rule, { max: partsMax }));
 }
 
 /** The reasoning of an earlier reply, as the response returned it. */
@@ -213,7 +213,7 @@ export function inputItems(input: ResponsesInput = []): readonly ResponsesInputI
 }
 
 /** Up to `max` items to add to a conversation in one request. */
-export function itemsOf(max: number) {
+export function itemList(max: number) {
   const rule = `items must be an array of at most ${max} items`;
-  return boundedParts(boundedArguments(arrayOf(ResponsesInputItem, rule, { max })), "items");
+  return boundedParts(boundedArguments(boundedArray(ResponsesInputItem, rule, { max })), "items");
 }

@@ -22,7 +22,7 @@ const f = { type: "function", name: "f" };
 const format = { type: "json_object" };
 const grammar = { type: "grammar", syntax: "lark", definition: "start: /.+/" };
 
-function problemOf(body: object): { message: string; param: string | null } | undefined {
+function findProblem(body: object): { message: string; param: string | null } | undefined {
   const { error } = ResponsesRequest.safeParse({ ...minimal, ...body });
   return error && firstIssue(error);
 }
@@ -61,7 +61,7 @@ const item = fc.oneof(
 test("any conversation of known items passes", () => {
   fc.assert(
     fc.property(fc.array(item, { minLength: 1, maxLength: 10 }), (input) => {
-      expect(problemOf({ input })).toBeUndefined();
+      expect(findProblem({ input })).toBeUndefined();
     }),
   );
 });
@@ -102,7 +102,7 @@ test.each<[string, object]>([
   ["a conversation in an object", { conversation: { id: "conv_1" } }],
   ["what changes nothing", { store: true, truncation: "auto", background: false, service_tier: "flex" }],
 ])("takes %s", (_name, body) => {
-  expect(problemOf(body)).toBeUndefined();
+  expect(findProblem(body)).toBeUndefined();
 });
 
 const optionalFields = Object.keys(ResponsesRequest.shape).filter(
@@ -220,7 +220,7 @@ const bad: [param: string, body: object][] = [
 ];
 
 test.each(bad)("refuses a bad %s (%#) and names the field and its rule", (param, body) => {
-  const problem = problemOf(body);
+  const problem = findProblem(body);
   expect(problem?.param).toBe(param);
   expect(problem?.message).not.toMatch(/^(?:Invalid|Too|Unrecognized)/); // That is how the schema library speaks.
 });
@@ -233,13 +233,13 @@ describe("what the server does not have", () => {
     [{ prompt: { id: "pmpt_1" } }, /no stored prompts/],
     [{ background: true, store: false }, /needs store/],
   ])("is refused with a reason: %j", (body, reason) => {
-    expect(problemOf(body)?.message).toMatch(reason);
+    expect(findProblem(body)?.message).toMatch(reason);
   });
 
   test("is named with a bounded part of what was sent, whatever that was", () => {
     for (const type of ["x".repeat(1_000_000), "__proto__", "constructor", "\u0000"]) {
-      expect(problemOf({ tools: [{ type }] })?.message.length ?? 0).toBeLessThan(600);
-      expect(problemOf({ input: [{ type }] })?.message.length).toBeLessThan(600);
+      expect(findProblem({ tools: [{ type }] })?.message.length ?? 0).toBeLessThan(600);
+      expect(findProblem({ input: [{ type }] })?.message.length).toBeLessThan(600);
     }
   });
 });
@@ -253,13 +253,13 @@ test("millions of parts are one problem, told at once", () => {
   expect(performance.now() - begin).toBeLessThan(2_000);
   const content = Array.from({ length: partsMax }, () => text);
   const most = Array.from({ length: partsOfAllMax / partsMax }, () => ({ role: "user", content }));
-  expect(problemOf({ input: most })).toBeUndefined();
-  expect(problemOf({ input: [...most, { role: "user", content: [text] }] })?.param).toBe("input");
+  expect(findProblem({ input: most })).toBeUndefined();
+  expect(findProblem({ input: [...most, { role: "user", content: [text] }] })?.param).toBe("input");
 });
 
 test("a name in metadata may have only so many characters", () => {
-  expect(problemOf({ metadata: { ["x".repeat(metadataNameMax)]: "" } })).toBeUndefined();
-  expect(problemOf({ metadata: { ["x".repeat(metadataNameMax + 1)]: "" } })?.message).toMatch(
+  expect(findProblem({ metadata: { ["x".repeat(metadataNameMax)]: "" } })).toBeUndefined();
+  expect(findProblem({ metadata: { ["x".repeat(metadataNameMax + 1)]: "" } })?.message).toMatch(
     /^metadata must/,
   );
 });

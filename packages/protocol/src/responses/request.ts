@@ -14,7 +14,7 @@ import {
   userField,
 } from "../fields/request-fields.ts";
 import { refineSampling, samplingFields } from "../fields/sampling.ts";
-import { arrayOf, hasEntriesAtMost, sizePrecheck } from "../fields/size-precheck.ts";
+import { boundedArray, hasEntriesAtMost, sizePrecheck } from "../fields/size-precheck.ts";
 import { effortField, templateFields } from "../fields/template-fields.ts";
 import { inputItems, ResponsesInput } from "./input.ts";
 import { refineResponsesTools, responsesToolFields } from "./tools.ts";
@@ -94,7 +94,7 @@ export const ResponsesRequest = z
       ),
       ...responsesSampling,
       include: optionalField(
-        arrayOf(z.string(includeRule).max(256, includeRule), includeRule, { max: includeMax }),
+        boundedArray(z.string(includeRule).max(256, includeRule), includeRule, { max: includeMax }),
       ),
       top_logprobs: topLogprobsField,
       ...responsesToolFields,

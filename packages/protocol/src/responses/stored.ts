@@ -8,7 +8,7 @@ import {
   responseObject,
   stringField,
 } from "../fields/field.ts";
-import { itemsOf, type ResponsesInputItem } from "./input.ts";
+import { itemList, type ResponsesInputItem } from "./input.ts";
 import { metadataField, storedIdLengthMax } from "./request.ts";
 
 const streamRule = 'stream must be "true" or "false"';
@@ -109,7 +109,7 @@ export type DeletedConversation = z.infer<typeof DeletedConversation>;
 export const newItemsMax = 20;
 
 export const ConversationRequest = requestObject("ConversationRequest", {
-  items: optionalField(itemsOf(newItemsMax), "The first items."),
+  items: optionalField(itemList(newItemsMax), "The first items."),
   metadata: optionalField(metadataField),
 });
 export type ConversationRequest = z.infer<typeof ConversationRequest>;
@@ -119,5 +119,5 @@ export const ConversationChange = requestObject("ConversationChange", {
 });
 export type ConversationChange = z.infer<typeof ConversationChange>;
 
-export const NewItems = requestObject("NewItems", { items: itemsOf(newItemsMax) });
+export const NewItems = requestObject("NewItems", { items: itemList(newItemsMax) });
 export type NewItems = z.infer<typeof NewItems>;

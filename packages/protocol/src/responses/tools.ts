@@ -5,14 +5,14 @@ import { nameLengthMax, textField } from "../fields/content.ts";
 import { ignoredField } from "../fields/ignored-fields.ts";
 import { flag, optionalField, refuseField, requestObject } from "../fields/field.ts";
 import { schemaFields } from "../fields/response-format.ts";
-import { arrayOf } from "../fields/size-precheck.ts";
+import { boundedArray } from "../fields/size-precheck.ts";
 import {
   functionFields,
   refineToolChoice,
   toolDescriptionField,
   toolNameField,
   toolsMax,
-  toolsOf,
+  toolList,
 } from "../fields/tools.ts";
 
 const toolTypeRule = `a tool must be an object whose type is a string of 1 to ${nameLengthMax} characters`;
@@ -70,7 +70,7 @@ export const ResponsesNamespace = requestObject("ResponsesNamespace", {
   type: z.literal("namespace"),
   name: toolNameField,
   description: toolDescriptionField,
-  tools: toolsOf(
+  tools: toolList(
     z.union(
       [z.discriminatedUnion("type", [ResponsesTool, ResponsesCustomTool], toolTypeRule), OtherTool],
       toolTypeRule,
@@ -109,7 +109,7 @@ const NamedTool = z.looseObject(
 const AllowedTools = z.looseObject({
   type: z.literal("allowed_tools"),
   mode: z.enum(["auto", "required"], 'mode must be "auto" or "required"'),
-  tools: arrayOf(NamedTool, choiceRule, { min: 1, max: toolsMax }),
+  tools: boundedArray(NamedTool, choiceRule, { min: 1, max: toolsMax }),
 });
 
 /** Whether to call tools: the model decides, never, at least one, this one, or only some of them. */
@@ -149,7 +149,7 @@ export const responsesToolFields = {
       "text must be an object with a format",
     ),
   ),
-  tools: optionalField(toolsOf(AnyTool)),
+  tools: optionalField(toolList(AnyTool)),
   tool_choice: optionalField(ResponsesToolChoice),
   parallel_tool_calls: flag("parallel_tool_calls"),
 };
@@ -165,12 +165,12 @@ export function refineResponsesTools(request: ResponsesToolFields, context: z.Re
   const names = tools.filter(isCallable).map(({ name }) => name);
   const inner = inNamespaces.filter(isCallable).map(({ name }) => name);
   // A choice names no tool of a namespace; any tool may be one.
-  for (const wanted of wantedOf(choice))
+  for (const wanted of wantedNames(choice))
     refineToolChoice(wanted, wanted === undefined ? [...names, ...inner] : names, context);
 }
 
 /** The tools that the choice needs; undefined is any. */
-function wantedOf(choice: ResponsesToolChoice): (string | undefined)[] {
+function wantedNames(choice: ResponsesToolChoice): (string | undefined)[] {
   if (typeof choice === "string") return choice === "required" ? [undefined] : [];
   return choice.type === "allowed_tools" ? choice.tools.map(({ name }) => name) : [choice.name];
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { isLocalClient, type Arrival } from "./rights.ts";
-import { isAddressOrNetwork, isLoopbackAddress, networkOf, trustedProxies } from "./ip-address.ts";
+import { isAddressOrNetwork, isLoopbackAddress, clientNetwork, trustedProxies } from "./ip-address.ts";
 
 describe("a network", () => {
   it.each([
@@ -14,7 +14,7 @@ describe("a network", () => {
     ["1:2:3:4:5:6:7::", "1:2:3:4"],
     ["not an address", "not an address"],
   ])("of %s is %s", (address, network) => {
-    expect(networkOf(address)).toBe(network);
+    expect(clientNetwork(address)).toBe(network);
   });
 });
 

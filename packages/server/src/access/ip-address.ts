@@ -38,7 +38,7 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /** The key under which a client is counted: its IPv4 address, or the /64 network of its IPv6 address. */
-export function networkOf(address: string): string {
+export function clientNetwork(address: string): string {
   const parsed = parseUnmapped(address);
   if (parsed === undefined) return address;
   if (parsed instanceof ipaddr.IPv4) return parsed.toString();
@@ -71,7 +71,7 @@ export function isAddressOrNetwork(text: string): boolean {
 }
 
 /** Such as `http://127.0.0.1:1337`. For a host that means "all addresses", the loopback one. */
-export function addressOf({ host, tls }: { host: string; tls?: object | undefined }, port: number): string {
+export function serverUrl({ host, tls }: { host: string; tls?: object | undefined }, port: number): string {
   const reachable = { "0.0.0.0": "127.0.0.1", "::": "::1" }[host] ?? host;
   const scheme = tls === undefined ? "http" : "https";
   return `${scheme}://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;

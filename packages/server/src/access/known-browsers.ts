@@ -3,7 +3,7 @@
 import { createHash, createPublicKey, randomBytes, verify, type KeyObject } from "node:crypto";
 import { returnText, type BrowserKey, type ReturnRequest } from "@ingle/protocol";
 import { z } from "zod";
-import { StateFile } from "../control/state-file.ts";
+import { StateFile } from "../state-file.ts";
 import { WireError } from "../wire-error.ts";
 
 /** Browsers and profiles of one user are few; the one that was used longest ago is forgotten first. */
@@ -48,7 +48,7 @@ export class KnownBrowsers {
 
   /** Remembers a browser by its public key, and returns its id. Throws `invalid_request` if it is no key. */
   async remember({ x, y }: BrowserKey, origin: string): Promise<string> {
-    keyOf({ x, y });
+    toPublicKey({ x, y });
     const id = createHash("sha256")
       .update(`${x}.${y}.${origin}`)
       .digest()
@@ -84,7 +84,7 @@ export class KnownBrowsers {
     this.#challenges.delete(challenge);
     const known = this.#find(id);
     if (expiresAt === undefined || expiresAt < this.#now() || known?.origin !== origin) return false;
-    const key = { key: keyOf(known), dsaEncoding: "ieee-p1363" } as const;
+    const key = { key: toPublicKey(known), dsaEncoding: "ieee-p1363" } as const;
     const text = Buffer.from(returnText(origin, challenge));
     if (!verify("sha256", text, key, Buffer.from(signature, "base64url"))) return false;
     if (known.usedAt < this.#now() - useStepMs) await this.#use(known);
@@ -106,7 +106,7 @@ export class KnownBrowsers {
   }
 }
 
-function keyOf({ x, y }: BrowserKey): KeyObject {
+function toPublicKey({ x, y }: BrowserKey): KeyObject {
   try {
     return createPublicKey({ key: { kty: "EC", crv: "P-256", x, y }, format: "jwk" });
   } catch (cause) {

@@ -1,6 +1,40 @@
-// Which web pages and apps may call the server: the values of --allow-origin, the origins that are always allowed, and the
-// message for all others.
+// Which host names requests may use, and which web pages and apps may call the server: the values of --allow-host and --allow-origin,
+// the origins that are always allowed, and the message for all others.
 import { z } from "zod";
+import { isIP } from "node:net";
+
+const hostName = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$/i;
+
+/** Whether a text is an address, or a host name without a port. */
+export function isHostName(name: string): boolean {
+  return isIP(name) !== 0 || hostName.test(name);
+}
+
+/** A host name or address without a port; IPv6 addresses without brackets. */
+export const HostName = z
+  .string()
+  .refine(isHostName, "must be a host name or address without a port")
+  .transform((name) => name.toLowerCase());
+
+/** Allows every name: for a server that only a proxy can reach, under names that are unknown before the deployment. */
+export const everyHost = "*";
+
+/** A name, every name below one (`*.example.com`), or every name. */
+export const AllowedHost = z
+  .string()
+  .refine(
+    (name) =>
+      name === everyHost || isHostName(name) || (name.startsWith("*.") && hostName.test(name.slice(2))),
+    'must be a host name or address without a port, "*.example.com" for every name below one, or "*" for every name',
+  )
+  .transform((name) => name.toLowerCase());
+
+/** Whether a name, in lower case and without a port, is among the allowed ones. */
+export function allowedBy(allowed: readonly string[]): (name: string) => boolean {
+  const names = new Set(allowed);
+  const endings = allowed.filter((name) => name.startsWith("*.")).map((name) => name.slice(1));
+  return (name) => names.has(everyHost) || names.has(name) || endings.some((ending) => name.endsWith(ending));
+}
 
 /**
  * Schemes of installed apps and extensions: no web page can send such an origin. They may use models like any program. They may
@@ -37,7 +71,7 @@ function isWebOrigin(origin: string): boolean {
 }
 
 /** The scheme of an app's origin; undefined for web pages, which cannot be allowed by a wildcard. */
-function appSchemeOf(origin: string): string | undefined {
+function appScheme(origin: string): string | undefined {
   const scheme = appOrigin.exec(origin)?.[1];
   return scheme === undefined || webSchemes.has(scheme) ? undefined : scheme;
 }
@@ -49,13 +83,13 @@ function appSchemeOf(origin: string): string | undefined {
 export const AllowedOrigin = z
   .string()
   .refine(
-    (origin) => origin === "null" || isWebOrigin(origin) || appSchemeOf(origin) !== undefined,
+    (origin) => origin === "null" || isWebOrigin(origin) || appScheme(origin) !== undefined,
     'must be an origin such as "https://chat.example" or "app://notes.example", without a path; "*" may stand for the ' +
       'host of an app\'s scheme, as in "chrome-extension://*"',
   );
 
 /** The address under which the page called the server. */
-export interface AskedAs {
+interface AskedAs {
   /** `http` or `https`. */
   readonly protocol: string;
   /** Name and port, as in a Host header. */
@@ -71,7 +105,7 @@ export function isOwnOrigin(origin: string, { protocol, host }: AskedAs): boolea
 export function mayAsk(origin: string, asked: AskedAs, allowed: ReadonlySet<string>): boolean {
   if (allowed.has(origin) || isOwnHost(origin, asked) || isLoopbackOrigin(origin)) return true;
   if (origin === appFiles) return true;
-  const scheme = appSchemeOf(origin);
+  const scheme = appScheme(origin);
   if (scheme !== undefined) return appSchemes.has(scheme) || allowed.has(`${scheme}://*`);
   return isWebOrigin(origin) && appHosts.has(new URL(origin).host);
 }
@@ -87,7 +121,7 @@ function isLoopbackOrigin(origin: string): boolean {
 }
 
 /** The error message for an origin that is not allowed, with the flag that would allow it. */
-export function refusalOf(origin: string): string {
+export function originRefusal(origin: string): string {
   if (origin === "null")
     return (
       'The origin "null" is not allowed: sandboxed frames of any web page send it, and pages that were opened from a ' +

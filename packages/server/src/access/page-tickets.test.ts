@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
-import { PageTickets, ticketOf } from "./page-tickets.ts";
+import { PageTickets, pageTicket } from "./page-tickets.ts";
 
 const token = "t".repeat(43);
 
 it("opens the page once, within a minute, where it was made from the token", () => {
   const clock = { now: 1_000_000 };
   const tickets = new PageTickets(token, () => clock.now);
-  const [first, second, third] = [1, 2, 3].map(() => ticketOf(token, clock.now));
+  const [first, second, third] = [1, 2, 3].map(() => pageTicket(token, clock.now));
   expect(new Set([first, second, third]).size).toBe(3);
   expect([tickets.redeem(first ?? ""), tickets.redeem(first ?? "")]).toEqual([true, false]);
   clock.now += 60_000;
@@ -19,11 +19,11 @@ it("opens the page once, within a minute, where it was made from the token", () 
 it("opens nothing where anything of it was changed", () => {
   const now = 1_000_000;
   const tickets = new PageTickets(token, () => now);
-  const ticket = ticketOf(token, now);
+  const ticket = pageTicket(token, now);
   const [expiry = "", nonce = "", signature = ""] = ticket.split(".");
   const wrong = [
-    ticketOf("u".repeat(43), now),
-    ticketOf(token, now + 1),
+    pageTicket("u".repeat(43), now),
+    pageTicket(token, now + 1),
     `${Number(expiry) - 1}.${nonce}.${signature}`,
     `${expiry}.${nonce}x.${signature}`,
     `${expiry}.${nonce}.${signature.slice(1)}`,

@@ -7,9 +7,9 @@ const lifeMs = 60_000;
 const nonceBytes = 12;
 
 /** `now` are milliseconds since 1970. */
-export function ticketOf(token: string, now: number = Date.now()): string {
+export function pageTicket(token: string, now: number = Date.now()): string {
   const content = `${now + lifeMs}.${randomBytes(nonceBytes).toString("base64url")}`;
-  return `${content}.${signatureOf(content, token)}`;
+  return `${content}.${sign(content, token)}`;
 }
 
 export class PageTickets {
@@ -29,7 +29,7 @@ export class PageTickets {
       /^((\d{1,15})\.[\w-]+)\.([\w-]+)$/.exec(ticket) ?? [];
     const expiresAt = Number(expiry);
     const now = this.#now();
-    if (content === "" || !isSame(signature, signatureOf(content, this.#token))) return false;
+    if (content === "" || !isSame(signature, sign(content, this.#token))) return false;
     for (const [used, usedUntil] of this.#used) if (usedUntil < now) this.#used.delete(used);
     // We sign for no longer than this: a later expiry means that the clock was set back since.
     if (expiresAt < now || expiresAt > now + lifeMs || this.#used.has(content)) return false;
@@ -38,7 +38,7 @@ export class PageTickets {
   }
 }
 
-function signatureOf(content: string, token: string): string {
+function sign(content: string, token: string): string {
   return createHmac("sha256", token).update(`ingle page ${content}`).digest("base64url");
 }
 

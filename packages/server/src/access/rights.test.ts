@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   cookieCounts,
   includes,
-  rightOf,
+  decideRight,
   rights,
   type Asker,
   type CookieSender,
@@ -59,7 +59,7 @@ const senders: [boolean, boolean, boolean, boolean, boolean][] = [
   [yes, yes, yes, no, no],
   [yes, yes, yes, yes, no],
 ];
-const senderOf = ([
+const toSender = ([
   isForeignPage,
   isFromOwnOrigin,
   isOwnReading,
@@ -76,8 +76,8 @@ describe("without a cookie", () => {
     "key %s, local %s, foreign page %s, keys configured %s: %s",
     (key, isLocal, isForeignPage, needsKey, right) => {
       for (const row of senders) {
-        const asker = { ...senderOf(row), key, isLocal, isForeignPage, needsKey, cookie: "none" } as const;
-        expect(rightOf(asker)).toBe(right);
+        const asker = { ...toSender(row), key, isLocal, isForeignPage, needsKey, cookie: "none" } as const;
+        expect(decideRight(asker)).toBe(right);
       }
     },
   );
@@ -92,7 +92,7 @@ describe("a cookie", () => {
   it.each(senders)(
     "by a foreign page %s, from the own origin %s, own reading %s, by a right name %s: counts %s",
     (...row) => {
-      expect(cookieCounts(senderOf(row))).toBe(row[4]);
+      expect(cookieCounts(toSender(row))).toBe(row[4]);
     },
   );
 
@@ -104,12 +104,12 @@ describe("a cookie", () => {
   it("is worth what its key is where it counts, and nothing elsewhere; the better of it and a key holds", () => {
     for (const [key, isLocal, , needsKey] of table) {
       for (const row of senders) {
-        const sender = senderOf(row);
+        const sender = toSender(row);
         const asker = { ...sender, key, isLocal, needsKey };
         for (const cookie of ["inference", "management"] as const) {
-          const right = rightOf({ ...asker, cookie });
+          const right = decideRight({ ...asker, cookie });
           const better = key === "management" || cookie === "management" ? "management" : "inference";
-          expect(right).toBe(row[4] ? better : rightOf({ ...asker, cookie: "none" }));
+          expect(right).toBe(row[4] ? better : decideRight({ ...asker, cookie: "none" }));
         }
       }
     }

@@ -34,7 +34,7 @@ export interface Asker extends CookieSender {
 }
 
 /** The right of a request. */
-export function rightOf(asker: Asker): Right {
+export function decideRight(asker: Asker): Right {
   const { key, isLocal, isForeignPage, needsKey } = asker;
   const cookie = cookieCounts(asker) ? asker.cookie : "none";
   if (key !== "none" || cookie !== "none") return includes(key, cookie) ? key : cookie;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { cookieOf, Sessions } from "./sessions.ts";
+import { sessionCookie, Sessions } from "./sessions.ts";
 
 const place = { protocol: "http", port: 1336 };
-const cookie = (secret: string, where = place): string => cookieOf(secret, where).split(";")[0] ?? "";
+const cookie = (secret: string, where = place): string => sessionCookie(secret, where).split(";")[0] ?? "";
 
 describe("sessions", () => {
   it("find the keys that cookies stand for, and nothing by other names", () => {
@@ -34,5 +34,5 @@ it.each([
   [{ protocol: "http", port: null }, "ingle-80=s; HttpOnly; SameSite=Strict; Path=/"],
   [{ protocol: "https", port: null }, "ingle-443=s; HttpOnly; SameSite=Strict; Path=/; Secure"],
 ])("the cookie at %j is %s", (where, text) => {
-  expect(cookieOf("s", where)).toBe(text);
+  expect(sessionCookie("s", where)).toBe(text);
 });

@@ -4,7 +4,9 @@
 // Browsers send a cookie to every port of its host. So its name has the port, and rights.ts decides by the origin of the
 // request whether the cookie counts.
 import { randomBytes } from "node:crypto";
-import { digestOfKey } from "../api-key.ts";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { hashKey } from "../api-key.ts";
+import type { FoundKey } from "./keys.ts";
 
 /** Bytes of the secret. */
 const secretBytes = 32;
@@ -12,7 +14,7 @@ const secretBytes = 32;
 const sessionsMax = 1_000;
 
 /** The address that the browser used. */
-export interface CookiePlace {
+interface CookiePlace {
   /** `http` or `https`. */
   readonly protocol: string;
   /** The port in the Host header; null if it has none. */
@@ -26,7 +28,7 @@ export class Sessions {
   /** Begins a session for a key, and returns its secret. */
   begin(keyDigest: string): string {
     const secret = randomBytes(secretBytes).toString("base64url");
-    this.#keyDigests.set(digestOfKey(secret), keyDigest);
+    this.#keyDigests.set(hashKey(secret), keyDigest);
     for (const oldest of this.#keyDigests.keys()) {
       if (this.#keyDigests.size <= sessionsMax) break;
       this.#keyDigests.delete(oldest);
@@ -36,19 +38,34 @@ export class Sessions {
 
   /** The digests of the keys behind the cookies of a request. */
   keyDigests(cookies: string | undefined, place: CookiePlace): string[] {
-    return secretsIn(cookies, place).flatMap((secret) => this.#keyDigests.get(digestOfKey(secret)) ?? []);
+    return secretsIn(cookies, place).flatMap((secret) => this.#keyDigests.get(hashKey(secret)) ?? []);
   }
 }
 
+/** Sets a session cookie, which from now on authenticates as this key. */
+export function beginSession(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { sessions, key }: { sessions: Sessions; key: FoundKey },
+): void {
+  const secret = sessions.begin(key.digest);
+  reply.header("cache-control", "no-store").header("set-cookie", sessionCookie(secret, cookiePlace(request)));
+}
+
+/** The address that the browser sent the request to. */
+export function cookiePlace({ protocol, port }: FastifyRequest): CookiePlace {
+  return { protocol, port };
+}
+
 /** The value of Set-Cookie. The cookie is hidden from scripts, and not sent by pages of other sites. */
-export function cookieOf(secret: string, place: CookiePlace): string {
+export function sessionCookie(secret: string, place: CookiePlace): string {
   const secure = place.protocol === "https" ? "; Secure" : "";
-  return `${nameOf(place)}=${secret}; HttpOnly; SameSite=Strict; Path=/${secure}`;
+  return `${cookieName(place)}=${secret}; HttpOnly; SameSite=Strict; Path=/${secure}`;
 }
 
 /** Another server on the same host may have set a cookie of the same name: all are checked. */
 function secretsIn(cookies: string | undefined, place: CookiePlace): string[] {
-  const prefix = `${nameOf(place)}=`;
+  const prefix = `${cookieName(place)}=`;
   return (cookies ?? "")
     .split(";")
     .map((cookie) => cookie.trim())
@@ -56,6 +73,6 @@ function secretsIn(cookies: string | undefined, place: CookiePlace): string[] {
     .map((cookie) => cookie.slice(prefix.length));
 }
 
-function nameOf({ protocol, port }: CookiePlace): string {
+function cookieName({ protocol, port }: CookiePlace): string {
   return `ingle-${port ?? (protocol === "https" ? 443 : 80)}`;
 }

@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { BodyPieces } from "./body-pieces.ts";
+import { BodyPieces } from "./receive-body.ts";
 import { BodyWorkers } from "./body-workers.ts";
 
 /** Each body has the signal of its own request. */
 const never = (): AbortSignal => new AbortController().signal;
-const piecesOf = (text: string): Uint8Array<ArrayBuffer>[] => {
+const toPieces = (text: string): Uint8Array<ArrayBuffer>[] => {
   const pieces = new BodyPieces();
   for (const chunk of [text.slice(0, 3), text.slice(3)]) pieces.add(Buffer.from(chunk));
   return pieces.take();
 };
-const order = (body: unknown) => ({ pieces: piecesOf(JSON.stringify(body)), schemaId: "DetokenizeRequest" });
+const order = (body: unknown) => ({ pieces: toPieces(JSON.stringify(body)), schemaId: "DetokenizeRequest" });
 
 describe("the threads that read bodies", () => {
   it("give a checked request with the fields that it has, or what is wrong with it", async () => {
@@ -42,7 +42,7 @@ describe("the threads that read bodies", () => {
 
   it("say what is wrong with a body that a thread cannot read, and go on", async () => {
     await using workers = new BodyWorkers();
-    const unknown = { pieces: piecesOf("{}"), schemaId: "NoSuchRequest" };
+    const unknown = { pieces: toPieces("{}"), schemaId: "NoSuchRequest" };
     await expect(workers.check(unknown, never())).rejects.toThrow("NoSuchRequest");
     expect(await workers.check(order({ model: "m", tokens: [7] }), never())).toHaveProperty("value");
   });

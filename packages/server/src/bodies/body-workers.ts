@@ -19,7 +19,7 @@ interface Job extends BodyCheck {
 
 /** The second one serves others while the largest body occupies the first. */
 const workersMax = 2;
-/** Maximum number of bodies that wait for a thread: each takes milliseconds, and plugins/body-budget.ts bounds their memory. */
+/** Maximum number of bodies that wait for a thread: each takes milliseconds, and plugins/bodies.ts bounds their memory. */
 const waitingMax = 1_024;
 /** Megabytes of a thread's heap: several times what the largest body may become. */
 const heapMegabytesMax = 1_024;

@@ -1,9 +1,11 @@
 // Parses a body and checks it by its schema. Small bodies are checked in place, others in a thread (body-workers.ts).
 import { isAscii, isUtf8 } from "node:buffer";
 import { firstIssue, type WireErrorCode } from "@ingle/protocol";
+import type { FastifySchemaCompiler } from "fastify";
 import { safeParse } from "secure-json-parse";
 import { z } from "zod";
-import { depthMax, isShapeError, shapeOf, type JsonShape } from "@ingle/protocol/json-shape";
+import { WireError } from "../wire-error.ts";
+import { depthMax, isShapeError, measureShape, type JsonShape } from "@ingle/protocol/json-shape";
 
 /** Why a body is refused, in a form that can be sent between threads. */
 export interface Refusal {
@@ -15,7 +17,7 @@ export interface Refusal {
 
 export type CheckedBody = AcceptedBody | { refusal: Refusal };
 
-export interface AcceptedBody {
+interface AcceptedBody {
   value: unknown;
   heldBytes: number;
   /** Fields that the schema does not have, and that are therefore ignored. */
@@ -33,7 +35,7 @@ const bytesPerNumber = 8;
 export function checkBody(bytes: Buffer, schema: z.ZodType | undefined): CheckedBody {
   if (bytes.length === 0) return refused("invalid_json", "The body is empty; send a JSON object.");
   if (!isUtf8(bytes)) return refused("invalid_request", "The body is not valid UTF-8; encode it as UTF-8.");
-  const shape = shapeOf(bytes);
+  const shape = measureShape(bytes);
   if (isShapeError(shape)) return refused(shape.code, shape.message);
   const text = bytes.toString("utf8");
   const value: unknown = safeParse(text);
@@ -53,7 +55,7 @@ export function checkBody(bytes: Buffer, schema: z.ZodType | undefined): Checked
 export function checkValue(value: unknown, schema: z.ZodType, held = 0): CheckedBody {
   const result = schema.safeParse(knownFields(value, schema));
   if (result.success)
-    return { value: result.data, heldBytes: held, unknownFields: unknownFieldsOf(value, schema) };
+    return { value: result.data, heldBytes: held, unknownFields: findUnknownFields(value, schema) };
   const { message, param } = firstIssue(result.error);
   return { refusal: { code: "invalid_request", message, param: param ?? undefined } };
 }
@@ -71,7 +73,7 @@ function knownFields(value: unknown, schema: z.ZodType): unknown {
 }
 
 /** The first names of fields that the schema does not have; a field that is null counts as absent. */
-function unknownFieldsOf(value: unknown, schema: z.ZodType): string[] {
+function findUnknownFields(value: unknown, schema: z.ZodType): string[] {
   if (!isJsonObject(value)) return [];
   const names = Object.keys(value).filter(
     (name) => !isKept(name, schema) && Reflect.get(value, name) !== null,
@@ -98,3 +100,15 @@ function tooDeep(field: string): CheckedBody {
 function refused(code: WireErrorCode, message: string): CheckedBody {
   return { refusal: { code, message } };
 }
+
+/** plugins/bodies.ts checks bodies as it reads them; only a missing body is checked here, as if it were an empty object. */
+export const zodValidator: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart }) => {
+  return (data: unknown) => {
+    const isBody = httpPart === "body";
+    if (isBody && data !== undefined && data !== null) return { value: data };
+    const checked = checkValue(isBody ? {} : data, schema);
+    if (!("refusal" in checked)) return { value: checked.value };
+    const { code, message, param } = checked.refusal;
+    return { error: new WireError(code, message, { param }) };
+  };
+};

@@ -27,7 +27,7 @@ export async function readForm(
 ): Promise<unknown> {
   const received = await receiveBody(request, payload, { bytesMax: formBytesMax, tooLarge });
   const body = Buffer.concat(received.take());
-  const checked = checkValue(await fieldsOf(body, request.headers["content-type"] ?? ""), schema);
+  const checked = checkValue(await parseFields(body, request.headers["content-type"] ?? ""), schema);
   if ("refusal" in checked) {
     const { code, message, param } = checked.refusal;
     throw new WireError(code, message, { param });
@@ -41,7 +41,7 @@ function tooLarge(): WireError {
   return new WireError("payload_too_large", message, { param: "file" });
 }
 
-async function fieldsOf(body: Buffer, contentType: string): Promise<object> {
+async function parseFields(body: Buffer, contentType: string): Promise<object> {
   const boundary = boundaryPattern.exec(contentType)?.[1];
   if (boundary === undefined) throw invalidForm("its Content-Type has no boundary");
   if (countAtMost(body, `--${boundary}`, partsMax + 2) > partsMax + 1)

@@ -1,6 +1,6 @@
 // What the pages of the app have to hear about their chats: the latest changes and notes, numbered, for the event streams.
 import type { ChatEvent } from "@ingle/protocol";
-import { ChangeSignal } from "../change-signal.ts";
+import { ChangeSignal } from "../signals.ts";
 
 /** Events that are remembered. A listener reads them at once; one that is further behind is told to read everything again. */
 const eventsMax = 1_000;

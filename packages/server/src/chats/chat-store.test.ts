@@ -4,8 +4,7 @@ import path from "node:path";
 import type { ChatChange } from "@ingle/protocol";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SqliteStore } from "../stored/sqlite-store.ts";
-import { ChatStore } from "./chat-store.ts";
-import { openChats } from "./open-chats.ts";
+import { ChatStore, openChats } from "./chat-store.ts";
 
 let folder: string;
 let store: ChatStore;

@@ -1,18 +1,20 @@
 // The chats of the app's page in an SQLite file: records of JSON text that only the page reads. Several browsers may change them at the
 // same time: the changes of one request are one transaction, with conditions, and every page hears of them.
-import type {
-  ChatChange,
-  ChatChangesRequest,
-  ChatChangesResult,
-  ChatNote,
-  ChatRecord,
-  ChatRecordQuery,
-  ChatRecordsQuery,
+import {
+  type ChatChange,
+  type ChatChangesRequest,
+  type ChatChangesResult,
+  type ChatNote,
+  type ChatRecord,
+  type ChatRecordQuery,
+  type ChatRecordsQuery,
+  ChatRecordKind,
 } from "@ingle/protocol";
-import { ChatRecordKind } from "@ingle/protocol";
-import { numbersOf, SqliteFile } from "../stored/sqlite-file.ts";
+import { toNumbers, SqliteFile } from "../stored/sqlite-file.ts";
 import { WireError } from "../wire-error.ts";
 import { ChatFeed } from "./chat-feed.ts";
+import path from "node:path";
+import { ConfigError } from "../settings/resolve.ts";
 
 const migrations: readonly string[] = [
   `CREATE TABLE chat_records (
@@ -161,7 +163,7 @@ export class ChatStore implements Disposable {
   }
 
   #totals(): number[] {
-    return numbersOf(this.#file.rows("SELECT bytes, revision FROM chat_totals")[0]);
+    return toNumbers(this.#file.rows("SELECT bytes, revision FROM chat_totals")[0]);
   }
 }
 
@@ -170,4 +172,28 @@ function tooLarge(): WireError {
     "payload_too_large",
     "The app's chats would need more space than they may take. Export and delete some of them.",
   );
+}
+
+/** The file in the folder for settings. */
+const fileName = "chats.db";
+
+interface ChatPlace {
+  /** `app`: the file in the user's folder; `browser`: none; otherwise a path. */
+  place: string;
+  configDir: string;
+  /** Called with a sentence if the usual file cannot be used: the browser keeps the chats then. */
+  onWarning: (sentence: string) => void;
+}
+
+/** Undefined if the browser keeps the chats. Throws ConfigError for a file that was named and cannot be used. */
+export async function openChats({ place, configDir, onWarning }: ChatPlace): Promise<ChatStore | undefined> {
+  if (place === "browser") return undefined;
+  if (place !== "app") return await ChatStore.open(place);
+  try {
+    return await ChatStore.open(path.join(configDir, fileName));
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    onWarning(`${error.message}. Until then, each browser keeps its own chats.`);
+    return undefined;
+  }
 }

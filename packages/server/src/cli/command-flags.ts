@@ -1,4 +1,5 @@
 // The flags of every command but `serve` and `app`, whose flags are settings (../settings).
+import { generationOptions } from "@ingle/generation-options";
 import { ownSettings } from "../settings/own-settings.ts";
 import { flagKinds, type Flag, type FlagsOf, type SettingsIn } from "../settings/setting.ts";
 import { settings } from "../settings/settings.ts";
@@ -11,7 +12,11 @@ export type FlagsIn<List extends readonly Flag[]> = FlagsOf<List[number]>;
 const { contextLength, threads: threadsSetting, kvBits, kvBitsK, kvBitsV } = settings.engine;
 const { contextOverflow, speculation, draftModel, draftTokens } = settings.engine;
 const { chatTemplate, chatTemplateFile } = settings.engine;
-const { topKSet: topK, topP, minP, seed, temperature, maxTokens, noModelSampling } = settings.sampling;
+const { temperature, maxTokens, noModelSampling, ...otherSampling } = settings.sampling;
+const withoutVariant = {
+  ...otherSampling.topK,
+  defaultText: `the model's own, else ${generationOptions.topK.default}`,
+};
 
 /** Settings that are flags of `run` and `chat`, which read all others from the environment. */
 export const loadingSettings = [
@@ -43,14 +48,7 @@ export const samplingFlags = [
     help: "Another name for --temperature",
     defaultText: "as `--temperature`",
   },
-  {
-    ...topK,
-    help: "Sample from the k likeliest tokens; 0 keeps all",
-    defaultText: "the model's own, else 50",
-  },
-  { ...topP, help: "Sample from the likeliest tokens whose probabilities add up to this" },
-  { ...minP, help: "Drop tokens below this fraction of the likeliest one's probability" },
-  { ...seed, help: "Seed of the sampler; the same seed and prompt give the same reply" },
+  ...Object.values({ ...otherSampling, topK: withoutVariant }),
   { ...maxTokens, help: "Another name for --max-tokens", defaultText: "as `--max-tokens`" },
   { ...noModelSampling, help: "Ignore the sampling that the model's file recommends" },
 ] as const;
@@ -200,12 +198,7 @@ export const loadFlags = [
   ofServer(kvBitsV),
   ofServer(chatTemplate),
   ofServer(chatTemplateFile),
-  ofServer(temperature),
-  ofServer(topK),
-  ofServer(topP),
-  ofServer(minP),
-  ofServer(seed),
-  ofServer(maxTokens),
+  ...Object.values({ temperature, ...otherSampling, maxTokens }).map(ofServer),
   ...ownFlags,
   ...remoteFlags,
 ] as const;
@@ -320,3 +313,27 @@ export const modalFlags = [
   }),
   timeoutFlag,
 ] as const;
+
+/** `ingle service logs`. */
+export const logFlags = [
+  {
+    flag: "-n, --lines <number>",
+    kind: "integer",
+    min: 0,
+    default: 100,
+    help: "Latest lines to print",
+  },
+  { flag: "-f, --follow", kind: "toggle", help: "Print new lines as they are written, until Ctrl-C" },
+  { flag: "--json", kind: "toggle", help: "Print the lines as they are in the log, which is JSON" },
+] as const satisfies readonly Flag[];
+
+export type LogFlags = FlagsOf<(typeof logFlags)[number]>;
+
+/** Those that `ingle completion` knows. */
+export const shells = ["bash", "zsh", "fish"] as const;
+export type Shell = (typeof shells)[number];
+
+export const upgradeFlags = [
+  { flag: "--check", kind: "toggle", help: "Ask the npm registry for the newest version" },
+] as const satisfies readonly Flag[];
+export type UpgradeFlags = FlagsOf<(typeof upgradeFlags)[number]>;

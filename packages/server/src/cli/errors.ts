@@ -31,7 +31,7 @@ export async function reportError(
 ): Promise<number> {
   const { sentence, exitCode } = await describe(error);
   stderr.write(`${program}: ${sentence}\n`);
-  if (env["INGLE_DEBUG"] === "1" && error instanceof Error) stderr.write(`${stackOf(error)}\n`);
+  if (env["INGLE_DEBUG"] === "1" && error instanceof Error) stderr.write(`${stackText(error)}\n`);
   return exitCode;
 }
 
@@ -50,7 +50,7 @@ async function describe(error: unknown): Promise<{ sentence: string; exitCode: n
       return { sentence: error.message, exitCode: exitCodes.failure };
     const named = withNames(error.message, ({ setting }) => longFlag(setting));
     const isNamed = !named.startsWith(`${param}:`);
-    const sentence = isNamed ? named : `${flagOf(param)}${named.slice(param.length)}`;
+    const sentence = isNamed ? named : `${flagName(param)}${named.slice(param.length)}`;
     return { sentence, exitCode: exitCodes.usage };
   }
   const message = error instanceof Error ? error.message : String(error);
@@ -63,12 +63,12 @@ async function describe(error: unknown): Promise<{ sentence: string; exitCode: n
 }
 
 /** The flag for an option of a generation: `topP` is `--top-p`. */
-function flagOf(param: string): string {
+function flagName(param: string): string {
   if (param === "contextLength") return "--ctx";
   return `--${param.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
-function stackOf(error: Error): string {
+function stackText(error: Error): string {
   const stack = error.stack ?? error.message;
-  return error.cause instanceof Error ? `${stack}\nCaused by: ${stackOf(error.cause)}` : stack;
+  return error.cause instanceof Error ? `${stack}\nCaused by: ${stackText(error.cause)}` : stack;
 }

@@ -4,14 +4,14 @@ import { resolveConfig } from "../config.ts";
 import { parseServeFlags } from "./flags.ts";
 
 const asker = new Command("ingle").exitOverride();
-const engineOf = (args: string, env: NodeJS.ProcessEnv = {}) =>
+const resolveEngine = (args: string, env: NodeJS.ProcessEnv = {}) =>
   resolveConfig({ flags: parseServeFlags(args.split(" ").filter(Boolean), asker), env }).engine;
 
 it("the opposite of a switch overrides its variable", () => {
   const env = { INGLE_NO_MMAP: "1", INGLE_NO_KV_OFFLOAD: "1", INGLE_NO_KV_UNIFIED: "1", INGLE_MLOCK: "1" };
   const switches = { noMmap: true, noKvOffload: true, noKvUnified: true, mlock: true };
-  expect(engineOf("", env)).toMatchObject(switches);
-  expect(engineOf("--mmap --kv-offload --kv-unified --no-mlock", env)).toMatchObject({
+  expect(resolveEngine("", env)).toMatchObject(switches);
+  expect(resolveEngine("--mmap --kv-offload --kv-unified --no-mlock", env)).toMatchObject({
     noMmap: false,
     noKvOffload: false,
     noKvUnified: false,
@@ -20,11 +20,11 @@ it("the opposite of a switch overrides its variable", () => {
 });
 
 it("of a switch and its opposite, the last one counts", () => {
-  expect(engineOf("--mmap --no-mmap").noMmap).toBe(true);
-  expect(engineOf("--no-mmap --mmap").noMmap).toBe(false);
+  expect(resolveEngine("--mmap --no-mmap").noMmap).toBe(true);
+  expect(resolveEngine("--no-mmap --mmap").noMmap).toBe(false);
 });
 
 it("a switch that is not given leaves the choice to the engine", () => {
-  expect(engineOf("").noKvUnified).toBeUndefined();
-  expect(engineOf("--kv-unified").noKvUnified).toBe(false);
+  expect(resolveEngine("").noKvUnified).toBeUndefined();
+  expect(resolveEngine("--kv-unified").noKvUnified).toBe(false);
 });

@@ -1,5 +1,5 @@
 // Converts described flags to commander's options.
-import { withoutTilde } from "@ingle/engine/typed-path";
+import { expandTilde } from "@ingle/engine/home";
 import { Command, InvalidArgumentError, Option } from "commander";
 import {
   flagName,
@@ -82,7 +82,7 @@ function addOption(command: Command, option: Option, flag: Flag): void {
 function withParser(option: Option, flag: Flag): Option {
   const isCommaSeparated = flag.kind === "list" && !option.variadic;
   const isNumber = flag.kind === "integer" || flag.kind === "decimal";
-  if (flag.kind === "text" && isPath(flag)) option.argParser(withoutTilde);
+  if (flag.kind === "text" && isPath(flag)) option.argParser(expandTilde);
   if (isCommaSeparated) option.argParser((text) => readText("list", text));
   return isNumber ? option.argParser((text) => parseNumber(text, flag)) : option;
 }
@@ -98,8 +98,8 @@ function parseNumber(text: string, { kind, min, max }: Flag): number {
 }
 
 /** The help, with choices, default and variables where there are any: "(default: 256; env: INGLE_WAITING_MAX)". */
-export function helpOf({ help, choices, variables = [], ...flag }: Flag): string {
-  const value = defaultOf(flag)?.replaceAll(/\[([^\]]+)\]\([^)]*\)/g, "$1");
+export function flagHelp({ help, choices, variables = [], ...flag }: Flag): string {
+  const value = flagDefault(flag)?.replaceAll(/\[([^\]]+)\]\([^)]*\)/g, "$1");
   const notes = [
     flag.hasOpposite === true ? `opposite: ${oppositeFlag(flag)}` : "",
     choices === undefined ? "" : `choices: ${choices.join(", ")}`,
@@ -110,7 +110,7 @@ export function helpOf({ help, choices, variables = [], ...flag }: Flag): string
 }
 
 /** The default in Markdown; undefined if it is obvious: off, or none. */
-export function defaultOf(
+export function flagDefault(
   flag: Pick<Flag, "default" | "defaultText"> & Pick<Setting, "isPerVariant">,
 ): string | undefined {
   if (flag.isPerVariant === true) return "by variant";

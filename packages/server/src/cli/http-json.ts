@@ -1,7 +1,7 @@
 // Requests of the command line to servers that respond in JSON.
 import { parseJson } from "@ingle/protocol/json-shape";
 
-export interface JsonRequest {
+interface JsonRequest {
   readonly method: "GET" | "POST";
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: object | undefined;

@@ -1,17 +1,15 @@
 // The commands about this installation of Ingle: completion in shells, upgrading, and what was built.
 import { Argument, type Command } from "commander";
-import type { Flag, FlagsOf } from "../settings/setting.ts";
 import type { CommandContext, OnExit } from "./context.ts";
-import { doctorFlags, type FlagsIn } from "./command-flags.ts";
+import {
+  doctorFlags,
+  shells,
+  upgradeFlags,
+  type FlagsIn,
+  type Shell,
+  type UpgradeFlags,
+} from "./command-flags.ts";
 import { addFlags } from "./flags.ts";
-
-const shells = ["bash", "zsh", "fish"] as const;
-export type Shell = (typeof shells)[number];
-
-const upgradeFlags = [
-  { flag: "--check", kind: "toggle", help: "Ask the npm registry for the newest version" },
-] as const satisfies readonly Flag[];
-export type UpgradeFlags = FlagsOf<(typeof upgradeFlags)[number]>;
 
 export function addInstallation(program: Command, context: CommandContext, onExit: OnExit): void {
   program

@@ -9,7 +9,7 @@ import { Shutdown } from "./shutdown.ts";
 const programs = { ingle: ingleProgram, "ingle_lm.server": lmServerProgram } as const;
 
 /** The two programs of this package, by their names in a shell. */
-export type ProgramName = keyof typeof programs;
+type ProgramName = keyof typeof programs;
 
 /** Runs one command and returns its exit code. Never rejects: errors are reported on stderr. */
 export async function main(

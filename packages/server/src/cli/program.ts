@@ -27,7 +27,7 @@ import {
   type WorkerFlags,
 } from "./command-flags.ts";
 import type { CommandContext, OnExit } from "./context.ts";
-import { addFlags, addServerSettings, addSettings, FlagOption, helpOf } from "./flags.ts";
+import { addFlags, addServerSettings, addSettings, FlagOption, flagHelp } from "./flags.ts";
 import { addInstallation } from "./installation-program.ts";
 import { addService } from "./service/service-program.ts";
 
@@ -45,7 +45,7 @@ interface CommandParts<F extends Flag, Args extends unknown[]> {
 export function ingleProgram(context: CommandContext, onExit: OnExit): Command {
   const program = baseProgram("ingle", context).description("Run language models on your own machine.");
   program.helpCommand("help [command]", "Print the help of a command");
-  const add = commandsOf(program, onExit);
+  const add = commandMaker(program, onExit);
   addServerSettings(
     add("serve", "Serve the /v1 API for the models on this machine", {
       run: async (flags: ServerFlags) =>
@@ -65,7 +65,7 @@ export function ingleProgram(context: CommandContext, onExit: OnExit): Command {
   addRemote(add, context);
   const deploy = program.command("deploy").description("Deploy a model to a cloud platform");
   deploy.helpCommand(false);
-  commandsOf(deploy, onExit)(
+  commandMaker(deploy, onExit)(
     "modal",
     "Deploy a model on Modal, wait until it is ready, and print its address",
     {
@@ -101,7 +101,7 @@ function baseProgram(name: string, { stdout, stderr }: CommandContext): Command 
     .helpOption("-h, --help", "Print this help")
     .configureHelp({
       optionDescription: (option) =>
-        option instanceof FlagOption ? helpOf(option.described) : option.description,
+        option instanceof FlagOption ? flagHelp(option.described) : option.description,
     })
     .showHelpAfterError("Add --help for usage.")
     .configureOutput({
@@ -113,7 +113,7 @@ function baseProgram(name: string, { stdout, stderr }: CommandContext): Command 
 }
 
 /** Returns a function that adds a command to the parent. */
-function commandsOf(parent: Command, onExit: OnExit) {
+function commandMaker(parent: Command, onExit: OnExit) {
   return <F extends Flag = never, Args extends unknown[] = []>(
     name: string,
     description: string,
@@ -129,7 +129,7 @@ function commandsOf(parent: Command, onExit: OnExit) {
   };
 }
 
-type AddCommand = ReturnType<typeof commandsOf>;
+type AddCommand = ReturnType<typeof commandMaker>;
 
 function addGenerate(add: AddCommand, context: CommandContext): void {
   add("run", "Generate one reply on stdout", {

@@ -5,10 +5,10 @@
 // "stopping" aborts `signal`: a download or a load stops, a server drains. "ended" ends the process at once.
 import { CliError } from "./errors.ts";
 
-export type ShutdownSignal = "SIGINT" | "SIGTERM";
+type ShutdownSignal = "SIGINT" | "SIGTERM";
 
 /** 128 plus the signal's number, as in shells. */
-const exitCodeOf: Record<ShutdownSignal, number> = { SIGINT: 130, SIGTERM: 143 };
+const signalExitCodes: Record<ShutdownSignal, number> = { SIGINT: 130, SIGTERM: 143 };
 
 /**
  * One Ctrl-C reaches every process of a terminal, and package managers forward theirs to the program that they started:
@@ -19,12 +19,12 @@ const sameKeyPressMs = 150;
 type State = { kind: "running" } | { kind: "stopping"; sinceMs: number } | { kind: "ended" };
 
 /** Where signals come from: `process`, or an EventEmitter in tests. */
-export interface SignalSource {
+interface SignalSource {
   on(name: ShutdownSignal, listener: () => void): unknown;
   off(name: ShutdownSignal, listener: () => void): unknown;
 }
 
-export interface ShutdownOptions {
+interface ShutdownOptions {
   source: SignalSource;
   /** Ends the process. */
   exit: (code: number) => void;
@@ -60,10 +60,10 @@ export class Shutdown implements Disposable {
     const { now, exit } = this.#options;
     if (this.#state.kind === "running") {
       this.#state = { kind: "stopping", sinceMs: now() };
-      this.#abort.abort(new CliError("Stopped.", { exitCode: exitCodeOf[name] }));
+      this.#abort.abort(new CliError("Stopped.", { exitCode: signalExitCodes[name] }));
     } else if (this.#state.kind === "stopping" && now() - this.#state.sinceMs >= sameKeyPressMs) {
       this.#state = { kind: "ended" };
-      exit(exitCodeOf[name]);
+      exit(signalExitCodes[name]);
     }
   }
 

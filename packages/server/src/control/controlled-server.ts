@@ -2,7 +2,7 @@
 // memory when it stops. server-state.ts defines its states and transitions.
 import type { ServerControl, ServerSettings, ServerSettingsChange, WireErrorCode } from "@ingle/protocol";
 import { EngineError } from "@ingle/engine";
-import { KeyRing } from "../access/key-ring.ts";
+import { KeyRing } from "../access/keys.ts";
 import { ConfigError, isOpenToOthers } from "../config.ts";
 import { toWireError } from "../http/to-wire-error.ts";
 import { WireError } from "../wire-error.ts";
@@ -116,7 +116,7 @@ export class ControlledServer {
     } catch (error) {
       if (stopped.aborted) return; // stop() sets the next state
       onFailure(error, "the server could not be started");
-      this.#move({ kind: "failed", error: sentenceOf(error), code: codeOf(error) });
+      this.#move({ kind: "failed", error: failureSentence(error), code: failureCode(error) });
     }
   }
 
@@ -158,12 +158,12 @@ export class ControlledServer {
 }
 
 /** The message of a known error. Unexpected errors stay in the log: they may hold paths or secrets. */
-function sentenceOf(error: unknown): string {
+function failureSentence(error: unknown): string {
   const isPublic = error instanceof WireError || error instanceof ConfigError || EngineError.is(error);
   return isPublic ? error.message : "The server could not be started; the log has the reason.";
 }
 
 /** What is wrong with the settings is the user's to change. */
-function codeOf(error: unknown): WireErrorCode {
+function failureCode(error: unknown): WireErrorCode {
   return error instanceof ConfigError ? "invalid_request" : toWireError(error).code;
 }

@@ -2,9 +2,9 @@ import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { keysMax } from "@ingle/protocol";
 import { describe, expect, it } from "vitest";
-import { KeyRing } from "../access/key-ring.ts";
-import { digestOfKey } from "../api-key.ts";
-import { scriptedControl } from "../testing/scripted-control.ts";
+import { KeyRing } from "../access/keys.ts";
+import { hashKey } from "../api-key.ts";
+import { scriptedControl } from "../../test/harness/scripted-control.ts";
 import { KeptKeys } from "./kept-keys.ts";
 
 const editor = { name: "editor", scope: "inference" } as const;
@@ -18,7 +18,7 @@ describe("a key", () => {
     expect(made.key).toMatch(/^sk-ingle-[\w-]{43}$/);
     const file = await readFile(path.join(scripted.folder, "keys.json"), "utf8");
     expect(file).not.toContain(made.key);
-    expect(file).toContain(digestOfKey(made.key));
+    expect(file).toContain(hashKey(made.key));
     const { key: _, ...shown } = made;
     expect(scripted.keys.list()).toEqual([shown]);
     expect((await KeptKeys.open(path.join(scripted.folder, "keys.json"))).list()).toEqual([shown]);
@@ -28,14 +28,14 @@ describe("a key", () => {
     await using scripted = await scriptedControl();
     const ring = new KeyRing();
     scripted.keys.keepIn(ring);
-    const scopeOf = ({ key }: { key: string }) => ring.scopeOf(digestOfKey(key));
+    const findScope = ({ key }: { key: string }) => ring.scopeOf(hashKey(key));
     expect(ring.isNeeded).toBe(false);
     const [one, other] = [await scripted.keys.create(editor), await scripted.keys.create(boss)];
-    expect([scopeOf(one), scopeOf(other), ring.isNeeded]).toEqual(["inference", "management", true]);
+    expect([findScope(one), findScope(other), ring.isNeeded]).toEqual(["inference", "management", true]);
     await scripted.keys.revoke(one.id);
-    expect([scopeOf(one), scopeOf(other)]).toEqual([undefined, "management"]);
+    expect([findScope(one), findScope(other)]).toEqual([undefined, "management"]);
     await scripted.keys.revoke(other.id);
-    expect([scopeOf(other), scripted.keys.size]).toEqual([undefined, 0]);
+    expect([findScope(other), scripted.keys.size]).toEqual([undefined, 0]);
     expect(ring.isNeeded).toBe(true); // revoking the last key opens the server to nobody
   });
 

@@ -3,11 +3,11 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { keyNameLengthMax, keysMax, KeyScopeName, type NewServerKey, type ServerKey } from "@ingle/protocol";
 import { z } from "zod";
-import type { KeyRing } from "../access/key-ring.ts";
-import { digestOfKey, type KeyScope } from "../api-key.ts";
+import type { KeyRing } from "../access/keys.ts";
+import { hashKey, type KeyScope } from "../api-key.ts";
 import { WireError } from "../wire-error.ts";
-import { StateFile } from "./state-file.ts";
-import { toUnixSeconds } from "../unix-seconds.ts";
+import { StateFile } from "../state-file.ts";
+import { toUnixSeconds } from "../seconds.ts";
 
 /** Random bytes of a key: too many to guess. */
 const keyBytes = 32;
@@ -69,7 +69,7 @@ export class KeptKeys {
   ): Promise<NewServerKey> {
     const key = keyPrefix + randomBytes(keyBytes).toString("base64url");
     const about = { id: randomUUID(), name, scope, ending: key.slice(-endingLength) };
-    const kept = { ...about, created_at: toUnixSeconds(now), digest: digestOfKey(key) };
+    const kept = { ...about, created_at: toUnixSeconds(now), digest: hashKey(key) };
     await this.#change((keys) => {
       if (keys.length < keysMax) return [...keys, kept];
       throw new WireError("invalid_request", `There are already ${keysMax} keys; revoke one first.`);

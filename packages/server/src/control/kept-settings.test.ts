@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { scriptedControl } from "../testing/scripted-control.ts";
+import { scriptedControl } from "../../test/harness/scripted-control.ts";
 import { defaultSettings, KeptSettings, settingsAfter } from "./kept-settings.ts";
 
 describe("a change", () => {

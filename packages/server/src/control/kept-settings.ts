@@ -2,17 +2,17 @@
 // written to the file before it takes effect.
 import { ServerSettings, type ServerSettingsChange } from "@ingle/protocol";
 import { z } from "zod";
-import { ruleOf } from "../settings/resolve.ts";
+import { settingRule } from "../settings/resolve.ts";
 import { settings as serverSettings } from "../settings/settings.ts";
 import { variants } from "../variants.ts";
 import { WireError } from "../wire-error.ts";
-import { StateFile } from "./state-file.ts";
+import { StateFile } from "../state-file.ts";
 
 /** Fields with rules beyond their schema. */
 const rules = [
-  ["host", ruleOf(serverSettings.host)],
-  ["allow_hosts", ruleOf(serverSettings.allowHosts)],
-  ["allow_origins", ruleOf(serverSettings.allowOrigins)],
+  ["host", settingRule(serverSettings.host)],
+  ["allow_hosts", settingRule(serverSettings.allowHosts)],
+  ["allow_origins", settingRule(serverSettings.allowOrigins)],
 ] as const;
 
 const SettingsFile = z.object({

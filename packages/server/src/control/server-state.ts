@@ -9,7 +9,7 @@
 //
 // A failed server can be started like a stopped one.
 import type { WireErrorCode } from "@ingle/protocol";
-import type { KeyRing } from "../access/key-ring.ts";
+import type { KeyRing } from "../access/keys.ts";
 
 /** The parts of a listener that are used here: its state and `close()`. */
 export interface OpenListener {
@@ -44,7 +44,7 @@ export type ServerState =
   /** `error` is a sentence for a person, `code` for programs. */
   | { kind: "failed"; error: string; code: WireErrorCode };
 
-export type ServerStateKind = ServerState["kind"];
+type ServerStateKind = ServerState["kind"];
 
 const movesFrom: Record<ServerStateKind, readonly ServerStateKind[]> = {
   stopped: ["loading"],

@@ -1,8 +1,8 @@
 // The response of GET /api/v1/server for a server that `ingle serve` started. controlled-server.ts has that of the app's server.
 import type { ServerControl } from "@ingle/protocol";
 import type { FastifyInstance } from "fastify";
-import type { KeyRing } from "../access/key-ring.ts";
-import { addressOf } from "../access/ip-address.ts";
+import type { KeyRing } from "../access/keys.ts";
+import { serverUrl } from "../access/ip-address.ts";
 import type { ServerConfig } from "../config.ts";
 import { variants } from "../variants.ts";
 
@@ -10,7 +10,7 @@ import { variants } from "../variants.ts";
 export type ServerView = () => ServerControl;
 
 /** The view of a server that runs as long as its process. */
-export function viewOfRunning(
+export function runningServerView(
   app: Pick<FastifyInstance, "server" | "drainSignal" | "openRequests">,
   { config, keys }: { config: ServerConfig; keys: KeyRing },
 ): ServerView {
@@ -29,7 +29,7 @@ export function viewOfRunning(
     return {
       status: app.drainSignal.aborted ? "stopping" : "running",
       can_control: false,
-      url: port === undefined ? null : addressOf(config, port),
+      url: port === undefined ? null : serverUrl(config, port),
       moved_from_port: port === undefined || config.port === 0 || port === config.port ? null : config.port,
       needs_key: keys.isNeeded,
       open_requests: app.openRequests(),

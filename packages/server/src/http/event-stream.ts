@@ -19,7 +19,7 @@ export function jsonLine(value: object): string {
   return `${JSON.stringify(value)}\n`;
 }
 
-/** An event with a name, for the protocols that use names. */
+/** An event with a name, for the APIs that use names. */
 export function namedEvent(name: string, json: string): string {
   return `event: ${name}\n${dataEvent(json)}`;
 }
@@ -61,7 +61,7 @@ export function sendEvents(
     .send(Readable.from(stream));
 }
 
-export interface EventStreamOptions {
+interface EventStreamOptions {
   /** Maximum silence before a comment is sent, in milliseconds. Undefined: none is sent. */
   keepAliveMs: number | undefined;
   toErrorEvents: (error: unknown) => string;

@@ -3,10 +3,10 @@ import { EngineError, type EngineErrorCode } from "@ingle/engine";
 import type { ErrorBody, WireErrorCode } from "@ingle/protocol";
 import { WireError } from "../wire-error.ts";
 
-/** A protocol's names for the engine's fields, for errors that name one. Default: the engine's own. */
+/** An API's names for the engine's fields, for errors that name one. Default: the engine's own. */
 export type FieldNames = Readonly<Record<string, string>>;
 
-/** Writes the whole body of an error in a protocol's form. */
+/** Writes the whole body of an error in an API's form. */
 export type ErrorShape = (body: ErrorBody, request: ErrorRequest) => object;
 
 /** What an error's shape may depend on. */
@@ -63,7 +63,7 @@ export function toWireError(thrown: unknown, fieldNames: FieldNames = {}): WireE
   if (thrown instanceof WireError) return thrown;
   if (EngineError.is(thrown)) return fromEngine(thrown, fieldNames);
   if (thrown instanceof Error) {
-    const known = fastifyErrors[textOf(thrown, "code")];
+    const known = fastifyErrors[messageNaming(thrown, "code")];
     if (known !== undefined) return new WireError(known.code, known.message, { cause: thrown });
     if (isClientError(thrown)) return new WireError("invalid_request", thrown.message, { cause: thrown });
   }
@@ -84,7 +84,7 @@ function fromEngine(error: EngineError, fieldNames: FieldNames): WireError {
           (name) => fieldNames[name] ?? name,
         )
       : error.message;
-  return new WireError(codeOf(error), message, {
+  return new WireError(wireCode(error), message, {
     param: field,
     n_prompt_tokens: typeof promptTokens === "number" ? promptTokens : undefined,
     n_ctx: typeof contextLength === "number" ? contextLength : undefined,
@@ -93,17 +93,17 @@ function fromEngine(error: EngineError, fieldNames: FieldNames): WireError {
 }
 
 /** A download that failed names the hub or the registry as its endpoint, if that was the reason. */
-function codeOf({ code, details }: EngineError): WireErrorCode {
+function wireCode({ code, details }: EngineError): WireErrorCode {
   return code === "download_failed" && "endpoint" in details ? "hub_unreachable" : codeOfEngine[code];
 }
 
-/** Fields inside a tool have other names in each protocol: the error names only `tools`. */
+/** Fields inside a tool have other names in each API: the error names only `tools`. */
 function wireName(param: string, fieldNames: FieldNames): string {
   if (param.startsWith("adapters[")) return param.replace("adapters", "lora");
   return fieldNames[param] ?? (param.startsWith("tools.") ? "tools" : param);
 }
 
-function textOf(error: Error, field: string): string {
+function messageNaming(error: Error, field: string): string {
   const value: unknown = Reflect.get(error, field);
   return typeof value === "string" ? value : "";
 }

@@ -2,7 +2,7 @@ import { EngineError } from "@ingle/engine";
 import { Job, jobsMax, type JobRequest } from "@ingle/protocol";
 import { expect, it, describe } from "vitest";
 import { ModelRegistry } from "../models/registry.ts";
-import { scriptedWork } from "../testing/scripted-work.ts";
+import { scriptedWork } from "../../test/harness/scripted-work.ts";
 import { JobRunner, pullsMax } from "./job-runner.ts";
 
 const pull = (model: string): JobRequest => ({ kind: "pull", model });
@@ -32,18 +32,18 @@ function scripted() {
     wallClock: () => new Date(90_500),
     now: () => clock.ms,
   });
-  const jobOf = (id: string): Job | undefined => runner.list().find((job) => job.id === id);
+  const findJob = (id: string): Job | undefined => runner.list().find((job) => job.id === id);
   /** The job once it has this status. */
   const becomes = async (id: string, status: Job["status"]) => {
-    await expect.poll(() => jobOf(id)?.status).toBe(status);
-    return jobOf(id);
+    await expect.poll(() => findJob(id)?.status).toBe(status);
+    return findJob(id);
   };
-  return { ...work, runner, clock, looks, failures, jobOf, becomes };
+  return { ...work, runner, clock, looks, failures, findJob, becomes };
 }
 
 describe("a download", () => {
   it("tells how far it is and how fast, and at the end which model is there", async () => {
-    const { runner, task, clock, looks, becomes, jobOf } = scripted();
+    const { runner, task, clock, looks, becomes, findJob } = scripted();
     const { id, ...begun } = runner.start(pull("acme/tiny"));
     expect(begun).toEqual({
       kind: "pull",
@@ -65,7 +65,7 @@ describe("a download", () => {
     clock.ms = 2_000;
     task("acme/tiny").report("download", 500, 1000);
     const half = { model: "acme/tiny:Q4_0", phase: "download", bytes: 500, total_bytes: 1000 };
-    expect(jobOf(id)).toMatchObject({ ...half, status: "running", bytes_per_second: 250 });
+    expect(findJob(id)).toMatchObject({ ...half, status: "running", bytes_per_second: 250 });
     task("acme/tiny").finish();
     expect(await becomes(id, "done")).toMatchObject({
       model: "acme/tiny:Q4_0",
@@ -79,16 +79,16 @@ describe("a download", () => {
   });
 
   it("waits while another process fetches the same", () => {
-    const { runner, task, jobOf } = scripted();
+    const { runner, task, findJob } = scripted();
     const { id } = runner.start(pull("a"));
     task("a").report("waiting", 5, 10);
-    expect(jobOf(id)).toMatchObject({ status: "waiting", phase: null, bytes: 5, can_pause: true });
+    expect(findJob(id)).toMatchObject({ status: "waiting", phase: null, bytes: 5, can_pause: true });
     task("a").report("download", 6, 10);
-    expect(jobOf(id)).toMatchObject({ status: "running", phase: "download", bytes: 6 });
+    expect(findJob(id)).toMatchObject({ status: "running", phase: "download", bytes: 6 });
   });
 
   it("is paused, keeps what has come, and goes on", async () => {
-    const { runner, task, begun, jobOf, becomes } = scripted();
+    const { runner, task, begun, findJob, becomes } = scripted();
     const { id } = runner.start(pull("a"));
     task("a").report("download", 6, 10);
     expect(await runner.pause(id)).toMatchObject({
@@ -103,7 +103,7 @@ describe("a download", () => {
     expect(runner.resume(id)).toMatchObject({ status: "running" });
     expect(begun).toEqual(["a", "a"]);
     task("a").report("download", 7, 10);
-    expect(jobOf(id)).toMatchObject({ status: "running", bytes: 7 });
+    expect(findJob(id)).toMatchObject({ status: "running", bytes: 7 });
     task("a").finish();
     await becomes(id, "done");
   });
@@ -212,25 +212,25 @@ describe("following a job", () => {
 
 describe("several jobs", () => {
   it("download at the same time, as many as may, and the others after them", async () => {
-    const { runner, task, begun, jobOf, becomes } = scripted();
+    const { runner, task, begun, findJob, becomes } = scripted();
     const names = Array.from({ length: pullsMax + 2 }, (_, index) => `m${index}`);
     const jobs = names.map((name) => runner.start(pull(name)));
     expect(begun).toEqual(names.slice(0, pullsMax));
     const [first, , , fourth, fifth] = jobs.map(({ id }) => id);
-    expect(jobOf(fourth ?? "")).toMatchObject({ status: "waiting", can_pause: true });
+    expect(findJob(fourth ?? "")).toMatchObject({ status: "waiting", can_pause: true });
     await runner.pause(fourth ?? "");
     task("m0").finish();
     await becomes(first ?? "", "done");
-    expect(jobOf(fourth ?? "")?.status).toBe("paused");
-    expect(jobOf(fifth ?? "")?.status).toBe("running");
+    expect(findJob(fourth ?? "")?.status).toBe("paused");
+    expect(findJob(fifth ?? "")?.status).toBe("running");
     runner.resume(fourth ?? "");
-    expect(jobOf(fourth ?? "")?.status).toBe("waiting");
+    expect(findJob(fourth ?? "")?.status).toBe("waiting");
     await runner.cancel(fifth ?? "");
-    expect(jobOf(fourth ?? "")?.status).toBe("running");
+    expect(findJob(fourth ?? "")?.status).toBe("running");
   });
 
   it("import and quantize one after the other, beside downloads", async () => {
-    const { runner, task, begun, becomes, jobOf } = scripted();
+    const { runner, task, begun, becomes, findJob } = scripted();
     runner.start(pull("a"));
     const first = runner.start(quantizing("b"));
     const second = runner.start(importing("/models"));
@@ -240,7 +240,7 @@ describe("several jobs", () => {
       { kind: "import", status: "waiting", model: "/models", source: "/models", can_pause: false },
     ]);
     task("b to Q4_K_M").report("download", 3, 9);
-    expect(jobOf(first.id)).toMatchObject({ phase: "quantize", bytes: 3, total_bytes: 9 });
+    expect(findJob(first.id)).toMatchObject({ phase: "quantize", bytes: 3, total_bytes: 9 });
     await expect(runner.pause(first.id)).rejects.toThrow(
       "Only downloads can be paused; this is a quantization.",
     );

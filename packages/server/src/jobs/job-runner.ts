@@ -13,7 +13,7 @@ export const pullsMax = 3;
 /** Imports and quantizations at the same time: each uses the whole processor or disk. */
 const othersMax = 1;
 
-export interface JobRunnerOptions {
+interface JobRunnerOptions {
   library: ModelLibrary;
   registry: ModelRegistry;
   /** Called for each job that fails; the job contains the error too. */

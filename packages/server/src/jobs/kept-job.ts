@@ -6,9 +6,9 @@
 //     │            └─┴─▶ cancelled    │
 //     └──────────────── resume ───────┘   (downloads)
 import type { Job, JobKind, JobRequest } from "@ingle/protocol";
-import { ChangeSignal } from "../change-signal.ts";
-import { failureOf, noFailure, type Failure } from "../models/managed-model.ts";
-import { toUnixSeconds } from "../unix-seconds.ts";
+import { ChangeSignal } from "../signals.ts";
+import { toFailure, noFailure, type Failure } from "../models/model-errors.ts";
+import { toUnixSeconds } from "../seconds.ts";
 import { TransferRate } from "./transfer-rate.ts";
 
 /** Progress of the work. `waiting`: another process does the work, and these are its bytes. */
@@ -21,7 +21,7 @@ export interface JobProgress {
 /** The ways to stop a job's work early. */
 export type Stop = "paused" | "cancelled";
 
-export interface KeptJobOptions {
+interface KeptJobOptions {
   id: string;
   request: JobRequest;
   wallClock: () => Date;
@@ -108,7 +108,7 @@ export class KeptJob {
   }
 
   fail(error: unknown): void {
-    this.#failure = failureOf(error);
+    this.#failure = toFailure(error);
     this.#move("failed");
   }
 

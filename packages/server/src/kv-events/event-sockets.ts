@@ -4,7 +4,8 @@
 //   request   "" · number (8 bytes)
 //   replies   "" · topic · number · payload, for each event; then "" · "" · -1 · ""
 import { sequenceFrame, type EventLog, type LoggedEvents } from "./event-log.ts";
-import { bindSocket, encodeMessage, type BoundSocket, type Peer, type TcpEndpoint } from "./zmtp.ts";
+import { bindSocket, encodeMessage, type BoundSocket, type Peer } from "./zmtp.ts";
+import type { TcpEndpoint } from "../settings/rules.ts";
 
 /** Maximum number of topics per subscriber. */
 const subscriptionsMax = 256;

@@ -2,8 +2,8 @@
 // reuse as the engine does.
 import type { KvBlockMedium, KvBlockReport } from "@ingle/engine";
 import { afterEach, describe, expect, test } from "vitest";
-import { readMessagePack } from "../testing/msgpack.ts";
-import { ZmtpClient } from "../testing/zmtp-client.ts";
+import { readMessagePack } from "../../test/harness/msgpack.ts";
+import { ZmtpClient } from "../../test/harness/zmtp-client.ts";
 import { KvEventPublisher, type KvEventOptions, type ReportingModel } from "./publisher.ts";
 
 const loopback = { host: "127.0.0.1", port: 0 };
@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const publisher of open.splice(0)) await publisher[Symbol.asyncDispose]();
 });
 
-async function publisherOf(options: Partial<KvEventOptions> = {}): Promise<KvEventPublisher> {
+async function openPublisher(options: Partial<KvEventOptions> = {}): Promise<KvEventPublisher> {
   const publisher = await KvEventPublisher.open({ pod: "10.0.0.1:8000", publish: loopback, ...options });
   open.push(publisher);
   return publisher;
@@ -84,7 +84,7 @@ async function next(client: ZmtpClient): Promise<Published> {
 describe("a subscriber", () => {
   for (const minor of [0, 1] as const) {
     test(`that speaks ZMTP 3.${minor} gets frames and events as routers read them`, async () => {
-      const publisher = await publisherOf();
+      const publisher = await openPublisher();
       const model = new Blocks();
       publisher.loaded("some/model", model);
       const client = await subscriber(publisher, "kv@", minor);
@@ -107,7 +107,7 @@ describe("a subscriber", () => {
   }
 
   test("that comes later gets everything from the beginning, then what follows", async () => {
-    const publisher = await publisherOf();
+    const publisher = await openPublisher();
     const model = new Blocks();
     publisher.loaded("m", model);
     model.tell({ isRestated: true, stored: [stored([1n])] });
@@ -120,7 +120,7 @@ describe("a subscriber", () => {
   });
 
   test("gets only the topics that it asked for, and none that it has cancelled", async () => {
-    const publisher = await publisherOf();
+    const publisher = await openPublisher();
     const [one, two] = [new Blocks(), new Blocks()];
     publisher.loaded("one", one);
     publisher.loaded("two", two);
@@ -137,7 +137,7 @@ describe("a subscriber", () => {
   });
 
   test("that does not read is disconnected, and the others go on", async () => {
-    const publisher = await publisherOf({ unsentMax: 1_000_000, logBytesMax: 2_000_000 });
+    const publisher = await openPublisher({ unsentMax: 1_000_000, logBytesMax: 2_000_000 });
     const model = new Blocks();
     publisher.loaded("m", model);
     model.tell({ isRestated: true });
@@ -169,7 +169,7 @@ describe("a subscriber", () => {
 
 describe("a stream begins anew", () => {
   test("when its log is long: AllBlocksCleared is number 0, and what changed before everything was told is left out", async () => {
-    const publisher = await publisherOf({ logBytesMax: 4000 });
+    const publisher = await openPublisher({ logBytesMax: 4000 });
     const model = new Blocks();
     publisher.loaded("m", model);
     const client = await subscriber(publisher);
@@ -192,7 +192,7 @@ describe("a stream begins anew", () => {
   });
 
   test("when a model goes, and the others tell everything again", async () => {
-    const publisher = await publisherOf();
+    const publisher = await openPublisher();
     const [one, two] = [new Blocks(), new Blocks()];
     publisher.loaded("one", one);
     publisher.loaded("two", two);
@@ -207,7 +207,7 @@ describe("a stream begins anew", () => {
   });
 
   test("when a model tells everything without being asked", async () => {
-    const publisher = await publisherOf();
+    const publisher = await openPublisher();
     const model = new Blocks();
     publisher.loaded("m", model);
     model.tell({ isRestated: true, stored: [stored([1n])] });
@@ -222,7 +222,7 @@ describe("a stream begins anew", () => {
 
 describe("replay", () => {
   test("answers from a number on, with the topic, and ends with -1", async () => {
-    const publisher = await publisherOf({ replay: loopback });
+    const publisher = await openPublisher({ replay: loopback });
     const model = new Blocks();
     publisher.loaded("m", model);
     model.tell({ isRestated: true, stored: [stored([1n])] });
@@ -246,7 +246,7 @@ describe("replay", () => {
   });
 
   test("of a number that was never published is nothing but the end", async () => {
-    const publisher = await publisherOf({ replay: loopback });
+    const publisher = await openPublisher({ replay: loopback });
     publisher.loaded("m", new Blocks());
     const client = await connected(publisher.replayPort ?? 0, { type: "DEALER" });
     client.send([Buffer.alloc(0), Buffer.alloc(8, 0xff)]);
@@ -256,7 +256,7 @@ describe("replay", () => {
 
 describe("a peer is hung up on", () => {
   test("that is no subscriber, with a reason", async () => {
-    const { port } = await publisherOf();
+    const { port } = await openPublisher();
     const client = await connected(port, { type: "PUSH" });
     const { name, data } = await client.command();
     expect(`${name}: ${data.toString("latin1", 1)}`).toBe("ERROR: a PUB socket has no use for this socket");
@@ -264,12 +264,12 @@ describe("a peer is hung up on", () => {
   });
 
   test("that asks for another mechanism", async () => {
-    const { port } = await publisherOf();
+    const { port } = await openPublisher();
     await expect(ZmtpClient.connect(port, { type: "SUB", mechanism: "CURVE" })).rejects.toThrow(/NULL/);
   });
 
   test("that announces a frame of gigabytes", async () => {
-    const client = await subscriber(await publisherOf());
+    const client = await subscriber(await openPublisher());
     client.socket.write(Buffer.from([2, 0, 0, 0, 1, 0, 0, 0, 0]));
     await expect(client.message()).rejects.toThrow(/closed/);
   });

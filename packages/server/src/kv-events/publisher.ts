@@ -10,7 +10,8 @@ import type { ModelRegistry } from "../models/registry.ts";
 import { EventLog } from "./event-log.ts";
 import { bindReplaySocket, EventSocket } from "./event-sockets.ts";
 import { clearedPayload, reportPayload } from "./payload.ts";
-import type { BoundSocket, TcpEndpoint } from "./zmtp.ts";
+import type { BoundSocket } from "./zmtp.ts";
+import type { TcpEndpoint } from "../settings/rules.ts";
 
 /** Maximum size of the log, enough for 3 million tokens. With more tokens, it is twice what they need. */
 const logBytesMax = 16 * 1024 * 1024;

@@ -1,29 +1,7 @@
 // ZMTP 3.1, the protocol of ZeroMQ over TCP (rfc.zeromq.org/spec/37), as far as a listening socket needs it: the greeting, the
 // NULL mechanism, frames, and PING.
-import { createServer, isIP, type AddressInfo, type Server, type Socket } from "node:net";
-import { z } from "zod";
-
-/** The address of a listening socket. */
-export interface TcpEndpoint {
-  host: string;
-  /** 0 takes any free one. */
-  port: number;
-}
-
-const form = /^tcp:\/\/(?<host>\*|\[[0-9a-f:.]+\]|[a-z0-9_.-]+):(?<port>\d{1,5})$/i;
-const what = 'must be an address to listen on, such as "tcp://*:5557" or "tcp://127.0.0.1:5557"';
-
-/** Converts a text to `{ host, port }`; `*` means every address of the machine. */
-export const ListenEndpoint = z.string().transform((text, context): TcpEndpoint => {
-  const { host = "", port: digits = "" } = form.exec(text)?.groups ?? {};
-  const port = Number(digits);
-  const bare = host.replace(/^\[|\]$/g, "");
-  if (host === "" || port > 65_535 || (host !== bare && isIP(bare) !== 6)) {
-    context.addIssue({ code: "custom", message: what });
-    return z.NEVER;
-  }
-  return { host: bare === "*" ? "0.0.0.0" : bare, port };
-});
+import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import type { TcpEndpoint } from "../settings/rules.ts";
 
 /** Maximum number of peers: routers and their replicas, not the world. */
 const peersMax = 64;
@@ -41,8 +19,8 @@ const isCommand = 4;
 const greetingBytes = 64;
 const mechanism = "NULL";
 
-export type SocketType = "PUB" | "ROUTER";
-const peersOf: Record<SocketType, readonly string[]> = {
+type SocketType = "PUB" | "ROUTER";
+const allowedPeers: Record<SocketType, readonly string[]> = {
   PUB: ["SUB", "XSUB"],
   ROUTER: ["REQ", "DEALER", "ROUTER"],
 };
@@ -88,7 +66,7 @@ function ready(type: SocketType): Buffer {
 class ProtocolError extends Error {}
 
 /** The value of a property in the data of a READY command. */
-function propertyOf(data: Buffer, wanted: string): string | undefined {
+function readProperty(data: Buffer, wanted: string): string | undefined {
   for (let at = 0; at < data.length;) {
     const nameEnd = at + 1 + (data[at] ?? 0);
     if (nameEnd + 4 > data.length) throw new ProtocolError("a property is cut off");
@@ -110,7 +88,7 @@ export interface Peer {
   close(): void;
 }
 
-export interface PeerHandlers<State> {
+interface PeerHandlers<State> {
   /** Called after the handshake. The result is passed to the other handlers. */
   opened(peer: Peer): State;
   message(frames: readonly Buffer[], state: State): void;
@@ -264,8 +242,8 @@ class Connection<State> implements Peer {
   }
 
   #shakeHands(data: Buffer): void {
-    const peerType = propertyOf(data, "Socket-Type") ?? "";
-    if (!peersOf[this.#type].includes(peerType))
+    const peerType = readProperty(data, "Socket-Type") ?? "";
+    if (!allowedPeers[this.#type].includes(peerType))
       throw new ProtocolError(`a ${this.#type} socket has no use for this socket`);
     this.#stage = "traffic";
     this.#socket.setTimeout(0);

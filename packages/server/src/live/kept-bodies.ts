@@ -30,7 +30,7 @@ export class KeptBodies {
   /** Keeps the start of a request's body, and of the response that is added later. Undefined while bodies are not kept. */
   keep(id: string, pieces: readonly Uint8Array[]): KeptBody | undefined {
     if (!this.#isOn) return undefined;
-    const kept = new KeptBody(prefixOf(pieces), (added) => this.#grow(added));
+    const kept = new KeptBody(textPrefix(pieces), (added) => this.#grow(added));
     this.#bodies.set(id, kept);
     this.#grow(kept.body.length);
     return kept;
@@ -97,7 +97,7 @@ export class KeptBody {
 }
 
 /** Decodes the start of UTF-8 bytes, without a character that is cut at the end. */
-function prefixOf(pieces: readonly Uint8Array[]): string {
+function textPrefix(pieces: readonly Uint8Array[]): string {
   const decoder = new TextDecoder();
   let text = "";
   let bytesLeft = prefixBytesMax;

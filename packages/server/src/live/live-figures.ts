@@ -1,6 +1,6 @@
 // Computes how fast a server is: rates from the engines' counters. Each client of the event stream has its own sampler.
 import type { LiveFigures } from "@ingle/protocol";
-import type { EngineStats } from "../models/slot/engine-stats.ts";
+import type { EngineStats } from "../models/slot/slot-engine.ts";
 
 /** The time that rates cover, in milliseconds: long enough that one long step does not look like a standstill. */
 const windowMs = 1_000;

@@ -46,13 +46,13 @@ function toLogLine({ number, json }: KeptLine): LogLine {
   return {
     number,
     time: Number(time) / 1000,
-    level: levelOf(Number(level)),
+    level: levelName(Number(level)),
     message: typeof msg === "string" ? msg : "",
     details: Object.fromEntries(Object.entries(line).filter(([name]) => !known.has(name))),
   };
 }
 
-function levelOf(number: number): LogLine["level"] {
+function levelName(number: number): LogLine["level"] {
   if (number >= levels.error) return "error";
   return number >= levels.warn ? "warn" : "info";
 }

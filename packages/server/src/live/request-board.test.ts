@@ -1,8 +1,7 @@
 import { finishedRequestsMax } from "@ingle/protocol";
 import { describe, expect, it } from "vitest";
 import { WireError } from "../wire-error.ts";
-import { queuedOf, RequestBoard, type MaybeQueued } from "./request-board.ts";
-import type { RequestFacts } from "./tracked-request.ts";
+import { findQueued, RequestBoard, type MaybeQueued, type RequestFacts } from "./request-board.ts";
 
 /** A clock that the test moves. */
 class Clock {
@@ -142,7 +141,7 @@ describe("requests in an engine's queue", () => {
   ])("are %s", (_who, waiting, unstarted, expected) => {
     const model = engine(waiting);
     const rows: MaybeQueued[] = unstarted.map((count) => ({ model, unstarted: count }));
-    const queued = queuedOf(rows);
+    const queued = findQueued(rows);
     expect(rows.map((row) => queued.has(row))).toEqual(expected);
   });
 
@@ -155,7 +154,7 @@ describe("requests in an engine's queue", () => {
       },
     };
     const rows: MaybeQueued[] = [busy, free, gone, undefined].map((model) => ({ model, unstarted: 1 }));
-    const queued = queuedOf(rows);
+    const queued = findQueued(rows);
     expect(rows.map((row) => queued.has(row))).toEqual([true, false, false, false]);
   });
 });

@@ -8,7 +8,7 @@ import { WireError } from "../wire-error.ts";
 /** Maximum number of calls at the same time, those of several chats and programs together. */
 const callsMax = 16;
 
-export interface McpControlOptions {
+interface McpControlOptions {
   /** Undefined: tools are turned off. */
   file: McpFile | undefined;
   /** Replaces variables in the file. */
@@ -16,7 +16,7 @@ export interface McpControlOptions {
 }
 
 /** What the model that gets a result can read. */
-export interface ResultReader {
+interface ResultReader {
   readsImages: boolean;
   /** In tokens; undefined while it is not known. */
   contextLength: number | undefined;
@@ -109,7 +109,7 @@ export class McpControl implements AsyncDisposable {
     try {
       const servers = await this.#current();
       const options = { ask, signal, resultCharacters: contextLength };
-      const output = await servers.callOf({ server, tool, arguments: args }, options);
+      const output = await servers.callOnServer({ server, tool, arguments: args }, options);
       const parts = await modelContent(output, { readsImages, signal });
       return { status: output.isError ? "failed" : "done", content: parts.map(toContentPart) };
     } catch (error) {

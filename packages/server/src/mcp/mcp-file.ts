@@ -1,6 +1,6 @@
 // Where the user's mcp.json is, for `ingle chat` and the app.
 import path from "node:path";
-import { withoutTilde } from "@ingle/engine/typed-path";
+import { expandTilde } from "@ingle/engine/home";
 
 /** The value that turns tools off. */
 export const noMcpFile = "none";
@@ -20,5 +20,5 @@ export function mcpFile(
   if (given === noMcpFile) return undefined;
   return given === ""
     ? { path: path.join(configDir, "mcp.json"), isNamed: false }
-    : { path: withoutTilde(given), isNamed: true };
+    : { path: expandTilde(given), isNamed: true };
 }

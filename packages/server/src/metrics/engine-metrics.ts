@@ -1,7 +1,7 @@
 // Metrics of the engines at the time of a scrape: the queue, the caches, the work so far.
-import { totalOf } from "@ingle/engine";
+import { sumBytes } from "@ingle/engine";
 import type { Registry } from "prom-client";
-import type { EngineStats } from "../models/slot/engine-stats.ts";
+import type { EngineStats } from "../models/slot/slot-engine.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import { addCollected, oncePerScrape } from "./collected.ts";
 
@@ -39,13 +39,49 @@ const totals: readonly Figure[] = [
   ["draftedTokens", "draft_tokens_total", "Draft tokens that speculative decoding proposed."],
   ["acceptedTokens", "draft_tokens_accepted_total", "Draft tokens that were accepted."],
   ["cacheRamHits", "cache_ram_hits_total", "Segments of evicted state that were copied back."],
+  [
+    "graphsBuilt",
+    "graphs_built_total",
+    "Graphs of batches that were built: the last one could not be used again.",
+  ],
+  [
+    "outputBytes",
+    "output_bytes_total",
+    "Bytes of outputs that came back from devices: logits, candidates, and states that drafts need.",
+  ],
 ];
+
+/** The parts of a step, in their order. */
+const phases: readonly (readonly [keyof EngineStats, phase: string])[] = [
+  ["scheduleUs", "schedule"],
+  ["cacheUs", "cache"],
+  ["graphUs", "graph"],
+  ["launchUs", "launch"],
+  ["waitUs", "wait"],
+  ["sampleUs", "sample"],
+  ["publishUs", "publish"],
+  ["embedUs", "embed"],
+];
+const microseconds = 1e6;
 
 export function addEngineMetrics(register: Registry, models: ModelRegistry): void {
   const stats = oncePerScrape(() => models.stats());
   for (const [kind, figures] of [["gauge", gauges] as const, ["counter", totals] as const])
     for (const [figure, name, help] of figures)
       addCollected(register, { kind, name: `ingle_${name}`, help, values: () => stats()[figure] });
+  addCollected(register, {
+    kind: "counter",
+    name: "ingle_step_seconds_total",
+    help: "Time of engine steps by phase.",
+    labelNames: ["phase"],
+    values: () => phases.map(([figure, phase]) => [{ phase }, stats()[figure] / microseconds]),
+  });
+  addCollected(register, {
+    kind: "counter",
+    name: "ingle_device_seconds_total",
+    help: "Time that GPUs computed, by their own clocks.",
+    values: () => stats().deviceUs / microseconds,
+  });
   addCollected(register, {
     name: "ingle_requests_in_flight",
     help: "Requests that run or wait: ingle_requests_running and ingle_requests_waiting together.",
@@ -79,8 +115,8 @@ export function addEngineMetrics(register: Registry, models: ModelRegistry): voi
     labelNames: ["model"],
     values: () =>
       models.slots
-        .filter(({ processMemoryBytes }) => processMemoryBytes > 0)
-        .map(({ id: model, processMemoryBytes }) => [{ model }, processMemoryBytes]),
+        .filter(({ engine }) => engine.processMemoryBytes > 0)
+        .map(({ id: model, engine }) => [{ model }, engine.processMemoryBytes]),
   });
   addCollected(register, {
     kind: "counter",
@@ -92,7 +128,7 @@ export function addEngineMetrics(register: Registry, models: ModelRegistry): voi
   addCollected(register, {
     name: "ingle_models_memory_bytes",
     help: "Memory that loaded models take: weights, caches and buffers.",
-    values: () => totalOf(models.memoryUsed()),
+    values: () => sumBytes(models.memoryUsed()),
   });
 }
 

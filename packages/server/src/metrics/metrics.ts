@@ -2,10 +2,9 @@
 // servers in one process do not mix.
 import { Registry } from "prom-client";
 import type { ModelRegistry } from "../models/registry.ts";
-import { AdapterUses } from "./adapter-uses.ts";
+import { AdapterUses, RequestMetrics } from "./request-metrics.ts";
 import { addEngineMetrics } from "./engine-metrics.ts";
 import { addProcessMetrics } from "./process-metrics.ts";
-import { RequestMetrics } from "./request-metrics.ts";
 import { addVllmAdapterMetric, addVllmMetrics } from "./vllm-metrics.ts";
 
 /** Gateways may each scrape every 50 ms; all scrapes within that time share one text. */

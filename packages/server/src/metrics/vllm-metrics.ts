@@ -3,12 +3,11 @@
 // `gpu_…` ones (src/vllm_router/stats/engine_stats.py).
 import { kvBlockTokens } from "@ingle/engine";
 import type { Registry } from "prom-client";
-import type { EngineStats } from "../models/slot/engine-stats.ts";
+import type { EngineStats } from "../models/slot/slot-engine.ts";
 import type { ModelRegistry } from "../models/registry.ts";
-import type { AdapterUses } from "./adapter-uses.ts";
+import type { AdapterUses, RequestMetrics } from "./request-metrics.ts";
 import { addCollected, oncePerScrape } from "./collected.ts";
 import { kvUsage } from "./engine-metrics.ts";
-import type { RequestMetrics } from "./request-metrics.ts";
 
 /** A model at the time of a scrape. */
 interface Sample {

@@ -1,7 +1,14 @@
 // Adapters of models, as requests and lists name them: `model:adapter`.
+import type { GenerationRequest, Model } from "@ingle/engine";
 import type { ModelEntry } from "@ingle/protocol";
 import { WireError } from "../wire-error.ts";
-import type { ModelSlot } from "./slot/model-slot.ts";
+
+interface AdaptedModel {
+  readonly id: string;
+  readonly entry: ModelEntry;
+  /** Names of its adapters. */
+  readonly adapters: readonly string[];
+}
 
 export function adapterId(model: string, adapter: string): string {
   return `${model}:${adapter}`;
@@ -14,12 +21,28 @@ export function splitAdapterId(id: string): { model: string; adapter: string } |
 }
 
 /** A model's entry, and one for each of its adapters. */
-export function entriesOf({ id, entry, adapters }: ModelSlot): ModelEntry[] {
+export function listEntries({ id, entry, adapters }: AdaptedModel): ModelEntry[] {
   return [entry, ...adapters.map((adapter) => ({ ...entry, id: adapterId(id, adapter), parent: id }))];
 }
 
 /** The model is known, and its adapter is not. */
-export function adapterNotFound({ id, adapters }: ModelSlot, adapter: string): WireError {
+export function adapterNotFound({ id, adapters }: Omit<AdaptedModel, "entry">, adapter: string): WireError {
   const message = `The model ${id} has no adapter ${JSON.stringify(adapter)}; it has ${adapters.join(", ")}.`;
   return new WireError("model_not_found", message, { param: "model" });
+}
+
+export type AdapterUses = NonNullable<GenerationRequest["adapters"]>;
+
+/** The adapters of requests that choose none, as POST /lora-adapters sets them. They last until the model is unloaded. */
+export class DefaultAdapters {
+  readonly #uses = new WeakMap<Model, AdapterUses>();
+
+  /** Empty unless they were set. */
+  of(model: Model): AdapterUses {
+    return this.#uses.get(model) ?? [];
+  }
+
+  set(model: Model, uses: AdapterUses): void {
+    this.#uses.set(model, uses);
+  }
 }

@@ -1,8 +1,9 @@
 import { EngineError, type LoadedModel } from "@ingle/engine";
-import { scriptedModel } from "@ingle/engine/testing";
+import { scriptedModel } from "../../test/harness/scripted-model.ts";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { coolDownMs } from "./slot/model-slot.ts";
-import { ModelRegistry, type Lease } from "./registry.ts";
+import { coolDownMs } from "./slot/loading.ts";
+import { ModelRegistry } from "./registry.ts";
+import type { Lease } from "./slot/slot-interface.ts";
 
 const idleUnloadMs = 60_000;
 const code = (expected: string) => expect.objectContaining({ code: expected });
@@ -15,7 +16,7 @@ afterEach(() => {
 });
 
 /** A registry with a model, and what its loader was asked. */
-async function registryWith(options: { waitingMax?: number } = {}) {
+async function makeRegistry(options: { waitingMax?: number } = {}) {
   const freed: number[] = [];
   let count = 0;
   const next: { load: () => Promise<LoadedModel> } = {
@@ -36,7 +37,7 @@ async function registryWith(options: { waitingMax?: number } = {}) {
   return { registry, loader, freed, next, load };
 }
 
-const stateOf = (registry: ModelRegistry) => registry.slots[0]?.state.kind;
+const readState = (registry: ModelRegistry) => registry.slots[0]?.state.kind;
 const isReady = (registry: ModelRegistry) => registry.readiness().isReady;
 
 const use = (registry: ModelRegistry, signal?: AbortSignal): Promise<Lease> =>
@@ -45,14 +46,14 @@ const use = (registry: ModelRegistry, signal?: AbortSignal): Promise<Lease> =>
 /** Lets the idle time pass and the unloading end. */
 async function idle({ registry }: { registry: ModelRegistry }, ms: number = idleUnloadMs): Promise<void> {
   await vi.advanceTimersByTimeAsync(ms);
-  while (stateOf(registry) === "unloading") await new Promise(setImmediate);
+  while (readState(registry) === "unloading") await new Promise(setImmediate);
 }
 
 describe("an idle model", () => {
   it("is freed after its time, stays in the list, and the server stays ready", async () => {
-    const { registry, freed } = await registryWith();
+    const { registry, freed } = await makeRegistry();
     await idle({ registry }, idleUnloadMs - 1);
-    expect(stateOf(registry)).toBe("loaded");
+    expect(readState(registry)).toBe("loaded");
     await idle({ registry }, 1);
     expect(registry.slots[0]?.state).toEqual({ kind: "available" });
     expect(freed).toEqual([1]);
@@ -62,22 +63,22 @@ describe("an idle model", () => {
   });
 
   it("is not idle while a request holds it, nor while requests keep coming", async () => {
-    const { registry } = await registryWith();
+    const { registry } = await makeRegistry();
     const lease = await use(registry);
     await idle({ registry }, 10 * idleUnloadMs);
-    expect(stateOf(registry)).toBe("loaded");
+    expect(readState(registry)).toBe("loaded");
     lease[Symbol.dispose]();
     for (let round = 0; round < 3; round += 1) {
       await idle({ registry }, idleUnloadMs - 1);
       (await use(registry))[Symbol.dispose]();
     }
-    expect(stateOf(registry)).toBe("loaded");
+    expect(readState(registry)).toBe("loaded");
     await idle({ registry });
-    expect(stateOf(registry)).toBe("available");
+    expect(readState(registry)).toBe("available");
   });
 
   it("is loaded again once for all who ask, and they wait for it", async () => {
-    const { registry, loader, next, load } = await registryWith();
+    const { registry, loader, next, load } = await makeRegistry();
     await idle({ registry });
     let release: () => void = () => {};
     const gate = new Promise<void>((resolve) => (release = resolve));
@@ -86,7 +87,7 @@ describe("an idle model", () => {
       return load();
     };
     const waiting = [use(registry), use(registry), use(registry)];
-    await expect.poll(() => stateOf(registry)).toBe("loading");
+    await expect.poll(() => readState(registry)).toBe("loading");
     expect(registry.stats().waiting).toBe(3);
     expect(isReady(registry)).toBe(true);
     await expect(use(registry)).rejects.toEqual(code("overloaded")); // 2 run at once and 1 may wait
@@ -97,20 +98,20 @@ describe("an idle model", () => {
     expect(registry.stats().waiting).toBe(0);
     for (const lease of leases) lease[Symbol.dispose]();
     await idle({ registry });
-    expect(stateOf(registry)).toBe("available");
+    expect(readState(registry)).toBe("available");
   });
 
   it("that is asked for while it is being freed is loaded again afterwards", async () => {
-    const { registry, freed } = await registryWith();
+    const { registry, freed } = await makeRegistry();
     vi.advanceTimersByTime(idleUnloadMs);
-    expect(stateOf(registry)).toBe("unloading");
+    expect(readState(registry)).toBe("unloading");
     using lease = await use(registry);
     expect(freed).toEqual([1]);
     expect(lease.model.disposed).toBe(false);
   });
 
   it("is freed again when those who waited for it have left", async () => {
-    const { registry, next, load } = await registryWith();
+    const { registry, next, load } = await makeRegistry();
     await idle({ registry });
     let release: () => void = () => {};
     const gate = new Promise<void>((resolve) => (release = resolve));
@@ -120,17 +121,17 @@ describe("an idle model", () => {
     };
     const leaving = new AbortController();
     const waiting = use(registry, leaving.signal);
-    await expect.poll(() => stateOf(registry)).toBe("loading");
+    await expect.poll(() => readState(registry)).toBe("loading");
     leaving.abort(new Error("left"));
     await expect(waiting).rejects.toThrow("left");
     release();
-    await expect.poll(() => stateOf(registry)).toBe("loaded");
+    await expect.poll(() => readState(registry)).toBe("loaded");
     await idle({ registry });
-    expect(stateOf(registry)).toBe("available");
+    expect(readState(registry)).toBe("available");
   });
 
   it("that cannot be loaded again says why, and a request that comes later tries once more", async () => {
-    const { registry, next, load } = await registryWith();
+    const { registry, next, load } = await makeRegistry();
     await idle({ registry });
     next.load = () => Promise.reject(new EngineError("out_of_memory", "There is no room."));
     await expect(use(registry)).rejects.toEqual(code("out_of_memory"));
@@ -143,7 +144,7 @@ describe("an idle model", () => {
   });
 
   it("keeps what it has counted", async () => {
-    const { registry } = await registryWith();
+    const { registry } = await makeRegistry();
     {
       using lease = await use(registry);
       await lease.model.generate({ prompt: "abc" });
@@ -160,7 +161,7 @@ describe("an idle model", () => {
 
 describe("disposal", () => {
   it("of an unloaded model has nothing to free, and leaves no timer", async () => {
-    const { registry, freed } = await registryWith();
+    const { registry, freed } = await makeRegistry();
     await idle({ registry });
     await registry[Symbol.asyncDispose]();
     expect(freed).toEqual([1]);
@@ -169,19 +170,19 @@ describe("disposal", () => {
   });
 
   it("ends the wait of those who want an idle model", async () => {
-    const { registry, next } = await registryWith();
+    const { registry, next } = await makeRegistry();
     await idle({ registry });
     next.load = () => new Promise(() => {});
     const waiting = expect(use(registry)).rejects.toEqual(code("shutting_down"));
-    await expect.poll(() => stateOf(registry)).toBe("loading");
+    await expect.poll(() => readState(registry)).toBe("loading");
     void registry[Symbol.asyncDispose](); // the load never ends, and so does this
     await waiting;
   });
 
   it("in the middle of unloading waits for it", async () => {
-    const { registry, freed } = await registryWith();
+    const { registry, freed } = await makeRegistry();
     vi.advanceTimersByTime(idleUnloadMs);
     await registry[Symbol.asyncDispose]();
-    expect([freed, stateOf(registry)]).toEqual([[1], "closed"]);
+    expect([freed, readState(registry)]).toEqual([[1], "closed"]);
   });
 });

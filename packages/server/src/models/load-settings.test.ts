@@ -2,15 +2,21 @@ import { EngineError, LoadOptions } from "@ingle/engine";
 import { KvBits, LoadRequest } from "@ingle/protocol";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { gate, scriptedKnown, type ScriptedKnown } from "../testing/scripted-models.ts";
+import { gate, scriptedKnown, type ScriptedKnown } from "../../test/harness/scripted-models.ts";
 import { ownSettings } from "../settings/own-settings.ts";
-import { agree, settingsOf, settingsOver, usualSettings, type LoadSettings } from "./slot/load-settings.ts";
+import {
+  agree,
+  toLoadSettings,
+  settingsOver,
+  usualSettings,
+  type LoadSettings,
+} from "./slot/load-settings.ts";
 import { ModelRegistry, type RegistryOptions } from "./registry.ts";
 
 const model = "a";
 const refused = expect.objectContaining({ code: "invalid_request" });
 
-function registryWith(
+function makeRegistry(
   models: readonly ScriptedKnown[],
   options: Partial<RegistryOptions> = {},
 ): ModelRegistry {
@@ -20,7 +26,7 @@ function registryWith(
 }
 
 /** The bounds of numbers, the choices and the lengths of lists that a schema names, in order. */
-function boundsOf(schema: z.ZodType): string[] {
+function listBounds(schema: z.ZodType): string[] {
   const bounds: string[] = [];
   const keep = (key: string, value: unknown): unknown => {
     if (["minimum", "maximum", "enum", "maxItems"].includes(key))
@@ -37,9 +43,9 @@ async function request(registry: ModelRegistry, id: string): Promise<void> {
 
 describe("the settings of a request", () => {
   it("are those that it says; bits of one side win over those of both", () => {
-    expect(settingsOf({ model, kv_bits: 8, kv_bits_v: 3 })).toEqual({ kvBitsK: 8, kvBitsV: 3 });
-    expect(settingsOf({ model, context_length: 512 })).toEqual({ contextLength: 512 });
-    expect(settingsOf({ model, wait: false })).toBeUndefined();
+    expect(toLoadSettings({ model, kv_bits: 8, kv_bits_v: 3 })).toEqual({ kvBitsK: 8, kvBitsV: 3 });
+    expect(toLoadSettings({ model, context_length: 512 })).toEqual({ contextLength: 512 });
+    expect(toLoadSettings({ model, wait: false })).toBeUndefined();
   });
 
   it("are usually those of the server, else 16 bits", () => {
@@ -60,7 +66,7 @@ describe("the settings of a request", () => {
   });
 
   it("choose devices by the names of the engine's options", () => {
-    const asked = settingsOf({ model, device: ["none"], n_cpu_moe: 3, batch_size: 64, mmap: false });
+    const asked = toLoadSettings({ model, device: ["none"], n_cpu_moe: 3, batch_size: 64, mmap: false });
     expect(asked).toEqual({
       devices: { devices: ["none"], cpuMoeLayers: 3, batchTokens: 64, mmap: false },
     });
@@ -86,10 +92,10 @@ describe("the settings of a request", () => {
         Reflect.get(LoadRequest.shape, field),
         Reflect.get(LoadOptions.shape, option),
       ];
-      expect(boundsOf(inRequest), field).toEqual(boundsOf(inEngine));
+      expect(listBounds(inRequest), field).toEqual(listBounds(inEngine));
     }
-    expect(boundsOf(LoadRequest.shape.prio)).toEqual(["minimum -1", "maximum 3"]);
-    expect(boundsOf(LoadRequest.shape.gpu_layers)).toContain('enum ["auto","all"]');
+    expect(listBounds(LoadRequest.shape.prio)).toEqual(["minimum -1", "maximum 3"]);
+    expect(listBounds(LoadRequest.shape.gpu_layers)).toContain('enum ["auto","all"]');
   });
 
   it("have the numbers of bits that the engine takes", () => {
@@ -100,7 +106,7 @@ describe("the settings of a request", () => {
 describe("a model that was loaded with settings of its own", () => {
   it("comes back with them after it was freed for another", async () => {
     const [a, b] = [scriptedKnown("a"), scriptedKnown("b")];
-    const registry = registryWith([a, b], { loadedMax: 1 });
+    const registry = makeRegistry([a, b], { loadedMax: 1 });
     const settings = { contextLength: 512, kvBitsK: 4 } as const;
     await registry.load("a", undefined, { settings });
     await request(registry, "b");
@@ -113,7 +119,7 @@ describe("a model that was loaded with settings of its own", () => {
 
   it("is loaded as usual after a request to unload it, also by those who wait for it meanwhile", async () => {
     const a = scriptedKnown("a");
-    const registry = registryWith([a]);
+    const registry = makeRegistry([a]);
     await registry.load("a", undefined, { settings: { contextLength: 512 } });
     const lease = await registry.acquire("a", "desktop");
     const unloading = registry.unload("a");
@@ -128,7 +134,7 @@ describe("a model that was loaded with settings of its own", () => {
 
   it("is so after a request to unload what was freed already", async () => {
     const [a, b] = [scriptedKnown("a"), scriptedKnown("b")];
-    const registry = registryWith([a, b], { loadedMax: 1 });
+    const registry = makeRegistry([a, b], { loadedMax: 1 });
     await registry.load("a", undefined, { settings: { kvBitsK: 8, kvBitsV: 8 } });
     await request(registry, "b");
     await registry.unload("a");
@@ -138,7 +144,7 @@ describe("a model that was loaded with settings of its own", () => {
 
   it("keeps them when the order to unload it was taken back", async () => {
     const a = scriptedKnown("a");
-    const registry = registryWith([a]);
+    const registry = makeRegistry([a]);
     await registry.load("a", undefined, { settings: { contextLength: 512 } });
     using _lease = await registry.acquire("a", "desktop");
     const hangUp = new AbortController();
@@ -151,7 +157,7 @@ describe("a model that was loaded with settings of its own", () => {
 
   it("takes the same order again, and one that says nothing; another has to unload it first", async () => {
     const a = scriptedKnown("a");
-    const registry = registryWith([a]);
+    const registry = makeRegistry([a]);
     const settings = { contextLength: 512, kvBitsK: 4, kvBitsV: 4 } as const;
     const first = await registry.load("a", undefined, { settings });
     expect(await registry.load("a", undefined, { settings })).toBe(first);
@@ -203,7 +209,7 @@ describe("a request with settings", () => {
       };
       return { ...prepared, load };
     };
-    const registry = registryWith([{ ...a, prepare }, scriptedKnown("b")]);
+    const registry = makeRegistry([{ ...a, prepare }, scriptedKnown("b")]);
     await registry.load("a", undefined, { settings });
     const unloading = registry.unload("a");
     await expect.poll(() => registry.slots[0]?.state.kind).toBe("unloading");
@@ -218,7 +224,7 @@ describe("a request with settings", () => {
     const a = scriptedKnown("a");
     const finish = gate();
     a.gate = finish.closed;
-    const registry = registryWith([a]);
+    const registry = makeRegistry([a]);
     const loading = registry.load("a", undefined, { settings: { kvBitsK: 8 } });
     await expect.poll(() => a.log.loads).toBe(1);
     await expect(registry.load("a", undefined, { settings: { kvBitsK: 4 } })).rejects.toEqual(refused);
@@ -229,7 +235,7 @@ describe("a request with settings", () => {
 
   it("that fails changes nothing for the loads after it", async () => {
     const [a, b] = [scriptedKnown("a"), scriptedKnown("b")];
-    const registry = registryWith([a, b], { loadedMax: 1 });
+    const registry = makeRegistry([a, b], { loadedMax: 1 });
     await registry.load("a", undefined, { settings: { contextLength: 512 } });
     await request(registry, "b");
     a.refusal = new EngineError("invalid_request", "contextLength: too long.");
@@ -241,28 +247,28 @@ describe("a request with settings", () => {
   });
 
   it("that is taken back before the load begins changes nothing either", async () => {
-    const { a, registry, takeBack } = await orderedWith({ kvBitsK: 8 });
+    const { a, registry, takeBack } = await orderLoad({ kvBitsK: 8 });
     await takeBack();
     await registry.load("a");
     expect(a.asked).toEqual([undefined]);
   });
 
   it("that is taken back and given again in the same moment is carried out", async () => {
-    const { a, registry, takeBack } = await orderedWith({ kvBitsK: 8 });
+    const { a, registry, takeBack } = await orderLoad({ kvBitsK: 8 });
     const [, again] = [takeBack(), registry.load("a", undefined, { settings: { kvBitsK: 8 } })];
     await again;
     expect(a.asked).toEqual([{ kvBitsK: 8 }]);
   });
 
   /** An order whose model is prepared forever; the next time it is there at once. */
-  async function orderedWith(settings: LoadSettings) {
+  async function orderLoad(settings: LoadSettings) {
     const a = scriptedKnown("a");
     let isFirst = true;
     const prepare: ScriptedKnown["prepare"] = async (options) => {
       if (isFirst) await new Promise(() => (isFirst = false));
       return await a.prepare(options);
     };
-    const registry = registryWith([{ ...a, prepare }]);
+    const registry = makeRegistry([{ ...a, prepare }]);
     const hangUp = new AbortController();
     const ordered = registry.load("a", undefined, { settings, signal: hangUp.signal });
     await expect.poll(() => isFirst).toBe(false);
@@ -276,7 +282,7 @@ describe("a request with settings", () => {
   it("is refused for a model whose loading somebody else has settled", async () => {
     const a = scriptedKnown("a");
     const { load } = await a.prepare({ signal: new AbortController().signal });
-    const registry = registryWith([]);
+    const registry = makeRegistry([]);
     await registry.load("own", load);
     await registry.unload("own");
     await expect(registry.load("own", undefined, { settings: { kvBitsK: 16 } })).rejects.toEqual(refused);

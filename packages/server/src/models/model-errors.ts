@@ -1,6 +1,8 @@
 // The wire errors for models that cannot be used.
 import prettyBytes from "pretty-bytes";
-import { EngineError, totalOf, type MemoryBytes } from "@ingle/engine";
+import { EngineError, sumBytes, type MemoryBytes } from "@ingle/engine";
+import type { ManagedModel } from "@ingle/protocol";
+import { toWireError } from "../http/to-wire-error.ts";
 import { ownSettings } from "../settings/own-settings.ts";
 import { WireError } from "../wire-error.ts";
 import type { LoadSettings } from "./slot/load-settings.ts";
@@ -84,11 +86,11 @@ export function noMemory(byMemory: MemoryBytes, { budget, loadedMax }: MemoryLim
   const memory =
     budget === undefined
       ? ""
-      : ` of the ${prettyBytes(budget.totalBytes ?? totalOf(budget.byMemory), { binary: true })} for all models`;
+      : ` of the ${prettyBytes(budget.totalBytes ?? sumBytes(budget.byMemory), { binary: true })} for all models`;
   const most = loadedMax === undefined ? "" : `, and at most ${loadedMax} may be loaded`;
   return new WireError(
     "out_of_memory",
-    `it needs ${prettyBytes(totalOf(byMemory), { binary: true })}${memory}${most}, and pinned models are not evicted; unload one of them.`,
+    `it needs ${prettyBytes(sumBytes(byMemory), { binary: true })}${memory}${most}, and pinned models are not evicted; unload one of them.`,
   );
 }
 
@@ -101,4 +103,18 @@ export function shuttingDown(): WireError {
 /** Shrinks with the part that is left to load, because the speed is unknown. `progress` is 0 … 1. */
 export function loadRetryAfterSeconds(progress: number): number {
   return Math.max(retryAfter.min, Math.ceil(retryAfter.max * (1 - progress)));
+}
+
+/** Why a model or a job failed. */
+export type Failure = Pick<ManagedModel, "error" | "error_code">;
+
+export const noFailure: Failure = { error: null, error_code: null };
+
+/** The message of a known error. Unexpected errors stay in the log: they may hold paths or secrets. */
+export function toFailure(error: unknown): Failure {
+  const isKnown = error instanceof Error && "code" in error;
+  return {
+    error: isKnown ? error.message : "The server's log has the reason.",
+    error_code: toWireError(error).code,
+  };
 }

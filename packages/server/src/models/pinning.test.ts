@@ -1,6 +1,6 @@
 // Pinning a model while the server runs: it is kept from leaving, or may leave again.
 import { expect, it, vi } from "vitest";
-import { scriptedKnown } from "../testing/scripted-models.ts";
+import { scriptedKnown } from "../../test/harness/scripted-models.ts";
 import { ModelRegistry } from "./registry.ts";
 
 async function loaded(options: { idleUnloadMs?: number; loadedMax?: number }) {

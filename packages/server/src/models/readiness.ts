@@ -1,6 +1,6 @@
 // Decides whether the server can take requests now, for probes: one status for all models together.
 import type { Readiness } from "@ingle/protocol";
-import { progressOf, type ModelState } from "./slot/model-state.ts";
+import { loadProgress, type ModelState } from "./slot/model-state.ts";
 
 /** The status, and whether a readiness probe succeeds. */
 export interface ServerReadiness extends Readiness {
@@ -11,7 +11,7 @@ interface Candidate {
   readonly id: string;
   readonly state: ModelState;
   readonly lastUse: number;
-  readonly isRestarting: boolean;
+  readonly engine: { readonly isRestarting: boolean };
   readonly counts: { readonly loads: number };
 }
 
@@ -20,19 +20,19 @@ interface Candidate {
  * has loaded one before; until then, it has not shown that it can. A model whose engine crashed may crash again, so a server that
  * only has such a model is not ready until the engine is back.
  */
-export function readinessOf(models: readonly Candidate[]): ServerReadiness {
+export function decideReadiness(models: readonly Candidate[]): ServerReadiness {
   const lastUsed = models.toSorted((a, b) => b.lastUse - a.lastUse);
   const hasStarted = models.some(({ counts }) => counts.loads > 0);
   const find = (...kinds: ModelState["kind"][]): Candidate | undefined =>
-    lastUsed.find(({ state, isRestarting }) => kinds.includes(state.kind) && !isRestarting);
+    lastUsed.find(({ state, engine }) => kinds.includes(state.kind) && !engine.isRestarting);
 
   const loaded = find("loaded", "draining");
   if (loaded !== undefined) return { status: "ok", isReady: true, model: loaded.id };
-  const restarting = lastUsed.find(({ isRestarting }) => isRestarting);
+  const restarting = lastUsed.find(({ engine }) => engine.isRestarting);
   if (restarting !== undefined) return { status: "restarting", isReady: false, model: restarting.id };
   const coming = find("loading", "preparing");
   if (coming !== undefined) {
-    const progress = progressOf(coming.state);
+    const progress = loadProgress(coming.state);
     return { status: "loading", isReady: hasStarted, model: coming.id, progress };
   }
   const idle = find("available", "unloading");

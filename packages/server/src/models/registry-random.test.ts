@@ -3,8 +3,9 @@
 import { EngineError } from "@ingle/engine";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { gate, scriptedKnown, type ScriptedKnown } from "../testing/scripted-models.ts";
-import { ModelRegistry, type Lease } from "./registry.ts";
+import { gate, scriptedKnown, type ScriptedKnown } from "../../test/harness/scripted-models.ts";
+import { ModelRegistry } from "./registry.ts";
+import type { Lease } from "./slot/slot-interface.ts";
 
 const ids = ["a", "b", "c", "pinned"];
 const hostBytesMax = 10;
@@ -142,10 +143,8 @@ class RandomRun {
     for (const model of this.models.values()) model.refusal = undefined;
     for (const each of this.gates.values()) each.open();
     for (const model of this.models.values()) model.gate = Promise.resolve();
-    while (this.waiting.some(({ leaving }) => !leaving.signal.aborted)) {
-      for (const { leaving } of this.waiting) leaving.abort(new Error("left"));
-      await new Promise(setImmediate);
-    }
+    for (const { leaving } of this.waiting) leaving.abort(new Error("left"));
+    await Promise.all(this.waiting.map(({ ended }) => ended)); // a lease that was granted before is held by now
     for (const lease of this.held.splice(0)) lease[Symbol.dispose]();
     await Promise.all(this.commands);
     await this.registry.unload("pinned");

@@ -1,14 +1,14 @@
 import { EngineError } from "@ingle/engine";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { gate, scriptedKnown, type ScriptedKnown } from "../testing/scripted-models.ts";
-import { coolDownMs } from "./slot/model-slot.ts";
+import { gate, scriptedKnown, type ScriptedKnown } from "../../test/harness/scripted-models.ts";
+import { coolDownMs } from "./slot/loading.ts";
 import { ModelRegistry, type RegistryOptions } from "./registry.ts";
 import { refreshMinMs } from "./catalog/model-catalog.ts";
 
 const code = (expected: string) => expect.objectContaining({ code: expected });
 
 /** A registry that knows these models. */
-function registryWith(
+function makeRegistry(
   models: readonly ScriptedKnown[],
   options: Partial<RegistryOptions> = {},
 ): ModelRegistry {
@@ -17,7 +17,7 @@ function registryWith(
   return registry;
 }
 
-const stateOf = (registry: ModelRegistry, id = "a") =>
+const readState = (registry: ModelRegistry, id = "a") =>
   registry.slots.find((slot) => slot.id === id)?.state.kind;
 
 /** Lets everything happen that waits for nothing but promises. */
@@ -32,8 +32,8 @@ describe("loading", () => {
     const a = scriptedKnown("a");
     const finish = gate();
     a.gate = finish.closed;
-    const registry = registryWith([a]);
-    expect(stateOf(registry)).toBe("available");
+    const registry = makeRegistry([a]);
+    expect(readState(registry)).toBe("available");
     const loading = registry.load("a");
     await settle();
     a.report(0.25);
@@ -46,7 +46,7 @@ describe("loading", () => {
 
   it("happens once for two hundred requests that come together, which all get the same model", async () => {
     const a = scriptedKnown("a");
-    const registry = registryWith([a], { waitingMax: 256, onLoading: "wait" });
+    const registry = makeRegistry([a], { waitingMax: 256, onLoading: "wait" });
     const leases = await Promise.all(Array.from({ length: 200 }, () => registry.acquire("a", "desktop")));
     expect(a.log).toEqual({ prepared: 1, loads: 1, frees: 0 });
     expect(new Set(leases.map(({ model }) => model)).size).toBe(1);
@@ -54,7 +54,7 @@ describe("loading", () => {
 
   it("is told to who watches: before anybody uses the model, and before it is freed", async () => {
     const a = scriptedKnown("a");
-    const registry = registryWith([a]);
+    const registry = makeRegistry([a]);
     const told: string[] = [];
     registry.watch({
       loaded: (id) => told.push(`${id} loaded, ${registry.slots[0]?.leases} leases`),
@@ -70,7 +70,7 @@ describe("loading", () => {
 
   it("is one load for management requests and inference alike", async () => {
     const a = scriptedKnown("a");
-    const registry = registryWith([a], { onLoading: "wait" });
+    const registry = makeRegistry([a], { onLoading: "wait" });
     const [first, lease, second] = await Promise.all([
       registry.load("a"),
       registry.acquire("a", "desktop"),
@@ -82,14 +82,14 @@ describe("loading", () => {
   });
 
   it("takes a loader for a model that nobody knew, under its alias too", async () => {
-    const registry = registryWith([]);
+    const registry = makeRegistry([]);
     const { load } = await scriptedKnown("x").prepare({ signal: new AbortController().signal });
     await registry.load("new", load, { alias: "./new.gguf" });
     expect((await registry.acquire("./new.gguf", "desktop")).id).toBe("new");
   });
 
   it("of an unknown model is model_not_found", async () => {
-    await expect(registryWith([]).load("a")).rejects.toEqual(code("model_not_found"));
+    await expect(makeRegistry([]).load("a")).rejects.toEqual(code("model_not_found"));
   });
 });
 
@@ -99,7 +99,7 @@ describe("a load that fails", () => {
   it("is what all who waited are told, and all who come until it has cooled down", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const a = scriptedKnown("a");
-    const registry = registryWith([a], { waitingMax: 9, onLoading: "wait" });
+    const registry = makeRegistry([a], { waitingMax: 9, onLoading: "wait" });
     a.refusal = broken;
     const waiting = [registry.acquire("a", "desktop"), registry.acquire("a", "desktop")];
     const told = expect.objectContaining({ code: "engine_failed", details: { retryAfterSeconds: 10 } });
@@ -117,19 +117,19 @@ describe("a load that fails", () => {
 
   it("throws its own error to whoever ordered it, and a request need not wait for the cool-down", async () => {
     const a = scriptedKnown("a");
-    const registry = registryWith([a]);
+    const registry = makeRegistry([a]);
     a.refusal = broken;
     await expect(registry.load("a")).rejects.toBe(broken);
-    expect(stateOf(registry)).toBe("failed");
+    expect(readState(registry)).toBe("failed");
     a.refusal = undefined;
     await registry.load("a");
-    expect(stateOf(registry)).toBe("loaded");
+    expect(readState(registry)).toBe("loaded");
   });
 
   it("for lack of memory says so to the requests", async () => {
     const a = scriptedKnown("a");
     a.refusal = new EngineError("out_of_memory", "It needs 9 GiB, and 4 GiB may be used.");
-    const registry = registryWith([a], { onLoading: "wait" });
+    const registry = makeRegistry([a], { onLoading: "wait" });
     const refused = expect(registry.acquire("a", "desktop")).rejects;
     await refused.toThrow(/9 GiB/);
     await expect(registry.acquire("a", "desktop")).rejects.toEqual(code("out_of_memory"));
@@ -137,7 +137,7 @@ describe("a load that fails", () => {
 
   it("of one model leaves the others as they are", async () => {
     const [a, b] = [scriptedKnown("a"), scriptedKnown("b")];
-    const registry = registryWith([a, b], { onLoading: "wait" });
+    const registry = makeRegistry([a, b], { onLoading: "wait" });
     b.refusal = broken;
     await registry.load("a");
     await expect(registry.load("b")).rejects.toBe(broken);
@@ -150,8 +150,8 @@ describe("which id is accepted", () => {
   it.each(["desktop", "command-line", "serverless"] as const)(
     "%s: only those that are known",
     async (variant) => {
-      const registry = registryWith([scriptedKnown("a")]);
-      await expect(registryWith([]).acquire("a", variant)).rejects.toEqual(code("model_not_found"));
+      const registry = makeRegistry([scriptedKnown("a")]);
+      await expect(makeRegistry([]).acquire("a", variant)).rejects.toEqual(code("model_not_found"));
       await registry.load("a");
       expect((await registry.acquire("a", variant)).id).toBe("a");
       await expect(registry.acquire("A", variant)).rejects.toEqual(code("model_not_found"));
@@ -159,7 +159,7 @@ describe("which id is accepted", () => {
   );
 
   it("developer: any string is the model that was used last, but an id is that model", async () => {
-    const registry = registryWith([scriptedKnown("a"), scriptedKnown("b")], { waitingMax: 9 });
+    const registry = makeRegistry([scriptedKnown("a"), scriptedKnown("b")], { waitingMax: 9 });
     await registry.load("a");
     expect((await registry.acquire("whatever", "developer")).id).toBe("a");
     expect((await registry.acquire("", "developer")).id).toBe("a");
@@ -172,7 +172,7 @@ describe("which id is accepted", () => {
     const installed = [scriptedKnown("a")];
     const clock = { ms: 0 };
     const known = vi.fn(async () => installed);
-    const registry = registryWith([], {
+    const registry = makeRegistry([], {
       onLoading: "wait",
       source: { known },
       now: () => new Date(clock.ms),
@@ -192,7 +192,7 @@ describe("which id is accepted", () => {
     const broken = new Error("the manifest is damaged");
     const onSourceFailure = vi.fn();
     const source = { known: () => Promise.reject(broken) };
-    const registry = registryWith([scriptedKnown("a")], { onLoading: "wait", source, onSourceFailure });
+    const registry = makeRegistry([scriptedKnown("a")], { onLoading: "wait", source, onSourceFailure });
     await registry.refresh();
     expect(registry.list().map(({ id }) => id)).toEqual(["a"]);
     expect(onSourceFailure).toHaveBeenCalledWith(broken);
@@ -202,7 +202,7 @@ describe("which id is accepted", () => {
 describe("while a model loads", () => {
   it("requests are told to come back in 1 to 5 seconds until a first one was loaded", async () => {
     const [a, b] = [scriptedKnown("a"), scriptedKnown("b")];
-    const registry = registryWith([a, b], { waitingMax: 9 });
+    const registry = makeRegistry([a, b], { waitingMax: 9 });
     const finish = gate();
     a.gate = finish.closed;
     const loading = registry.load("a");
@@ -221,7 +221,7 @@ describe("while a model loads", () => {
 
   it("requests wait where that is the rule, and the model is listed", async () => {
     const a = scriptedKnown("a");
-    const registry = registryWith([a], { onLoading: "wait" });
+    const registry = makeRegistry([a], { onLoading: "wait" });
     const finish = gate();
     a.gate = finish.closed;
     const waiting = registry.acquire("a", "desktop");
@@ -234,16 +234,16 @@ describe("while a model loads", () => {
 
   it("requests are refused where that is the rule, and the first of them begins the load", async () => {
     const [a, b] = [scriptedKnown("a"), scriptedKnown("b")];
-    const registry = registryWith([a, b], { onLoading: "reject" });
+    const registry = makeRegistry([a, b], { onLoading: "reject" });
     await registry.load("a");
     await expect(registry.acquire("b", "desktop")).rejects.toEqual(code("model_loading"));
-    await expect.poll(() => stateOf(registry, "b")).toBe("loaded");
+    await expect.poll(() => readState(registry, "b")).toBe("loaded");
     expect((await registry.acquire("b", "desktop")).id).toBe("b");
   });
 
   it("one who leaves is gone at once, and a load that has begun goes on", async () => {
     const a = scriptedKnown("a");
-    const registry = registryWith([a], { onLoading: "wait" });
+    const registry = makeRegistry([a], { onLoading: "wait" });
     const finish = gate();
     a.gate = finish.closed;
     const leaving = new AbortController();
@@ -253,13 +253,13 @@ describe("while a model loads", () => {
     await expect(waiting).rejects.toThrow("left");
     expect(registry.stats().waiting).toBe(0);
     finish.open();
-    await expect.poll(() => stateOf(registry)).toBe("loaded");
+    await expect.poll(() => readState(registry)).toBe("loaded");
   });
 });
 
 describe("the list", () => {
   it("has the fields of a model entry, before it is loaded and afterwards", async () => {
-    const registry = registryWith([scriptedKnown("a")], { onLoading: "wait" });
+    const registry = makeRegistry([scriptedKnown("a")], { onLoading: "wait" });
     expect(registry.list()).toMatchObject([{ id: "a", context_length: null, status: "available" }]);
     await registry.load("a");
     expect(registry.list()).toEqual([
@@ -285,7 +285,7 @@ describe("the list", () => {
 
   it("says of a model that it reads images before it is loaded", () => {
     const known = [{ ...scriptedKnown("a"), about: { readsImages: true } }, scriptedKnown("b")];
-    const registry = registryWith(known, { onLoading: "wait" });
+    const registry = makeRegistry(known, { onLoading: "wait" });
     const read = registry.list().map(({ input_modalities }) => input_modalities);
     expect(read).toEqual([["text", "image"], ["text"]]);
   });
@@ -294,7 +294,7 @@ describe("the list", () => {
 describe("disposal", () => {
   it("waits for the last lease of every model, takes no new one and frees each once", async () => {
     const [a, b] = [scriptedKnown("a"), scriptedKnown("b")];
-    const registry = registryWith([a, b]);
+    const registry = makeRegistry([a, b]);
     await Promise.all([registry.load("a"), registry.load("b")]);
     const lease = await registry.acquire("a", "desktop");
     const disposal = registry[Symbol.asyncDispose]();
@@ -311,7 +311,7 @@ describe("disposal", () => {
   });
 
   it("ends a load under way by its signal", async () => {
-    const registry = registryWith([]);
+    const registry = makeRegistry([]);
     const loading = registry.load(
       "a",
       (_onProgress, signal) =>
@@ -327,7 +327,7 @@ describe("disposal", () => {
 
   it("frees a model whose load did not heed the signal", async () => {
     const a = scriptedKnown("a");
-    const registry = registryWith([a]);
+    const registry = makeRegistry([a]);
     const finish = gate();
     a.gate = finish.closed;
     const failed = expect(registry.load("a")).rejects.toEqual(code("shutting_down"));

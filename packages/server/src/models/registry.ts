@@ -2,39 +2,28 @@
 // keeps it while it is in use. The catalog knows all models, each has a slot, and the planner gives them memory.
 import {
   addMemory,
-  leftOf,
+  remainingBudget,
   type EngineCrash,
   type MemoryBudget,
   type MemoryBytes,
   type Model,
 } from "@ingle/engine";
 import type { ModelEntry } from "@ingle/protocol";
-import { adapterNotFound, entriesOf, splitAdapterId } from "./adapters.ts";
+import { adapterNotFound, DefaultAdapters, listEntries, splitAdapterId } from "./adapters.ts";
 import { variants, type OnLoading, type VariantName } from "../variants.ts";
-import { sumOfStats, type EngineStats } from "./slot/engine-stats.ts";
+import { addStats, type EngineStats } from "./slot/slot-engine.ts";
 import type { KnownModel, ModelLoader, ModelSource } from "./catalog/known-model.ts";
 import type { LoadSettings } from "./slot/load-settings.ts";
-import { ModelSlot, type Lease as SlotLease } from "./slot/model-slot.ts";
-import { progressOf, takesMemory, type ModelStateKind } from "./slot/model-state.ts";
-import { readinessOf, type ServerReadiness } from "./readiness.ts";
-import { modelLoading, modelNotFound, noMemory, shuttingDown } from "./model-errors.ts";
+import { ModelSlot } from "./slot/model-slot.ts";
+import { type Lease } from "./slot/slot-interface.ts";
+import { loadProgress, takesMemory, type ModelStateKind } from "./slot/model-state.ts";
+import { decideReadiness, type ServerReadiness } from "./readiness.ts";
+import { modelLoading, modelNotFound, shuttingDown } from "./model-errors.ts";
 import { MemoryPlanner } from "./eviction/memory-planner.ts";
-import { orAborted } from "../or-aborted.ts";
 import type { MemoryLimits } from "./eviction/eviction-plan.ts";
 import { ModelCatalog } from "./catalog/model-catalog.ts";
-import { DefaultAdapters, type AdapterUses } from "./default-adapters.ts";
 
 export type { ModelLoader } from "./catalog/known-model.ts";
-
-/** A loaded model that a request uses. */
-export interface Lease extends SlotLease {
-  /** The adapter that the request names with the model. */
-  readonly adapter?: string | undefined;
-  /** Defaults that the request which loaded the model has set. Default: none. */
-  readonly sampling?: LoadSettings["sampling"];
-  /** For a request that chooses no adapters. Default: none. */
-  readonly defaultAdapters?: AdapterUses | undefined;
-}
 
 export interface RegistryOptions extends MemoryLimits {
   /** How many requests may wait for a model in addition to those that run on it. */
@@ -62,7 +51,7 @@ export interface LoadOptions {
 }
 
 /** Is notified which models are in memory. */
-export interface ModelWatcher {
+interface ModelWatcher {
   loaded(id: string, model: Model): void;
   /** Called right before a model is freed, even after an abandoned load. */
   freed(id: string): void;
@@ -80,7 +69,7 @@ export class ModelRegistry implements AsyncDisposable {
 
   constructor(options: RegistryOptions) {
     this.#options = options;
-    this.#planner = new MemoryPlanner(options);
+    this.#planner = new MemoryPlanner(options, () => this.slots);
     this.#catalog = new ModelCatalog({
       source: options.source,
       onSourceFailure: options.onSourceFailure,
@@ -100,12 +89,14 @@ export class ModelRegistry implements AsyncDisposable {
   }
 
   readiness(): ServerReadiness {
-    return this.#abort.signal.aborted ? { status: "shutting_down", isReady: false } : readinessOf(this.slots);
+    return this.#abort.signal.aborted
+      ? { status: "shutting_down", isReady: false }
+      : decideReadiness(this.slots);
   }
 
   /** The memory that the loaded models take, as far as known. */
   memoryUsed(): MemoryBytes {
-    return addMemory(...this.slots.filter(({ state }) => takesMemory(state)).map(({ byMemory }) => byMemory));
+    return this.#planner.used();
   }
 
   /**
@@ -117,7 +108,7 @@ export class ModelRegistry implements AsyncDisposable {
     const beside = this.slots
       .filter(({ state }) => takesMemory(state))
       .map((slot) => (slot.id === id ? slot.memory.planned : slot.byMemory));
-    return leftOf(budget, addMemory(...beside));
+    return remainingBudget(budget, addMemory(...beside));
   }
 
   /**
@@ -130,25 +121,18 @@ export class ModelRegistry implements AsyncDisposable {
     signal: AbortSignal,
   ): Promise<Disposable | undefined> {
     const slot = await this.known(id);
-    const others = (): ModelSlot[] => this.slots.filter((each) => each !== slot);
-    using turn = await this.#planner.reserve(() => addMemory(slot.memory.planned, needed), others, signal);
+    using turn = await this.#planner.reserve(() => addMemory(slot.memory.planned, needed), signal, slot);
     return turn === undefined ? undefined : slot.memory.reserve(needed);
   }
 
-  /**
-   * The part of the budget that the other models in memory leave to this one. Undefined if none has to be spared: there is no
-   * budget or no other model, or one of them is evicted anyway.
-   */
+  /** The part of the budget that the other models in memory leave to this one; undefined if none has to be spared. */
   leftFor(slot: ModelSlot): MemoryBudget | undefined {
-    const { budget, loadedMax = Infinity } = this.#options;
-    const others = this.slots.filter((each) => each !== slot && takesMemory(each.state));
-    if (budget === undefined || others.length === 0 || others.length >= loadedMax) return undefined;
-    return leftOf(budget, addMemory(...others.map(({ byMemory }) => byMemory)));
+    return this.#planner.leftFor(slot);
   }
 
   /** Current gauges of all engines, and counters since this registry was created. */
   stats(): EngineStats {
-    return sumOfStats(this.slots.map((slot) => slot.stats()));
+    return addStats(this.slots.map((slot) => slot.stats()));
   }
 
   /** Notifies the watcher of models that are loaded from now on. Replaces the previous watcher. */
@@ -217,7 +201,7 @@ export class ModelRegistry implements AsyncDisposable {
       return { ...lease, adapter, sampling, defaultAdapters: this.defaultAdapters.of(lease.model) };
     }
     void this.#loadInBackground(slot); // never rejects; the next request finds it loaded
-    throw modelLoading({ id, progress: progressOf(state) });
+    throw modelLoading({ id, progress: loadProgress(state) });
   }
 
   /** The entries of `GET /v1/models`: models that can be used now, if necessary after loading them. */
@@ -234,7 +218,7 @@ export class ModelRegistry implements AsyncDisposable {
       failed: false,
       closed: false,
     };
-    return this.slots.filter(({ state }) => isServed[state.kind]).flatMap(entriesOf);
+    return this.slots.filter(({ state }) => isServed[state.kind]).flatMap(listEntries);
   }
 
   /** The entry of a model by id or alias. Throws `model_not_found`, or `model_loading` while it loads. */
@@ -245,7 +229,7 @@ export class ModelRegistry implements AsyncDisposable {
     if (entry !== undefined) return entry;
     const state = slot?.state;
     if (state?.kind === "preparing" || state?.kind === "loading")
-      throw modelLoading({ id, progress: progressOf(state) });
+      throw modelLoading({ id, progress: loadProgress(state) });
     throw modelNotFound(id);
   }
 
@@ -289,8 +273,8 @@ export class ModelRegistry implements AsyncDisposable {
       idleUnloadMs,
       now: () => this.#now(),
       nextUse: () => (this.#uses += 1),
-      bring: (slot) => this.#bring(slot),
-      onChange: () => this.#planner.changed(),
+      planner: this.#planner,
+      closing: this.#abort.signal,
       onLoaded: (model) => this.#watcher?.loaded(known.id, model),
       onCrash: (crash) => this.#options.onCrash?.(known.id, crash),
       onFree: () => this.#watcher?.freed(known.id),
@@ -342,23 +326,6 @@ export class ModelRegistry implements AsyncDisposable {
       (best, each) => (best !== undefined && each.lastUse > best.lastUse ? each : best),
       first,
     );
-  }
-
-  /** Prepares a model, reserves memory for it and loads it. Never rejects: the slot reports errors to waiting requests. */
-  async #bring(slot: ModelSlot): Promise<void> {
-    try {
-      const signal = AbortSignal.any([slot.startPreparing(), this.#abort.signal]);
-      const { budget } = this.#options;
-      const { known, requestedSettings: settings } = slot;
-      const left = this.leftFor(slot);
-      const prepared = await orAborted(known.prepare({ budget, left, settings, signal }), signal);
-      const byMemory = (): MemoryBytes => addMemory(prepared.byMemory, slot.memory.reserved);
-      using reserved = await this.#planner.reserve(byMemory, () => this.slots, signal);
-      if (reserved === undefined) throw noMemory(byMemory(), this.#options);
-      await slot.load(prepared, this.#abort.signal);
-    } catch (error) {
-      slot.notLoaded(error);
-    }
   }
 
   /** Loads a model for requests that do not wait for it. Never rejects. */

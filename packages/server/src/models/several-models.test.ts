@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { gate, scriptedKnown, type ScriptedKnown } from "../testing/scripted-models.ts";
-import { ModelRegistry, type Lease, type RegistryOptions } from "./registry.ts";
+import { gate, scriptedKnown, type ScriptedKnown } from "../../test/harness/scripted-models.ts";
+import { ModelRegistry, type RegistryOptions } from "./registry.ts";
+import type { Lease } from "./slot/slot-interface.ts";
 
 const code = (expected: string) => expect.objectContaining({ code: expected });
 const settle = () => new Promise(setImmediate);
 const budget = { byMemory: { host: 10 } };
 
-function registryWith(
+function makeRegistry(
   models: readonly ScriptedKnown[],
   options: Partial<RegistryOptions> = {},
 ): ModelRegistry {
@@ -15,7 +16,7 @@ function registryWith(
   return registry;
 }
 
-const statesOf = (registry: ModelRegistry) =>
+const listStates = (registry: ModelRegistry) =>
   Object.fromEntries(registry.slots.map(({ id, state }) => [id, state.kind]));
 const use = (registry: ModelRegistry, id: string, signal?: AbortSignal): Promise<Lease> =>
   registry.acquire(id, "desktop", { signal });
@@ -27,20 +28,20 @@ async function touch(registry: ModelRegistry, ...ids: string[]): Promise<void> {
 
 describe("several models", () => {
   it("stay in memory beside each other while there is room", async () => {
-    const registry = registryWith([
+    const registry = makeRegistry([
       scriptedKnown("a", { hostBytes: 4 }),
       scriptedKnown("b", { hostBytes: 6 }),
     ]);
     await touch(registry, "a", "b");
-    expect(statesOf(registry)).toEqual({ a: "loaded", b: "loaded" });
+    expect(listStates(registry)).toEqual({ a: "loaded", b: "loaded" });
     expect(registry.memoryUsed()).toEqual({ host: 10 });
   });
 
   it("make room for one more: the least recently used first", async () => {
     const models = ["a", "b", "c"].map((id) => scriptedKnown(id, { hostBytes: 5 }));
-    const registry = registryWith(models);
+    const registry = makeRegistry(models);
     await touch(registry, "a", "b", "a", "c");
-    expect(statesOf(registry)).toEqual({ a: "loaded", b: "available", c: "loaded" });
+    expect(listStates(registry)).toEqual({ a: "loaded", b: "available", c: "loaded" });
     expect(models.map(({ log }) => log.frees)).toEqual([0, 1, 0]);
   });
 
@@ -54,19 +55,19 @@ describe("several models", () => {
         return await known.prepare(request);
       },
     }));
-    const registry = registryWith(watched, { loadedMax: 2 });
+    const registry = makeRegistry(watched, { loadedMax: 2 });
     await touch(registry, "a", "b", "c");
     expect(lefts).toEqual([undefined, { host: 7 }, undefined]);
   });
 
   it("are no more than --max-loaded, whatever the memory", async () => {
-    const registry = registryWith([scriptedKnown("a"), scriptedKnown("b")], { loadedMax: 1 });
+    const registry = makeRegistry([scriptedKnown("a"), scriptedKnown("b")], { loadedMax: 1 });
     await touch(registry, "a", "b");
-    expect(statesOf(registry)).toEqual({ a: "available", b: "loaded" });
+    expect(listStates(registry)).toEqual({ a: "available", b: "loaded" });
   });
 
   it("count together in the figures, and keep what they have counted", async () => {
-    const registry = registryWith([scriptedKnown("a"), scriptedKnown("b")], { loadedMax: 1 });
+    const registry = makeRegistry([scriptedKnown("a"), scriptedKnown("b")], { loadedMax: 1 });
     for (const id of ["a", "b"]) {
       using lease = await use(registry, id);
       await lease.model.generate({ prompt: "abc" });
@@ -78,11 +79,11 @@ describe("several models", () => {
 describe("a model that somebody uses", () => {
   it("is not freed for another one, which waits until the last lease is back", async () => {
     const [a, b] = [scriptedKnown("a", { hostBytes: 6 }), scriptedKnown("b", { hostBytes: 6 })];
-    const registry = registryWith([a, b]);
+    const registry = makeRegistry([a, b]);
     const leases = [await use(registry, "a"), await use(registry, "a")];
     const waiting = use(registry, "b");
     await settle();
-    expect(statesOf(registry)).toEqual({ a: "draining", b: "preparing" });
+    expect(listStates(registry)).toEqual({ a: "draining", b: "preparing" });
     leases[0]?.[Symbol.dispose]();
     await settle();
     expect([a.log.frees, b.log.loads]).toEqual([0, 0]);
@@ -93,7 +94,7 @@ describe("a model that somebody uses", () => {
   });
 
   it("takes no new requests while another one waits for its place: those wait for their turn", async () => {
-    const registry = registryWith([scriptedKnown("a"), scriptedKnown("b")], { loadedMax: 1 });
+    const registry = makeRegistry([scriptedKnown("a"), scriptedKnown("b")], { loadedMax: 1 });
     const first = await use(registry, "a");
     const other = use(registry, "b");
     await settle();
@@ -107,7 +108,7 @@ describe("a model that somebody uses", () => {
 
   it("goes on when the one that waited for its place has left", async () => {
     const [a, b] = [scriptedKnown("a"), scriptedKnown("b")];
-    const registry = registryWith([a, b], { loadedMax: 1 });
+    const registry = makeRegistry([a, b], { loadedMax: 1 });
     using first = await use(registry, "a");
     const leaving = new AbortController();
     const waiting = use(registry, "b", leaving.signal);
@@ -117,7 +118,7 @@ describe("a model that somebody uses", () => {
     await expect(waiting).rejects.toThrow("left");
     using lease = await second;
     expect(lease.model).toBe(first.model);
-    expect(statesOf(registry)).toEqual({ a: "loaded", b: "available" });
+    expect(listStates(registry)).toEqual({ a: "loaded", b: "available" });
     expect(b.log.loads).toBe(0);
   });
 });
@@ -125,26 +126,26 @@ describe("a model that somebody uses", () => {
 describe("a pinned model", () => {
   it("is not freed for others, which are refused when there is no room beside it", async () => {
     const models = ["a", "b", "c"].map((id) => scriptedKnown(id, { hostBytes: 5 }));
-    const registry = registryWith(models, { pinned: ["a"] });
+    const registry = makeRegistry(models, { pinned: ["a"] });
     await touch(registry, "a", "b", "c");
-    expect(statesOf(registry)).toEqual({ a: "loaded", b: "available", c: "loaded" });
+    expect(listStates(registry)).toEqual({ a: "loaded", b: "available", c: "loaded" });
     registry.add(scriptedKnown("large", { hostBytes: 6 }));
     await expect(use(registry, "large")).rejects.toEqual(code("out_of_memory"));
-    expect(statesOf(registry)).toMatchObject({ a: "loaded", c: "loaded" });
+    expect(listStates(registry)).toMatchObject({ a: "loaded", c: "loaded" });
   });
 
   it("is freed by a request all the same", async () => {
-    const registry = registryWith([scriptedKnown("a")], { pinned: ["a"] });
+    const registry = makeRegistry([scriptedKnown("a")], { pinned: ["a"] });
     await registry.load("a");
     await registry.unload("a");
-    expect(statesOf(registry)).toEqual({ a: "available" });
+    expect(listStates(registry)).toEqual({ a: "available" });
   });
 });
 
 describe("a request to unload", () => {
   it("waits for those who use the model, and requests that come meanwhile load it again", async () => {
     const a = scriptedKnown("a");
-    const registry = registryWith([a]);
+    const registry = makeRegistry([a]);
     const first = await use(registry, "a");
     const unloading = registry.unload("a");
     await settle();
@@ -158,18 +159,18 @@ describe("a request to unload", () => {
   });
 
   it("has nothing to do where the model is not in memory", async () => {
-    const registry = registryWith([scriptedKnown("a")]);
+    const registry = makeRegistry([scriptedKnown("a")]);
     await registry.unload("a");
     await expect(registry.unload("b")).rejects.toEqual(code("model_not_found"));
   });
 
   it("is taken back by whoever gave it", async () => {
-    const registry = registryWith([scriptedKnown("a")]);
+    const registry = makeRegistry([scriptedKnown("a")]);
     using first = await use(registry, "a");
     const leaving = new AbortController();
     const unloading = registry.unload("a", { signal: leaving.signal });
     await settle();
-    expect(statesOf(registry)).toEqual({ a: "draining" });
+    expect(listStates(registry)).toEqual({ a: "draining" });
     leaving.abort(new Error("left"));
     await expect(unloading).rejects.toThrow("left");
     using second = await use(registry, "a");
@@ -180,7 +181,7 @@ describe("a request to unload", () => {
     const a = scriptedKnown("a");
     const finish = gate();
     a.gate = finish.closed;
-    const registry = registryWith([a]);
+    const registry = makeRegistry([a]);
     const loading = registry.load("a");
     await settle();
     const unloading = registry.unload("a");

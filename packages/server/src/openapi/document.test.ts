@@ -1,9 +1,9 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { documentOf } from "../../test/documented.ts";
+import { fetchDocument } from "../../test/documented.ts";
 import type { ServerFlags } from "../config.ts";
-import { scriptedApp, scriptedId } from "../testing/scripted-server.ts";
+import { scriptedApp, scriptedId } from "../../test/harness/scripted-server.ts";
 import { openApiDocument, type OpenApiDocument } from "./document.ts";
 import type { ListedRoute } from "./operation.ts";
 
@@ -20,13 +20,13 @@ function route(listed: Partial<ListedRoute> = {}): ListedRoute {
   };
 }
 
-async function documentWith(flags: ServerFlags = {}): Promise<OpenApiDocument> {
+async function makeDocument(flags: ServerFlags = {}): Promise<OpenApiDocument> {
   await using scripted = await scriptedApp({ flags });
-  return documentOf(scripted.app);
+  return fetchDocument(scripted.app);
 }
 
 /** The statuses of every operation, by its name such as `GET /health`. */
-function statusesOf({ paths }: OpenApiDocument): Record<string, string[]> {
+function listStatuses({ paths }: OpenApiDocument): Record<string, string[]> {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { responses }]) => [
       `${method.toUpperCase()} ${path}`,
@@ -38,7 +38,7 @@ function statusesOf({ paths }: OpenApiDocument): Record<string, string[]> {
 
 describe("the OpenAPI document", () => {
   it.each<ServerFlags>([{}, { apiKey: ["k"], rateLimit: 5 }])("is OpenAPI 3.1 with %j", async (flags) => {
-    const document = await documentWith(flags);
+    const document = await makeDocument(flags);
     const { valid, errors } = await new Validator().validate({ ...document });
     expect(errors).toBeUndefined();
     expect(valid).toBe(true);
@@ -46,7 +46,7 @@ describe("the OpenAPI document", () => {
   });
 
   it("has no dangling reference and no unused schema", async () => {
-    const document = await documentWith();
+    const document = await makeDocument();
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]*)"/g)].map(([, to = ""]) => to);
     const names = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`);
     expect(names.length).toBeGreaterThan(5);
@@ -54,7 +54,7 @@ describe("the OpenAPI document", () => {
   });
 
   it("says which operations require the right to manage", async () => {
-    const { paths } = await documentWith();
+    const { paths } = await makeDocument();
     const managing = Object.entries(paths).flatMap(([path, methods]) =>
       Object.values(methods).some(({ description }) => description?.includes("right to manage"))
         ? [path]
@@ -75,7 +75,7 @@ describe("the OpenAPI document", () => {
   });
 
   it("has a unique name for every operation", async () => {
-    const { paths } = await documentWith();
+    const { paths } = await makeDocument();
     const ids = Object.values(paths).flatMap((methods) =>
       Object.values(methods).map((each) => each.operationId),
     );
@@ -84,7 +84,7 @@ describe("the OpenAPI document", () => {
   });
 
   it("has a response for every route, and an example for every body", async () => {
-    const { paths } = await documentWith();
+    const { paths } = await makeDocument();
     for (const [path, methods] of Object.entries(paths)) {
       for (const [method, { requestBody, responses }] of Object.entries(methods)) {
         const what = `${method} ${path} needs config.operation, see openapi/operation.ts`;
@@ -96,7 +96,7 @@ describe("the OpenAPI document", () => {
   });
 
   it("describes query parameters", async () => {
-    const { paths } = await documentWith();
+    const { paths } = await makeDocument();
     expect(paths["/api/v1/models/search"]?.["get"]?.parameters).toMatchObject([
       { name: "q", in: "query", required: true, schema: { type: "string" } },
       { name: "limit", in: "query", required: false },
@@ -104,24 +104,24 @@ describe("the OpenAPI document", () => {
   });
 
   it("requires a key only where keys are configured, and never for public routes", async () => {
-    const without = await documentWith();
+    const without = await makeDocument();
     expect(without.security).toBeUndefined();
     expect(without.components.securitySchemes).toBeUndefined();
-    expect(statusesOf(without)["GET /v1/models"]).not.toContain("401");
+    expect(listStatuses(without)["GET /v1/models"]).not.toContain("401");
 
-    const withKeys = await documentWith({ apiKey: ["secret-key"] });
+    const withKeys = await makeDocument({ apiKey: ["secret-key"] });
     expect(withKeys.security).toEqual([{ bearer: [] }]);
     expect(withKeys.components.securitySchemes).toEqual({ bearer: { type: "http", scheme: "bearer" } });
     expect(withKeys.paths["/health"]?.["get"]?.security).toEqual([]);
     expect(withKeys.paths["/v1/models"]?.["get"]?.security).toBeUndefined();
-    const statuses = statusesOf(withKeys);
+    const statuses = listStatuses(withKeys);
     expect(statuses["GET /v1/models"]).toContain("401");
     expect(statuses["GET /health"]).not.toContain("401");
     expect(JSON.stringify(withKeys)).not.toContain("secret-key");
   });
 
   it("has the default of an optional field, and says that null may stand for absent", async () => {
-    const { components } = await documentWith();
+    const { components } = await makeDocument();
     const { properties } = components.schemas["ChatCompletionRequest"] ?? {};
     expect(properties?.["temperature"]).toMatchObject({
       default: 1,
@@ -132,7 +132,7 @@ describe("the OpenAPI document", () => {
 
   it("has defaults that change nothing when they are sent", async () => {
     await using scripted = await scriptedApp();
-    const { components } = await documentOf(scripted.app);
+    const { components } = await fetchDocument(scripted.app);
     const fields = Object.entries(components.schemas["ChatCompletionRequest"]?.properties ?? {});
     const defaults = fields.flatMap(([name, field]) =>
       typeof field === "object" && field.default !== undefined ? [[name, field.default] as const] : [],
@@ -149,7 +149,7 @@ describe("the OpenAPI document", () => {
   });
 
   it("describes every field", async () => {
-    const { components } = await documentWith();
+    const { components } = await makeDocument();
     const kinds = ["type", "$ref", "anyOf", "oneOf", "enum", "const"];
     for (const [name, { properties = {} }] of Object.entries(components.schemas)) {
       const untold = Object.entries(properties).filter(
@@ -160,7 +160,7 @@ describe("the OpenAPI document", () => {
   });
 
   it("allows fields of later versions in responses", async () => {
-    const { components } = await documentWith();
+    const { components } = await makeDocument();
     expect(components.schemas["ChatCompletion"]).not.toHaveProperty("additionalProperties");
   });
 });

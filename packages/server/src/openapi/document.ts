@@ -41,7 +41,7 @@ export interface OperationObject {
   responses: Record<string, ResponseObject>;
 }
 
-export interface ParameterObject {
+interface ParameterObject {
   name: string;
   in: "path" | "query";
   required: boolean;
@@ -56,7 +56,7 @@ export interface ResponseObject {
   content: Record<string, MediaTypeObject>;
 }
 
-export interface MediaTypeObject {
+interface MediaTypeObject {
   schema: JsonSchema;
   example?: unknown;
 }
@@ -92,7 +92,7 @@ export function openApiDocument(
   const paths: OpenApiDocument["paths"] = {};
   for (const route of routes.toSorted(byImportance)) {
     const path = route.path.replace("*", "{id}").replaceAll(/:(\w+)/g, "{$1}");
-    const errors = errorsOf(route, { hasKeys, isRateLimited });
+    const errors = listErrors(route, { hasKeys, isRateLimited });
     paths[path] = {
       ...paths[path],
       [route.method.toLowerCase()]: {
@@ -128,7 +128,7 @@ const managementNote = "Requires the right to manage models: a management key, o
 
 function toOperationObject(route: ListedRoute, path: string, { components, errors }: Parts): OperationObject {
   const { method, body, operation, right } = route;
-  const parameters = parametersOf(route, path, components);
+  const parameters = listParameters(route, path, components);
   const sentences = [operation?.description ?? [], right === "management" ? managementNote : []].flat();
   return {
     operationId: operationId(method, path),
@@ -161,7 +161,7 @@ function operationId(method: string, path: string): string {
   return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
 }
 
-function parametersOf(
+function listParameters(
   { query, operation }: ListedRoute,
   path: string,
   { write }: SchemaComponents,
@@ -212,7 +212,7 @@ function goodResponses(
   return Object.fromEntries(responses);
 }
 
-function errorsOf(
+function listErrors(
   { right, body, operation }: ListedRoute,
   { hasKeys, isRateLimited }: DocumentOptions,
 ): WireErrorCode[] {
@@ -231,8 +231,8 @@ function errorResponses(
   { components: { write }, errors }: Parts,
 ): Record<string, ResponseObject> {
   const body = write(operation?.errorBody ?? ErrorBody);
-  const responses = [...new Set(errors.map(statusOf))].map((status) => {
-    const codes = errors.filter((code) => statusOf(code) === status);
+  const responses = [...new Set(errors.map(wireStatus))].map((status) => {
+    const codes = errors.filter((code) => wireStatus(code) === status);
     const response: ResponseObject = {
       description: `${STATUS_CODES[status]}: ${codes.join(", ")}.`,
       ...(isRetryable(status) ? { headers: retryAfter } : {}),
@@ -243,7 +243,7 @@ function errorResponses(
   return Object.fromEntries(responses);
 }
 
-function statusOf(code: WireErrorCode): number {
+function wireStatus(code: WireErrorCode): number {
   return wireErrors[code].status;
 }
 

@@ -4,10 +4,12 @@ export interface Html {
   readonly html: string;
 }
 
-export type HtmlPart = string | number | Html | readonly Html[];
+type HtmlPart = string | number | Html | readonly Html[];
 
 export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
-  const texts = strings.map((text, index) => text + (index < parts.length ? textOf(parts[index] ?? "") : ""));
+  const texts = strings.map(
+    (text, index) => text + (index < parts.length ? partText(parts[index] ?? "") : ""),
+  );
   return { html: texts.join("") };
 }
 
@@ -16,7 +18,7 @@ export function joined(parts: readonly Html[], separator: string): Html {
   return { html: parts.map((part) => part.html).join(escaped(separator)) };
 }
 
-function textOf(part: HtmlPart): string {
+function partText(part: HtmlPart): string {
   if (typeof part === "string" || typeof part === "number") return escaped(String(part));
   return "html" in part ? part.html : part.map((each) => each.html).join("");
 }

@@ -1,11 +1,11 @@
-// What a route declares for /openapi.json and /docs, in addition to its path and its body's schema (routes/add-route.ts).
+// What a route declares for /openapi.json and /docs, in addition to its path and its body's schema (http/add-route.ts).
 // This is only documentation: responses are neither checked nor serialized with these schemas.
 import type { WireErrorCode } from "@ingle/protocol";
 import type { z } from "zod";
 import type { Right } from "../access/rights.ts";
 
 /** The media type of a response that is not JSON. */
-export type TextType = `text/${string}`;
+type TextType = `text/${string}`;
 
 export interface Operation {
   /** What it does, in a few words. */

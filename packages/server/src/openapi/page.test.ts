@@ -1,23 +1,23 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { documentOf } from "../../test/documented.ts";
+import { fetchDocument } from "../../test/documented.ts";
 import type { ServerFlags } from "../config.ts";
-import { scriptedApp, scriptedId } from "../testing/scripted-server.ts";
+import { scriptedApp, scriptedId } from "../../test/harness/scripted-server.ts";
 import { openApiDocument } from "./document.ts";
 import { docsPage, pagePolicy } from "./page.ts";
 
-async function pageWith(flags: ServerFlags = {}) {
+async function renderPage(flags: ServerFlags = {}) {
   await using scripted = await scriptedApp({ flags });
   const { body } = await scripted.app.inject("/docs");
-  return { html: body, document: await documentOf(scripted.app) };
+  return { html: body, document: await fetchDocument(scripted.app) };
 }
 
-const textOf = (html: string): string => html.replaceAll("&quot;", '"').replaceAll("&#39;", "'");
+const toText = (html: string): string => html.replaceAll("&quot;", '"').replaceAll("&#39;", "'");
 
 describe("the docs page", () => {
   it("shows every operation, every named type and all their fields", async () => {
-    const { html, document } = await pageWith();
+    const { html, document } = await renderPage();
     for (const path of Object.keys(document.paths)) expect(html).toContain(` ${path}</h2>`);
     const codes = new Set([...html.matchAll(/<code>([^<]*)<\/code>/g)].map(([, code = ""]) => code));
     const shown = new Set([...codes].map((code) => code.split(".").at(-1)?.replaceAll("[]", "")));
@@ -32,28 +32,28 @@ describe("the docs page", () => {
   });
 
   it("has a target for each of its links", async () => {
-    const { html } = await pageWith();
+    const { html } = await renderPage();
     const targets = [...html.matchAll(/href="#([^"]*)"/g)].map(([, target = ""]) => target);
     expect(targets.length).toBeGreaterThan(10);
     expect(targets.filter((target) => !html.includes(` id="${target}"`))).toEqual([]);
   });
 
   it("describes types, bounds and defaults in words, and null only in responses", async () => {
-    const { html } = await pageWith();
-    const rowOf = (field: string): string =>
+    const { html } = await renderPage();
+    const findRow = (field: string): string =>
       new RegExp(`<td><code>${field}</code></td>[^]*?</tr>`).exec(html)?.[0] ?? "";
-    expect(rowOf("top_p")).toContain("<td>number (0 to 1)</td>");
-    expect(rowOf("top_p")).toContain("<td><code>1</code></td>");
-    expect(rowOf("messages")).toContain("<td>required</td>");
-    expect(rowOf("stop")).toContain(
+    expect(findRow("top_p")).toContain("<td>number (0 to 1)</td>");
+    expect(findRow("top_p")).toContain("<td><code>1</code></td>");
+    expect(findRow("messages")).toContain("<td>required</td>");
+    expect(findRow("stop")).toContain(
       "string (at most 1,024 characters) or array (at most 128 entries) of string (",
     );
-    expect(rowOf("license")).toContain("<td>string or null</td>");
+    expect(findRow("license")).toContain("<td>string or null</td>");
   });
 
   it("has shell commands with this server's address and model", async () => {
-    const { html } = await pageWith();
-    expect(textOf(html)).toContain(
+    const { html } = await renderPage();
+    expect(toText(html)).toContain(
       'curl http://localhost:80/v1/chat/completions \\\n  -H "Content-Type: application/json" \\\n' +
         `  -d '{"model":"${scriptedId}","messages":`,
     );
@@ -62,14 +62,14 @@ describe("the docs page", () => {
   });
 
   it("uses a key in the commands that need one, if keys are configured", async () => {
-    const { html } = await pageWith({ apiKey: ["secret-key"] });
+    const { html } = await renderPage({ apiKey: ["secret-key"] });
     expect(html).toContain("curl http://localhost:80/health</code>");
-    expect(textOf(html)).toContain('/v1/models \\\n  -H "Authorization: Bearer $INGLE_API_KEY"');
+    expect(toText(html)).toContain('/v1/models \\\n  -H "Authorization: Bearer $INGLE_API_KEY"');
     expect(html).not.toContain("secret-key");
   });
 
   it("loads and runs nothing, and its policy allows only its own style", async () => {
-    const { html } = await pageWith();
+    const { html } = await renderPage();
     expect(html).not.toMatch(/<script|<link|<img|\ssrc=|\sstyle=|\son\w+=|@import|url\(/);
     expect(html).not.toMatch(/href="(?!#|openapi\.json")/);
     const [, style = ""] = /<style>([^]*?)<\/style>/.exec(html) ?? [];
@@ -91,7 +91,7 @@ describe("the docs page", () => {
   });
 
   it("is generated in a few milliseconds", async () => {
-    const { document } = await pageWith();
+    const { document } = await renderPage();
     const place = { address: "http://127.0.0.1:1337", model: "a" };
     const took = Array.from({ length: 20 }, () => {
       const start = performance.now();

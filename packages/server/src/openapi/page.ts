@@ -10,7 +10,7 @@ import {
 import { html, joined, type Html } from "./html.ts";
 import { fields } from "./schema-fields.ts";
 import type { JsonSchema } from "./schema-components.ts";
-import { nameOf, words } from "./schema-words.ts";
+import { schemaName, words } from "./schema-words.ts";
 
 /** Values for the page's examples, so that they can be pasted and run. */
 export interface PagePlace {
@@ -59,8 +59,8 @@ interface NamedOperation extends OperationObject {
 /** The whole page. */
 export function docsPage(document: OpenApiDocument, place: PagePlace): string {
   const { info, components } = document;
-  const operations = operationsOf(document);
-  const bodies = new Set(operations.flatMap((operation) => namesIn(bodyOf(operation))));
+  const operations = listOperations(document);
+  const bodies = new Set(operations.flatMap((operation) => namesIn(bodySchema(operation))));
   const requested = reachable([...bodies], components.schemas);
   const shapes = Object.entries(components.schemas).filter(([name]) => !bodies.has(name));
   const page = html`<!doctype html>
@@ -95,7 +95,7 @@ const keyNote = html`<p>
   <code>INGLE_API_KEY</code>.
 </p>`;
 
-function operationsOf({ paths, security }: OpenApiDocument): NamedOperation[] {
+function listOperations({ paths, security }: OpenApiDocument): NamedOperation[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       ...operation,
@@ -117,7 +117,7 @@ function section(
   { document, place }: { document: OpenApiDocument; place: PagePlace },
 ): Html {
   const { operationId, method, path, summary, description = "", responses } = operation;
-  const body = bodyOf(operation);
+  const body = bodySchema(operation);
   return html`<section id="${operationId}">
     <h2><b>${method}</b> ${path}</h2>
     <p>${summary}. ${description}</p>
@@ -161,18 +161,18 @@ function curl(operation: NamedOperation, { address, model = modelPlaceholder }: 
   return line.join(" \\\n  ");
 }
 
-function bodyOf({ requestBody }: OperationObject): JsonSchema | undefined {
+function bodySchema({ requestBody }: OperationObject): JsonSchema | undefined {
   return requestBody?.content["application/json"]?.schema;
 }
 
 function resolved(schema: JsonSchema, { components }: OpenApiDocument): JsonSchema {
-  return schema.$ref === undefined ? schema : (components.schemas[nameOf(schema.$ref)] ?? {});
+  return schema.$ref === undefined ? schema : (components.schemas[schemaName(schema.$ref)] ?? {});
 }
 
 /** The names that a schema refers to. */
 function namesIn(schema: JsonSchema | undefined): string[] {
   const references = JSON.stringify(schema ?? {}).matchAll(/"\$ref":"([^"]+)"/g);
-  return [...references].map(([, reference = ""]) => nameOf(reference));
+  return [...references].map(([, reference = ""]) => schemaName(reference));
 }
 
 /** The names, and everything that they refer to, transitively. */

@@ -1,7 +1,7 @@
 // Writes a schema's fields as HTML tables, including those of nested objects.
 import { html, type Html } from "./html.ts";
 import type { JsonSchema } from "./schema-components.ts";
-import { asSchema, choicesOf, value, words, type WordsOptions } from "./schema-words.ts";
+import { asSchema, schemaChoices, value, words, type WordsOptions } from "./schema-words.ts";
 
 interface Field {
   /** `choices[].message.content` */
@@ -12,8 +12,8 @@ interface Field {
 
 /** The content of a schema: a table for an object, one for each variant of a union, otherwise its type in words. */
 export function fields(schema: JsonSchema, options: WordsOptions): Html {
-  if (schema.properties !== undefined) return table(fieldsOf(schema, "", options), options);
-  const choices = choicesOf(schema, options);
+  if (schema.properties !== undefined) return table(listFields(schema, "", options), options);
+  const choices = schemaChoices(schema, options);
   if (!choices.some((choice) => choice.properties !== undefined))
     return html`<p>${words(schema, options)}</p>`;
   return html`<p>One of these:</p>
@@ -38,36 +38,36 @@ function line({ path, isRequired, schema }: Field, options: WordsOptions): Html 
   return html`<tr>
     <td><code>${path}</code></td>
     <td>${words(schema, options)}</td>
-    <td>${defaultOf(schema, isRequired)}</td>
+    <td>${defaultText(schema, isRequired)}</td>
     <td>${schema.description ?? ""}</td>
   </tr> `;
 }
 
-function defaultOf(schema: JsonSchema, isRequired: boolean): Html {
+function defaultText(schema: JsonSchema, isRequired: boolean): Html {
   if (isRequired) return html`required`;
   return schema.default === undefined ? html`` : value(schema.default);
 }
 
-function fieldsOf(schema: JsonSchema, prefix: string, options: WordsOptions): Field[] {
+function listFields(schema: JsonSchema, prefix: string, options: WordsOptions): Field[] {
   const found = Object.entries(schema.properties ?? {}).flatMap(([name, part]) => {
     const own = asSchema(part);
     const path = prefix + name;
     const field = { path, isRequired: schema.required?.includes(name) === true, schema: own };
-    return [field, ...insideOf(own, path, options)];
+    return [field, ...innerFields(own, path, options)];
   });
   // The variants of a union may share fields, such as the discriminator.
   return [...new Map(found.toReversed().map((field) => [field.path, field])).values()].toReversed();
 }
 
 /** The fields of unnamed objects nested in a field. */
-function insideOf(schema: JsonSchema, path: string, options: WordsOptions): Field[] {
-  const forms = [schema, ...choicesOf(schema, options)];
+function innerFields(schema: JsonSchema, path: string, options: WordsOptions): Field[] {
+  const forms = [schema, ...schemaChoices(schema, options)];
   return forms.flatMap((form) => {
     const { items } = form;
     const item = Array.isArray(items) ? undefined : items;
     return [
-      ...fieldsOf(form, `${path}.`, options),
-      ...(item === undefined ? [] : fieldsOf(asSchema(item), `${path}[].`, options)),
+      ...listFields(form, `${path}.`, options),
+      ...(item === undefined ? [] : listFields(asSchema(item), `${path}[].`, options)),
     ];
   });
 }

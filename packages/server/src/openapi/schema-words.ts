@@ -9,17 +9,17 @@ export interface WordsOptions {
 
 /** A type with its bounds, and links to named types. */
 export function words(schema: JsonSchema, options: WordsOptions): Html {
-  const choices = choicesOf(schema, options);
+  const choices = schemaChoices(schema, options);
   if (choices.length > 0) return joined(distinct(choices.map((choice) => words(choice, options))), " or ");
-  if (schema.$ref !== undefined) return linkTo(nameOf(schema.$ref));
+  if (schema.$ref !== undefined) return linkTo(schemaName(schema.$ref));
   if (schema.not !== undefined) return html`nothing`;
   if (schema.const !== undefined) return value(schema.const);
   if (schema.enum !== undefined) return joined(schema.enum.map(value), " or ");
-  return typeOf(schema, options);
+  return typeWords(schema, options);
 }
 
 /** The variants of a union; empty if it is not a union. */
-export function choicesOf(schema: JsonSchema, { isRequest }: WordsOptions): JsonSchema[] {
+export function schemaChoices(schema: JsonSchema, { isRequest }: WordsOptions): JsonSchema[] {
   const { type } = schema;
   const choices = Array.isArray(type)
     ? type.map((each) => ({ ...schema, type: each }))
@@ -33,7 +33,7 @@ export function asSchema(part: JsonSchema | boolean | undefined): JsonSchema {
 }
 
 /** Returns `ToolCall` for `#/components/schemas/ToolCall`. */
-export function nameOf(reference: string): string {
+export function schemaName(reference: string): string {
   return reference.slice(reference.lastIndexOf("/") + 1);
 }
 
@@ -50,26 +50,26 @@ function distinct(parts: readonly Html[]): Html[] {
   return [...new Set(parts.map((part) => part.html))].map((text) => ({ html: text }));
 }
 
-function typeOf(schema: JsonSchema, options: WordsOptions): Html {
+function typeWords(schema: JsonSchema, options: WordsOptions): Html {
   const { type, items, additionalProperties } = schema;
   const own = html`${typeof type === "string" ? type : "any value"}`;
-  const bounds = boundsOf(schema);
+  const bounds = boundWords(schema);
   const bounded = bounds === "" ? own : html`${own} (${bounds})`;
-  if (items !== undefined) return html`${bounded} of ${itemOf(items, options)}`;
+  if (items !== undefined) return html`${bounded} of ${itemWords(items, options)}`;
   if (typeof additionalProperties !== "object") return bounded;
   return html`${bounded} of ${words(additionalProperties, options)}`;
 }
 
 /** An unnamed object's fields have rows of their own. */
-function itemOf(items: JsonSchema["items"], options: WordsOptions): Html {
+function itemWords(items: JsonSchema["items"], options: WordsOptions): Html {
   const item = asSchema(Array.isArray(items) ? items[0] : items);
   return item.properties === undefined ? words(item, options) : html`objects`;
 }
 
-function boundsOf(schema: JsonSchema): string {
+function boundWords(schema: JsonSchema): string {
   const { minLength, maxLength, minItems, maxItems, pattern } = schema;
   const bounds = [
-    numbersOf(schema),
+    numberBounds(schema),
     range(minLength, maxLength, "characters"),
     range(minItems, maxItems, "entries"),
     pattern === undefined ? "" : `matching ${pattern}`,
@@ -77,7 +77,7 @@ function boundsOf(schema: JsonSchema): string {
   return bounds.filter((bound) => bound !== "").join(", ");
 }
 
-function numbersOf({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: JsonSchema): string {
+function numberBounds({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: JsonSchema): string {
   const edges = [
     typeof exclusiveMinimum === "number" ? `above ${count(exclusiveMinimum)}` : "",
     range(minimum, maximum, ""),

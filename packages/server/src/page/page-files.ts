@@ -10,7 +10,7 @@ import { gzip } from "node:zlib";
 /** Content encoding of a response. */
 export type PageEncoding = "br" | "gzip" | "identity";
 
-export interface PageBytes {
+interface PageBytes {
   encoding: PageEncoding;
   bytes: Buffer;
   /** With its quotes; each encoding has its own. */

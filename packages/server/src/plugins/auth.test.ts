@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { scriptedApp, type ScriptedApp } from "../testing/scripted-server.ts";
+import { scriptedApp, type ScriptedApp } from "../../test/harness/scripted-server.ts";
 import type { RouteList } from "./route-list.ts";
 
 async function ask(authorization: string | undefined, apiKey: string[], url = "/v1/models") {
-  return askWith(authorization === undefined ? {} : { authorization }, apiKey, url);
+  return sendHeaders(authorization === undefined ? {} : { authorization }, apiKey, url);
 }
 
-async function askWith(headers: Record<string, string>, apiKey: string[], url = "/v1/models") {
+async function sendHeaders(headers: Record<string, string>, apiKey: string[], url = "/v1/models") {
   await using scripted = await scriptedApp({ flags: { apiKey } });
   return await scripted.app.inject({ url, headers });
 }
@@ -45,7 +45,7 @@ describe("with keys", () => {
     [{ "x-api-key": "" }, 401],
     [{ "x-api-key": "Bearer first-key" }, 401],
   ])("of the header x-api-key count as well: %j is a %i", async (headers, status) => {
-    expect((await askWith(headers, keys)).statusCode).toBe(status);
+    expect((await sendHeaders(headers, keys)).statusCode).toBe(status);
   });
 
   it.each(["/livez", "/readyz", "/health"])("%s needs none", async (url) => {

@@ -1,21 +1,23 @@
-// Checks whether a request has the right that its route needs (`config.right`). This plugin collects the facts; access/rights.ts
-// decides.
+// Who sends a request, and whether it has the right that its route needs (`config.right`). This plugin collects the facts;
+// access/rights.ts decides. `request.clientKey()` names the client that a request counts for.
 import type { FastifyInstance, FastifyRequest, RouteOptions } from "fastify";
 import fp from "fastify-plugin";
-import { isLoopback, networkOf } from "../access/ip-address.ts";
-import type { HeldBack, KeyCheck } from "../access/key-check.ts";
-import type { KeyRing } from "../access/key-ring.ts";
+import { isLoopback, clientNetwork } from "../access/ip-address.ts";
+import { KeyCheck, tooManyWrongKeys, wrongKeysPerMinute, WrongKeys, type KeyRing } from "../access/keys.ts";
+import type { ServerConfig } from "../config.ts";
 import {
   cookieCounts,
   includes,
   isLocalClient,
-  rightOf,
+  decideRight,
   type CookieSender,
   type Right,
 } from "../access/rights.ts";
-import type { CookiePlace, Sessions } from "../access/sessions.ts";
+import { cookiePlace, Sessions } from "../access/sessions.ts";
 import { WireError } from "../wire-error.ts";
 import { hostNames } from "./hosts.ts";
+import { createHash } from "node:crypto";
+import type { Socket } from "node:net";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -33,6 +35,12 @@ declare module "fastify" {
     readonly isOfThisMachine: boolean;
     /** Why its key was not checked; null if it was. */
     readonly keyRefusal: WireError | null;
+    /**
+     * The client that this request counts for: the `x-llm-d-inference-fairness-id` of a trusted gateway, else the API key,
+     * else the body's `user`, else that header or `x-session-id` from anyone, else the connection. Each kind has a prefix, so
+     * that no `user` can pose as a key. The length is bounded, and keys are only included as digests.
+     */
+    clientKey(user: string | undefined): string;
   }
 }
 
@@ -47,6 +55,17 @@ export interface AuthOptions {
   trustsProxy: (address: string | undefined) => boolean;
 }
 
+/** The options of a server whose keys are these. */
+export function authOptions(
+  config: ServerConfig,
+  { keys, ...options }: Pick<AuthOptions, "keys" | "trustsProxy" | "isAppListener">,
+): AuthOptions {
+  const { rateLimit: most } = config;
+  const wrongKeys = new WrongKeys(most === 0 ? wrongKeysPerMinute : Math.min(most, wrongKeysPerMinute));
+  const keyCheck = new KeyCheck(keys, wrongKeys);
+  return { ...options, keys, keyCheck, sessions: new Sessions(), isLoopbackServer: isLoopback(config.host) };
+}
+
 export const auth = fp(
   async (app: FastifyInstance, options: AuthOptions) => {
     const { keys, keyCheck, sessions, isLoopbackServer, isAppListener, trustsProxy } = options;
@@ -58,11 +77,11 @@ export const auth = fp(
     app.addHook("onRoute", requireRight);
 
     app.addHook("onRequest", async (request) => {
-      const found = keyCheck.find(keysOf(request), networkOf(request.ip));
+      const found = keyCheck.find(requestKeys(request), clientNetwork(request.ip));
       if (found !== undefined && "waitSeconds" in found)
         request.setDecorator<WireError | null>("keyRefusal", tooManyWrongKeys(found));
       const key = found === undefined || "waitSeconds" in found ? undefined : found;
-      const cookie = keyCheck.known(sessions.keyDigests(request.headers.cookie, cookiePlaceOf(request)));
+      const cookie = keyCheck.known(sessions.keyDigests(request.headers.cookie, cookiePlace(request)));
       const sender: CookieSender = {
         isForeignPage: request.isForeignPage,
         isFromOwnOrigin: request.isFromOwnOrigin,
@@ -73,12 +92,12 @@ export const auth = fp(
         isCookieHost:
           !isAppListener || hostNames(request).every((name) => name !== undefined && isLoopback(name)),
       };
-      const isLocal = isLoopbackServer && isLocalClient(arrivalOf(request, trustsProxy));
+      const isLocal = isLoopbackServer && isLocalClient(toArrival(request, trustsProxy));
       request.setDecorator("isOfThisMachine", isLocal && !request.isForeignPage);
       const scopes = { key: key?.scope ?? "none", cookie: cookie?.scope ?? "none" } as const;
       request.setDecorator<Right>(
         "right",
-        rightOf({ ...sender, ...scopes, isLocal, needsKey: keys.isNeeded }),
+        decideRight({ ...sender, ...scopes, isLocal, needsKey: keys.isNeeded }),
       );
       const counted = key ?? (cookieCounts(sender) ? cookie : undefined);
       request.setDecorator<string | null>("keyDigest", counted?.digest ?? null);
@@ -101,31 +120,17 @@ function requireRight({ url, method, config }: RouteOptions): void {
 }
 
 /** The bearer token, and the header that Anthropic's clients send instead. One valid key is enough. */
-function keysOf({ headers }: FastifyRequest): string[] {
+function requestKeys({ headers }: FastifyRequest): string[] {
   const bearer = /^bearer +(\S+) *$/i.exec(headers.authorization ?? "")?.[1];
   return [bearer, headers["x-api-key"]]
     .flat()
     .flatMap((key) => (key === undefined || key === "" ? [] : [key]));
 }
 
-function arrivalOf(request: FastifyRequest, trustsProxy: AuthOptions["trustsProxy"]) {
+function toArrival(request: FastifyRequest, trustsProxy: AuthOptions["trustsProxy"]) {
   const { headers, ip: clientAddress } = request;
   const peer = request.socket.remoteAddress;
   return { peer, headers, isTrustedProxy: trustsProxy(peer), clientAddress, hostNames: hostNames(request) };
-}
-
-/** The address that the browser sent the request to. */
-export function cookiePlaceOf({ protocol, port }: FastifyRequest): CookiePlace {
-  return { protocol, port };
-}
-
-/** The error for a client that must wait before its keys are checked again. */
-export function tooManyWrongKeys({ waitSeconds: retryAfterSeconds }: HeldBack): WireError {
-  return new WireError(
-    "rate_limited",
-    `Too many wrong API keys came from this address. Try the right one again in ${retryAfterSeconds} seconds.`,
-    { retryAfterSeconds },
-  );
 }
 
 /** For the app's control address. */
@@ -146,7 +151,56 @@ function refusal(request: FastifyRequest): WireError {
       `${why}Model management requires a management key: start the server with --admin-key. ${howToSend}`,
     );
   }
-  const isMissing = keysOf(request).length === 0;
+  const isMissing = requestKeys(request).length === 0;
   const what = isMissing ? "This server requires an API key." : "This API key is not valid.";
   return new WireError("unauthorized", `${what} ${howToSend}`);
+}
+
+/** Set by llm-d's gateway: the share that a request counts against. */
+const fairnessHeader = "x-llm-d-inference-fairness-id";
+/** Set by routers that send many clients' requests over one connection. */
+const sessionHeader = "x-session-id";
+
+interface ClientKeyOptions {
+  /** A trusted gateway may name many clients behind one key. A client itself may not: it would get many shares. */
+  trustsProxy: (address: string | undefined) => boolean;
+}
+
+/**
+ * The engine serves each client's requests in order of arrival, and shares its work evenly among clients.
+ */
+export const clientKey = fp(
+  async (app: FastifyInstance, { trustsProxy }: ClientKeyOptions) => {
+    const numbers = new WeakMap<Socket, number>();
+    let connections = 0;
+
+    const connectionNumber = (socket: Socket): number => {
+      const number = numbers.get(socket) ?? (connections += 1);
+      numbers.set(socket, number);
+      return number;
+    };
+
+    app.decorateRequest("clientKey", function (this: FastifyRequest, user: string | undefined): string {
+      const fairnessId = headerText(this, fairnessHeader);
+      if (fairnessId !== undefined && trustsProxy(this.socket.remoteAddress))
+        return `fairness:${digest(`${this.keyDigest ?? ""} ${fairnessId}`)}`;
+      if (this.keyDigest !== null) return `key:${this.keyDigest}`;
+      if (user !== undefined && user !== "") return `user:${digest(user)}`;
+      const session = headerText(this, sessionHeader);
+      if (fairnessId !== undefined) return `fairness:${digest(fairnessId)}`;
+      if (session !== undefined) return `session:${digest(session)}`;
+      return `connection:${connectionNumber(this.socket)}`;
+    });
+  },
+  { name: "client-key", dependencies: ["auth"] },
+);
+
+function headerText({ headers }: FastifyRequest, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** The engine truncates long names: users with the same prefix would become one. */
+function digest(user: string): string {
+  return createHash("sha256").update(user).digest("hex");
 }

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
-import { answerOf, chatText, exchange, open, requestText } from "../../test/raw-http.ts";
-import { scriptedId, scriptedServer } from "../testing/scripted-server.ts";
+import { readResponse, chatText, exchange, open, requestText } from "../../test/raw-http.ts";
+import { scriptedId, scriptedServer } from "../../test/harness/scripted-server.ts";
 
 const bodyBytesMax = 4_096;
 const type = ["Host: localhost", "Content-Type: application/json"];
@@ -81,7 +81,7 @@ describe("a body in pieces", () => {
     expect((await exchange(scripted.server.port, chat)).status).toBe(200);
     const other = await open(scripted.server.port);
     other.end(requestText("POST /v1/chat/completions", headers, "1\r\n{\r\n"));
-    expect((await answerOf(other)).status).not.toBe(200);
+    expect((await readResponse(other)).status).not.toBe(200);
     expect(scripted.log.requests).toHaveLength(1);
   });
 });

@@ -2,7 +2,7 @@ import { connect } from "node:net";
 import { userLengthMax } from "@ingle/protocol";
 import { describe, expect, it } from "vitest";
 import type { ServerFlags } from "../config.ts";
-import { scriptedId, scriptedServer } from "../testing/scripted-server.ts";
+import { scriptedId, scriptedServer } from "../../test/harness/scripted-server.ts";
 
 interface Ask {
   key?: string;
@@ -16,7 +16,10 @@ interface Ask {
 const keys = { apiKey: ["first-key", "second-key"] };
 
 /** The clients that the engine was told, for requests of several connections, one connection after the other. */
-async function clientsOf(flags: ServerFlags, connections: readonly (readonly Ask[])[]): Promise<string[][]> {
+async function listClients(
+  flags: ServerFlags,
+  connections: readonly (readonly Ask[])[],
+): Promise<string[][]> {
   await using scripted = await scriptedServer({ flags });
   const clients: string[][] = [];
   for (const asks of connections) {
@@ -56,7 +59,7 @@ const distinct = (...clients: readonly string[][]): number => new Set(clients.fl
 
 describe("a request counts for", () => {
   it("the API key that let it in, whatever its user and its connection", async () => {
-    const [one = [], other = [], second = []] = await clientsOf(keys, [
+    const [one = [], other = [], second = []] = await listClients(keys, [
       [{ key: "first-key" }, { key: "first-key", user: "ann" }],
       [{ key: "first-key", user: "bob" }],
       [{ key: "second-key", user: "bob" }],
@@ -67,16 +70,16 @@ describe("a request counts for", () => {
   });
 
   it("its user where no key is asked for, whatever bearer token it sends", async () => {
-    const [one = [], other = []] = await clientsOf({}, [
+    const [one = [], other = []] = await listClients({}, [
       [{ user: "ann", key: "anything" }, { user: "ann" }],
       [{ user: "ann", key: "something" }],
     ]);
     expect(distinct(one, other)).toBe(1);
-    expect(distinct(...(await clientsOf({}, [[{ user: "ann" }, { user: "bob" }]])))).toBe(2);
+    expect(distinct(...(await listClients({}, [[{ user: "ann" }, { user: "bob" }]])))).toBe(2);
   });
 
   it("its connection where it names nobody", async () => {
-    const [one = [], other = []] = await clientsOf({}, [
+    const [one = [], other = []] = await listClients({}, [
       [{}, { user: null }, { user: "" }, { key: "anything" }],
       [{}, { key: "anything" }],
     ]);
@@ -88,7 +91,7 @@ describe("behind a gateway, a request counts for", () => {
   const gateway = { ...keys, trustProxy: ["127.0.0.1"] };
 
   it("whom a trusted one names, within its key", async () => {
-    const [clients = []] = await clientsOf(gateway, [
+    const [clients = []] = await listClients(gateway, [
       [
         { key: "first-key", fairness: "ann" },
         { key: "first-key", fairness: "bob", user: "ann" },
@@ -103,7 +106,7 @@ describe("behind a gateway, a request counts for", () => {
   });
 
   it("its key where the sender is not trusted", async () => {
-    const [clients = []] = await clientsOf(keys, [
+    const [clients = []] = await listClients(keys, [
       [
         { key: "first-key", fairness: "ann" },
         { key: "first-key", fairness: "bob" },
@@ -113,7 +116,7 @@ describe("behind a gateway, a request counts for", () => {
   });
 
   it("its session where it names nobody and no key is asked for", async () => {
-    const [one = [], other = []] = await clientsOf({}, [
+    const [one = [], other = []] = await listClients({}, [
       [{ session: "a" }, { session: "b" }, { session: "a", fairness: "ann" }],
       [{ session: "a" }, { session: "" }],
     ]);
@@ -126,16 +129,16 @@ describe("behind a gateway, a request counts for", () => {
 describe("a user", () => {
   it("is told from another that begins alike, however long", async () => {
     const long = "x".repeat(userLengthMax - 1);
-    const [clients = []] = await clientsOf({}, [[{ user: `${long}a` }, { user: `${long}b` }]]);
+    const [clients = []] = await listClients({}, [[{ user: `${long}a` }, { user: `${long}b` }]]);
     expect(distinct(clients.map((client) => client.slice(0, 128)))).toBe(2); // the engine keeps that much
   });
 
   it("cannot pose as a connection or a key", async () => {
     const real = [
-      ...(await clientsOf({}, [[{}]])),
-      ...(await clientsOf(keys, [[{ key: "first-key" }]])),
+      ...(await listClients({}, [[{}]])),
+      ...(await listClients(keys, [[{ key: "first-key" }]])),
     ].flat();
-    const [posing = []] = await clientsOf({}, [
+    const [posing = []] = await listClients({}, [
       real.flatMap((user) => [{ user }, { user: user.replace(/^.*:/, "") }]),
     ]);
     expect(posing).toHaveLength(4);

@@ -4,8 +4,13 @@ import type { InjectOptions } from "fastify";
 import { describe, expect, it } from "vitest";
 import { buildApp } from "../app.ts";
 import { ModelRegistry } from "../models/registry.ts";
-import { scriptedApp, scriptedId, testConfig, type ScriptedOptions } from "../testing/scripted-server.ts";
-import { fieldNames } from "../protocols/engine-fields.ts";
+import {
+  scriptedApp,
+  scriptedId,
+  testConfig,
+  type ScriptedOptions,
+} from "../../test/harness/scripted-server.ts";
+import { fieldNames } from "../generation/engine-fields.ts";
 import { toWireError } from "../http/to-wire-error.ts";
 
 const messages = [{ role: "user", content: "Hi" }];
@@ -14,7 +19,7 @@ function chat(body: object): InjectOptions {
   return { method: "POST", url: "/v1/chat/completions", payload: { model: scriptedId, messages, ...body } };
 }
 
-async function errorOf(request: InjectOptions, options: ScriptedOptions = {}) {
+async function requestError(request: InjectOptions, options: ScriptedOptions = {}) {
   await using scripted = await scriptedApp(options);
   const response = await scripted.app.inject(request);
   expect(response.headers["content-type"]).toBe("application/json; charset=utf-8");
@@ -73,24 +78,24 @@ describe("a request that is wrong", () => {
     ["an unknown model's entry", { url: "/v1/models/other" }, { status: 404, code: "model_not_found" }],
     ["a path that cannot be decoded", { url: "/v1/models/%zz" }, { status: 400, code: "invalid_request" }],
   ])("%s", async (_name, request, expected) => {
-    expect(await errorOf(request)).toMatchObject({
+    expect(await requestError(request)).toMatchObject({
       type: "invalid_request_error",
       ...expected,
-      ...typeOf(expected),
+      ...expectedType(expected),
     });
   });
 
   it("is told the methods of a path", async () => {
-    const { headers, ...error } = await errorOf({ url: "/v1/chat/completions" });
+    const { headers, ...error } = await requestError({ url: "/v1/chat/completions" });
     expect(error).toMatchObject({ status: 405, code: "method_not_allowed" });
     expect(headers["allow"]).toBe("POST");
-    const { headers: more } = await errorOf({ method: "DELETE", url: "/v1/models/a/b?x=1" });
+    const { headers: more } = await requestError({ method: "DELETE", url: "/v1/models/a/b?x=1" });
     expect(more["allow"]).toBe("GET, HEAD");
   });
 
   it("is too large beyond the limit", async () => {
     const large = chat({ messages: [{ role: "user", content: "x".repeat(5000) }] });
-    expect(await errorOf(large, { flags: { bodyBytesMax: 4096 } })).toMatchObject({
+    expect(await requestError(large, { flags: { bodyBytesMax: 4096 } })).toMatchObject({
       status: 413,
       code: "payload_too_large",
     });
@@ -98,7 +103,7 @@ describe("a request that is wrong", () => {
 
   it("with an image for a text model is refused by its place", async () => {
     const content = [{ type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } }];
-    expect(await errorOf(chat({ messages: [{ role: "user", content }] }))).toMatchObject({
+    expect(await requestError(chat({ messages: [{ role: "user", content }] }))).toMatchObject({
       status: 400,
       code: "image_not_supported",
       param: "messages[0].content[0]",
@@ -106,7 +111,7 @@ describe("a request that is wrong", () => {
   });
 });
 
-function typeOf(expected: object): object {
+function expectedType(expected: object): object {
   return "status" in expected && expected.status === 404 ? { type: "not_found_error" } : {};
 }
 
@@ -117,7 +122,7 @@ describe("the engine's errors", () => {
       message: "The prompt is too long.",
       details: { promptTokens: 3000, contextLength: 2048 },
     };
-    expect(await errorOf(chat({ stream }), { script: { refusal } })).toMatchObject({
+    expect(await requestError(chat({ stream }), { script: { refusal } })).toMatchObject({
       status: 400,
       code: "context_length_exceeded",
       n_prompt_tokens: 3000,
@@ -138,7 +143,7 @@ describe("the engine's errors", () => {
     "are a 429 with a time to try again when its line is full (stream: %s)",
     async (stream) => {
       const refusal = { code: "overloaded" as const, message: "The line is full." };
-      const { headers, ...error } = await errorOf(chat({ stream }), { script: { refusal } });
+      const { headers, ...error } = await requestError(chat({ stream }), { script: { refusal } });
       expect(error).toMatchObject({ status: 429, code: "overloaded", type: "rate_limit_error" });
       expect(Number(headers["retry-after"])).toBeGreaterThan(0);
     },

@@ -1,4 +1,4 @@
-// Sends any thrown value as an HTTP error: its wire code, the code's status, and a body in the shape of the route's protocol.
+// Sends any thrown value as an HTTP error: its wire code, the code's status, and a body in the shape of the route's API.
 import { errorBody, isFinalError, wireErrors, type ErrorBody } from "@ingle/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";

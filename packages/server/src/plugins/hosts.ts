@@ -2,10 +2,9 @@
 // that resolves to it (DNS rebinding). Also sets the CORS headers for allowed origins.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
-import { allowedBy, HostName } from "../access/allowed-hosts.ts";
-import { isForeignPage, isOwnOrigin, mayAsk, refusalOf } from "../access/origins.ts";
+import { allowedBy, HostName, isForeignPage, isOwnOrigin, mayAsk, originRefusal } from "../access/origins.ts";
 import { WireError } from "../wire-error.ts";
-import { ignoredHeader } from "./ignored.ts";
+import { ignoredHeader } from "./bodies.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -19,7 +18,8 @@ declare module "fastify" {
 const loopbackNames = ["localhost", "127.0.0.1", "::1"];
 /** Seconds for which a browser may cache a preflight; browsers themselves cap it at two hours. */
 const preflightSeconds = 7200;
-const allowedMethods = "GET, POST";
+/** Those of `Route` in http/add-route.ts. */
+const allowedMethods = "GET, POST, DELETE";
 const exposedHeaders = `x-request-id, retry-after, ${ignoredHeader}`;
 const notForOthers =
   "No page but Ingle's own may use the app's control address. Start the server on the app's Server page, and use its address.";
@@ -52,7 +52,7 @@ export const hosts = fp(
       request.setDecorator("isFromOwnOrigin", isOwn);
       if (origin === undefined) return;
       if (options.isForOwnPages && !isOwn) throw new WireError("forbidden", notForOthers);
-      if (!mayAsk(origin, request, origins)) throw new WireError("forbidden", refusalOf(origin));
+      if (!mayAsk(origin, request, origins)) throw new WireError("forbidden", originRefusal(origin));
       reply.header("access-control-allow-origin", origin);
       reply.header("access-control-expose-headers", exposedHeaders);
       reply.header("vary", "Origin");

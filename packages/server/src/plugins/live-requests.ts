@@ -4,11 +4,10 @@ import { pipeline, Readable, Transform } from "node:stream";
 import { wireErrors } from "@ingle/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
-import type { KeyRing } from "../access/key-ring.ts";
+import type { KeyRing } from "../access/keys.ts";
 import type { KeptBody } from "../live/kept-bodies.ts";
-import type { RequestBoard } from "../live/request-board.ts";
-import type { EndStatus, TrackedRequest } from "../live/tracked-request.ts";
-import { statusOf } from "./request-log.ts";
+import type { RequestBoard, EndStatus, TrackedRequest } from "../live/request-board.ts";
+import { loggedStatus } from "./request-log.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -26,7 +25,7 @@ declare module "fastify" {
   }
 }
 
-export interface LiveRequestsOptions {
+interface LiveRequestsOptions {
   board: RequestBoard;
   keys: KeyRing;
 }
@@ -59,7 +58,7 @@ export const liveRequests = fp(
       request.setDecorator<TrackedRequest | null>("tracked", tracked);
       request.atEnd(() => {
         const status = endStatus(request, reply);
-        board.end(tracked, endOf(status), status);
+        board.end(tracked, endStatusName(status), status);
       });
     });
 
@@ -78,11 +77,11 @@ export const liveRequests = fp(
 function endStatus(request: FastifyRequest, reply: FastifyReply): number {
   const { code } = request.outcome;
   return code === undefined || !reply.raw.writableFinished
-    ? statusOf(request, reply)
+    ? loggedStatus(request, reply)
     : wireErrors[code].status;
 }
 
-function endOf(status: number): EndStatus {
+function endStatusName(status: number): EndStatus {
   if (status === wireErrors.client_closed.status || status === wireErrors.cancelled.status)
     return "cancelled";
   return status < wireErrors.invalid_request.status ? "done" : "failed";

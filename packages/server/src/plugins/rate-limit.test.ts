@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ServerFlags } from "../config.ts";
-import { testConfig, scriptedApp, type ScriptedApp } from "../testing/scripted-server.ts";
+import { testConfig, scriptedApp, type ScriptedApp } from "../../test/harness/scripted-server.ts";
 
 const open = { host: "0.0.0.0" };
 

@@ -2,14 +2,14 @@
 // limits how often a client may try.
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
-import { networkOf } from "../access/ip-address.ts";
+import { clientNetwork } from "../access/ip-address.ts";
 import { WireError } from "../wire-error.ts";
 
 const windowMs = 60_000;
 /** Maximum number of clients counted at once; beyond that, the one idle longest is forgotten. */
 const clientsMax = 10_000;
 
-export interface RateLimitOptions {
+interface RateLimitOptions {
   /** 0 disables the limit. */
   requestsPerMinute: number;
 }
@@ -23,7 +23,7 @@ export const rateLimit = fp(
       timeWindow: windowMs,
       cache: clientsMax,
       // Keys are hexadecimal digests: no address looks like one.
-      keyGenerator: ({ keyDigest, ip }: FastifyRequest) => keyDigest ?? networkOf(ip),
+      keyGenerator: ({ keyDigest, ip }: FastifyRequest) => keyDigest ?? clientNetwork(ip),
       allowList: ({ routeOptions }: FastifyRequest) => routeOptions.config.right === "none",
       errorResponseBuilder: (_request, { ttl }) =>
         new WireError(

@@ -3,7 +3,12 @@ import { describe, expect, it } from "vitest";
 import type { LoggerSetting } from "../logger.ts";
 import { resolveConfig } from "../config.ts";
 import { serve } from "../serve.ts";
-import { scriptedApp, scriptedId, scriptedRegistry, scriptedServer } from "../testing/scripted-server.ts";
+import {
+  scriptedApp,
+  scriptedId,
+  scriptedRegistry,
+  scriptedServer,
+} from "../../test/harness/scripted-server.ts";
 
 function memoryLogger(): { logger: LoggerSetting; lines: Record<string, unknown>[] } {
   const lines: Record<string, unknown>[] = [];

@@ -10,7 +10,7 @@ import { WireError } from "../wire-error.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Header that repeats the request's id for a protocol's clients, beside `x-request-id`. */
+    /** Header that repeats the request's id for an API's clients, beside `x-request-id`. */
     requestIdHeader?: string;
   }
   interface FastifyRequest {
@@ -54,7 +54,7 @@ export const metrics = fp(
         options.metrics.requests.ended({
           method: request.method,
           route: request.routeOptions.url ?? "unknown",
-          status: statusOf(request, reply),
+          status: loggedStatus(request, reply),
           seconds: (performance.now() - request.outcome.startedAt) / 1000,
         });
       });
@@ -69,25 +69,25 @@ function writeLine(request: FastifyRequest, reply: FastifyReply): void {
   const line = {
     method: request.method,
     route: request.routeOptions.url ?? "unknown",
-    status: statusOf(request, reply),
+    status: loggedStatus(request, reply),
     ...outcome,
     durationMs: Math.round(performance.now() - startedAt),
     ...(error === undefined ? {} : { err: error }),
   };
-  request.log[levelOf(request)](line, "request");
+  request.log[logLevel(request)](line, "request");
 }
 
 /**
  * A response that was cut short is logged with the status of the reason, which its client has not seen: 499 if the client left.
  */
-export function statusOf({ clientSignal }: FastifyRequest, reply: FastifyReply): number {
+export function loggedStatus({ clientSignal }: FastifyRequest, reply: FastifyReply): number {
   const reason: unknown = clientSignal.reason;
   const isCut = clientSignal.aborted && !reply.raw.writableFinished;
   return isCut && reason instanceof WireError ? wireErrors[reason.code].status : reply.statusCode;
 }
 
 /** Probes come every few seconds and are not worth a line. */
-function levelOf(request: FastifyRequest): "debug" | "info" | "error" {
+function logLevel(request: FastifyRequest): "debug" | "info" | "error" {
   if (request.outcome.error !== undefined) return "error";
   return request.routeOptions.config.right === "none" ? "debug" : "info";
 }

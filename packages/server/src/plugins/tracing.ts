@@ -6,7 +6,7 @@ import type { RequestOutcome } from "../http/request-outcome.ts";
 import { SpanExporter } from "../tracing/exporter.ts";
 import type { TracingSettings } from "../tracing/settings.ts";
 import { newSpanId, traceContext, type Attributes, type Span } from "../tracing/spans.ts";
-import { statusOf } from "./request-log.ts";
+import { loggedStatus } from "./request-log.ts";
 
 /** Maximum number of characters of a path in a span. */
 const pathShownMax = 200;
@@ -37,7 +37,7 @@ function serverSpan(
 ): Span {
   const { outcome, method } = request;
   const route = request.routeOptions.url;
-  const status = statusOf(request, reply);
+  const status = loggedStatus(request, reply);
   return {
     traceId: context.traceId,
     spanId: newSpanId(),

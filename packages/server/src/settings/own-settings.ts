@@ -1,7 +1,8 @@
 // The settings for devices and processors that each model may have for itself: a flag of `ingle serve` and of `ingle load`, a field of a
 // request to load a model, and an option of the engine, whose names follow from each other.
 import type { LoadOptions } from "@ingle/engine";
-import { computeSettings, deviceSettings, engineSettings, positionSettings } from "./engine-settings.ts";
+import { engineSettings } from "./engine-settings.ts";
+import { computeSettings, deviceSettings, positionSettings } from "./device-settings.ts";
 import { longFlag, type Setting } from "./setting.ts";
 
 const table = {
@@ -24,7 +25,7 @@ export type OwnOptions = Pick<LoadOptions, OptionName>;
 /** What the server was started with: options of the engine, and the opposites of some. */
 export type StartedWith = OwnOptions & { [Each in OppositeName]?: boolean };
 
-export interface OwnSetting {
+interface OwnSetting {
   readonly setting: Setting;
   /** In the server's config. */
   readonly name: string;

@@ -63,7 +63,7 @@ export function checkedSettings<T extends SettingTable>(
   given: GivenSettings,
   defaults: Readonly<Record<string, unknown>> = {},
 ): ValuesOf<T> {
-  const values = valuesOf(table, given, defaults);
+  const values = resolveValues(table, given, defaults);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type is computed from the table as the value is
   return values as ValuesOf<T>;
 }
@@ -72,7 +72,7 @@ export function resolveSettings<T extends SettingTable>(table: T, sources: Setti
   return checkedSettings(table, givenSettings(table, sources));
 }
 
-function valuesOf(
+function resolveValues(
   table: SettingTable,
   given: GivenSettings,
   defaults: Readonly<Record<string, unknown>>,
@@ -86,7 +86,9 @@ function valuesOf(
   return Object.fromEntries(
     entries.map(([name, entry]) => [
       name,
-      isSetting(entry) ? valueOf(entry, given.get(entry), defaults[name]) : valuesOf(entry, given, defaults),
+      isSetting(entry)
+        ? resolveValue(entry, given.get(entry), defaults[name])
+        : resolveValues(entry, given, defaults),
     ]),
   );
 }
@@ -100,23 +102,23 @@ function refuseAlone(setting: Setting, group: SettingTable, given: GivenSettings
   if (!isThere) throw new ConfigError(source, `${source} needs ${requires} as well.`);
 }
 
-function valueOf(setting: Setting, given: Given | undefined, variantDefault: unknown): unknown {
-  const empty = setting.isUnsetByDefault === true ? undefined : emptyOf[setting.kind];
+function resolveValue(setting: Setting, given: Given | undefined, variantDefault: unknown): unknown {
+  const empty = setting.isUnsetByDefault === true ? undefined : emptyValues[setting.kind];
   const value = given?.value ?? variantDefault ?? setting.default ?? empty;
   if (value === undefined) return undefined;
   const source = given?.source ?? longFlag(setting);
-  const checked = ruleOf(setting).safeParse(value);
+  const checked = settingRule(setting).safeParse(value);
   if (checked.success) return checked.data;
   throw new ConfigError(source, `${source} ${checked.error.issues[0]?.message ?? "cannot be used"}.`);
 }
 
-const emptyOf: Partial<Record<Kind, unknown>> = { toggle: false, list: [] };
+const emptyValues: Partial<Record<Kind, unknown>> = { toggle: false, list: [] };
 
 /** The schema of a setting's values. */
-export function ruleOf(setting: Setting): z.ZodType {
+export function settingRule(setting: Setting): z.ZodType {
   const { kind, rule, choices } = setting;
   if (rule !== undefined) return rule(rules);
-  if (choices !== undefined) return rules.oneOf(choices);
+  if (choices !== undefined) return rules.choiceRule(choices);
   switch (kind) {
     case "integer":
       return rules.integer(setting);

@@ -1,4 +1,5 @@
 // The rules of settings, as schemas. Each message is the end of a sentence that begins with the flag or the variable.
+import { isIP } from "node:net";
 import {
   CpuMask,
   CpuRange,
@@ -10,15 +11,13 @@ import {
 } from "@ingle/engine/device-options";
 import { AdapterLayers, AdapterName, adaptersMax } from "@ingle/engine/adapter-options";
 import { ChatTemplate } from "@ingle/engine/chat-template";
-import { withoutTilde } from "@ingle/engine/typed-path";
+import { expandTilde } from "@ingle/engine/home";
 import { WorkerAddress, workersMax } from "@ingle/engine/worker-address";
 import { KvBits } from "@ingle/protocol/kv-bits";
 import { z } from "zod";
-import { AllowedHost, HostName, isHostName } from "../access/allowed-hosts.ts";
+import { AllowedHost, HostName, isHostName, AllowedOrigin } from "../access/origins.ts";
 import { isAddressOrNetwork } from "../access/ip-address.ts";
-import { AllowedOrigin } from "../access/origins.ts";
-import { apiKeysMax, digestOfKey } from "../api-key.ts";
-import { ListenEndpoint } from "../kv-events/zmtp.ts";
+import { apiKeysMax, hashKey } from "../api-key.ts";
 import type { OnLoading } from "../variants.ts";
 
 /** The longest time that Node's timers can wait: with one more millisecond they fire at once. */
@@ -28,7 +27,7 @@ export const timeMsMax = 2 ** 31 - 1;
 const textLengthMax = 4096;
 
 const timeRule = 'must be a time such as "30s", "5m" or "250ms"';
-const millisecondsOf: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+const unitMilliseconds: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
 /** A whole number with a unit, or of seconds without one, in milliseconds. */
 export function time({ min = 0 }: { min?: number | undefined } = {}) {
@@ -42,7 +41,7 @@ export function time({ min = 0 }: { min?: number | undefined } = {}) {
 
 function toMilliseconds(text: string): number {
   const unit = /[a-z]+$/.exec(text)?.[0] ?? "s";
-  return Number.parseInt(text, 10) * (millisecondsOf[unit] ?? 1);
+  return Number.parseInt(text, 10) * (unitMilliseconds[unit] ?? 1);
 }
 
 export function integer({ min = 0, max = Number.MAX_SAFE_INTEGER }: { min?: number; max?: number }) {
@@ -58,7 +57,7 @@ export function decimal({ min = -Infinity, max = Infinity }: { min?: number; max
 
 export const toggle = z.boolean("must be true or false");
 
-export function oneOf(choices: readonly string[]) {
+export function choiceRule(choices: readonly string[]) {
   const quoted = choices.map((choice) => `"${choice}"`);
   const words = [quoted.slice(0, -1).join(", "), quoted.at(-1)].filter((part) => part !== "").join(" or ");
   return z.enum(choices, `must be ${words}`);
@@ -71,7 +70,7 @@ export const text = z
   .max(textLengthMax, `must be at most ${textLengthMax} characters`);
 
 /** A path: `~` is the home folder, which shells do not expand in variables and in `--flag=~/x`. */
-export const path = text.transform(withoutTilde);
+export const path = text.transform(expandTilde);
 
 export const list = z.array(z.string().min(1, "must not be empty"));
 
@@ -93,7 +92,7 @@ export const loraModules = z
       .regex(/^[^=]+=.+$/s, loraRule)
       .transform((module) => {
         const at = module.indexOf("=");
-        return { name: module.slice(0, at), path: withoutTilde(module.slice(at + 1)) };
+        return { name: module.slice(0, at), path: expandTilde(module.slice(at + 1)) };
       })
       .refine(({ name }) => AdapterName.safeParse(name).success, loraRule),
   )
@@ -112,7 +111,7 @@ export const layerRange = z
 
 /** Only digests of keys are kept, so that neither a log of the config nor a heap dump shows a key. */
 export const keyDigests = z
-  .array(z.string().transform(digestOfKey))
+  .array(z.string().transform(hashKey))
   .max(apiKeysMax, `must be at most ${apiKeysMax} keys`);
 
 export const kvBits = KvBits;
@@ -141,7 +140,27 @@ export const onLoading = z.enum(
   'must be "wait" or "reject"',
 );
 
-export const endpoint = ListenEndpoint;
+/** The address of a listening socket. */
+export interface TcpEndpoint {
+  host: string;
+  /** 0 takes any free one. */
+  port: number;
+}
+
+const endpointForm = /^tcp:\/\/(?<host>\*|\[[0-9a-f:.]+\]|[a-z0-9_.-]+):(?<port>\d{1,5})$/i;
+const endpointHelp = 'must be an address to listen on, such as "tcp://*:5557" or "tcp://127.0.0.1:5557"';
+
+/** Converts a text to `{ host, port }`; `*` means every address of the machine. */
+export const endpoint = z.string().transform((written, context): TcpEndpoint => {
+  const { host: name = "", port: digits = "" } = endpointForm.exec(written)?.groups ?? {};
+  const portNumber = Number(digits);
+  const bare = name.replace(/^\[|\]$/g, "");
+  if (name === "" || portNumber > 65_535 || (name !== bare && isIP(bare) !== 6)) {
+    context.addIssue({ code: "custom", message: endpointHelp });
+    return z.NEVER;
+  }
+  return { host: bare === "*" ? "0.0.0.0" : bare, port: portNumber };
+});
 
 /** The engine parses them again; this finds typos before anything starts. */
 export const workers = z

@@ -1,44 +1,59 @@
 // Settings for how replies are generated where a request does not say: sampling, and the chat template.
-import { flagKinds } from "./setting.ts";
+import {
+  generationOptions,
+  optionNames,
+  type GenerationOption,
+  type OptionName,
+  type OptionTable,
+} from "@ingle/generation-options";
+import { flagKinds, type Setting } from "./setting.ts";
 
 const { text, integer, decimal, toggle } = flagKinds("INGLE_");
 
+/** The options with a flag. */
+type FlagName = {
+  [Name in OptionName]: OptionTable[Name] extends { flag: string } ? Name : never;
+}[OptionName];
+
+type OptionSettings = {
+  [Name in FlagName]: Setting & {
+    readonly flag: OptionTable[Name]["flag"];
+    readonly kind: OptionTable[Name]["kind"] extends "number" ? "decimal" : "integer";
+  };
+};
+
+/** A setting for each option with a flag, by the option's name. */
+function optionSettings(): OptionSettings {
+  const settings = optionNames.flatMap((name) => {
+    const option: GenerationOption = generationOptions[name];
+    return option.flag === undefined ? [] : [[name, optionSetting(option, option.flag)]];
+  });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type is computed from the table as the value is
+  return Object.fromEntries(settings) as OptionSettings;
+}
+
+function optionSetting(option: GenerationOption, flag: string): Setting {
+  const help = option.help.replace(/\.$/, "");
+  if (option.kind === "seed") return integer(flag, help, { defaultText: "random" });
+  if (option.kind === "limit") return integer(flag, help, { min: -1, defaultText: limitDefault });
+  if (option.kind !== "number" && option.kind !== "integer") throw new Error(`${flag} is not a number.`);
+  const { kind, above, max, default: usual, isPerVariant = false } = option;
+  const min = option.min ?? (above === undefined ? undefined : above + leastAbove);
+  const defaultText = isPerVariant ? "the variant's" : `the model's own, else ${usual}`;
+  return (kind === "number" ? decimal : integer)(flag, help, { min, max, defaultText });
+}
+
+/** The step from a bound that is excluded to the first value that is taken. */
+const leastAbove = 1e-6;
+
+const limitDefault = "the API's own: mostly none";
+
 /** Defaults of requests. Names and meanings are llama-server's. */
 export const samplingSettings = {
-  temperature: decimal("--temp <number>", "Temperature of requests that set none; 0 is deterministic", {
-    min: 0,
-    defaultText: "the model's own, else 1",
+  ...optionSettings(),
+  noModelSampling: toggle("--no-model-sampling", "Ignore the sampling that models' files recommend", {
     details: "See [sampling defaults](models.md#sampling).",
   }),
-  /** Not `topK`, which a variant has: that would be the default. */
-  topKSet: integer(
-    "--top-k <number>",
-    "Sample from the k likeliest tokens, in requests that set none; 0 keeps all",
-    {
-      min: -1,
-      defaultText: "the variant's",
-    },
-  ),
-  topP: decimal(
-    "--top-p <number>",
-    "Sample from the likeliest tokens whose probabilities add up to this, in requests that set none",
-    { min: 1e-6, max: 1, defaultText: "the model's own, else 1" },
-  ),
-  minP: decimal(
-    "--min-p <number>",
-    "Drop tokens below this fraction of the likeliest one's probability, in requests that set none",
-    { min: 0, max: 1, defaultText: "the model's own, else 0" },
-  ),
-  seed: integer("--seed <number>", "Seed of requests that set none", { defaultText: "random" }),
-  maxTokens: integer(
-    "-n, --predict <tokens>",
-    "Maximum tokens of replies to requests that set none; -1 for no limit",
-    {
-      min: -1,
-      defaultText: "the API's own: mostly none",
-    },
-  ),
-  noModelSampling: toggle("--no-model-sampling", "Ignore the sampling that models' files recommend"),
 };
 
 export const templateSettings = {

@@ -124,7 +124,7 @@ export function readText(kind: Kind, text: string): unknown {
     case "toggle":
       return truths[text.toLowerCase()] ?? text;
     case "list":
-      return listOf(text);
+      return splitList(text);
     case "text":
     case "time":
       return text;
@@ -144,7 +144,7 @@ const truths: Readonly<Record<string, boolean>> = {
 };
 
 /** Entries separated by commas; empty ones are omitted. */
-function listOf(text: string): string[] {
+function splitList(text: string): string[] {
   return text
     .split(",")
     .map((entry) => entry.trim())

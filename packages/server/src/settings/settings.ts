@@ -1,16 +1,14 @@
 // Every setting of the server: in the shape of its config, and in the sections of its help.
 import {
   adapterSettings,
-  computeSettings,
-  deviceSettings,
   engineSettings,
   imageSettings,
   limitSettings,
   memorySettings,
-  positionSettings,
   speculationSettings,
   rpcSettings,
 } from "./engine-settings.ts";
+import { computeSettings, deviceSettings, positionSettings } from "./device-settings.ts";
 import { samplingSettings, templateSettings } from "./sampling-settings.ts";
 import {
   accessSettings,
@@ -48,7 +46,7 @@ export const settingSections: readonly (readonly [title: string, table: SettingT
   ["Server", serverSettings],
   ["Access", accessSettings],
   ["Engine", engineSettings],
-  ["Sampling", samplingSettings],
+  ["Defaults of sampling", samplingSettings],
   ["Devices", deviceSettings],
   ["Computing", computeSettings],
   ["Positions", positionSettings],

@@ -9,7 +9,7 @@ import { WireError } from "../wire-error.ts";
 /** Time to wait for another process that writes, in milliseconds. */
 const lockWaitMs = 5_000;
 
-export interface SqliteFileOptions {
+interface SqliteFileOptions {
   /** The flag that names the file, for errors. */
   readonly setting: string;
   /** What it keeps, and what to do when the disk is full, as parts of that error's sentence. */
@@ -70,7 +70,7 @@ export class SqliteFile implements Disposable {
   /** Reads all rows at once: a statement that is not at its end holds a snapshot of the file. */
   rows(statement: string, ...values: SqliteValue[]): unknown[][] {
     try {
-      return rowsOf(this.#database, statement, ...values);
+      return readRows(this.#database, statement, ...values);
     } catch (error) {
       throw this.#failure(error);
     }
@@ -91,7 +91,7 @@ export class SqliteFile implements Disposable {
 
   /** SQLite says that a disk is full, or, of the index of its log, only that it could not write. */
   #failure(cause: unknown): unknown {
-    const code = codeOf(cause);
+    const code = sqliteCode(cause);
     const isFull =
       code === "SQLITE_FULL" || (code.startsWith("SQLITE_IOERR") && statfsSync(this.#folder).bavail === 0);
     if (!isFull) return cause;
@@ -117,7 +117,7 @@ function isDiskFull(error: unknown): boolean {
   return error instanceof WireError && error.code === "disk_full";
 }
 
-function codeOf(error: unknown): string {
+function sqliteCode(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }
 
@@ -128,9 +128,9 @@ function prepare(
 ): void {
   // Deleted texts are overwritten. With a log beside the file, a record needs no flush of the disk.
   for (const pragma of ["secure_delete = ON", "journal_mode = WAL", "synchronous = NORMAL"])
-    rowsOf(database, `PRAGMA ${pragma}`);
-  const [version = 0] = numbersOf(rowsOf(database, "PRAGMA user_version")[0]);
-  const [found = 0] = numbersOf(rowsOf(database, "PRAGMA application_id")[0]);
+    readRows(database, `PRAGMA ${pragma}`);
+  const [version = 0] = toNumbers(readRows(database, "PRAGMA user_version")[0]);
+  const [found = 0] = toNumbers(readRows(database, "PRAGMA application_id")[0]);
   if (version > 0 && found !== applicationId)
     throw new Error("it belongs to something else; choose another file");
   if (version > migrations.length)
@@ -142,7 +142,7 @@ function prepare(
   }
 }
 
-function rowsOf(database: Database.Database, statement: string, ...values: SqliteValue[]): unknown[][] {
+function readRows(database: Database.Database, statement: string, ...values: SqliteValue[]): unknown[][] {
   const prepared = database.prepare(statement);
   if (!prepared.reader) {
     prepared.run(...values);
@@ -153,6 +153,6 @@ function rowsOf(database: Database.Database, statement: string, ...values: Sqlit
 }
 
 /** The numbers of a row. */
-export function numbersOf(row: unknown[] | undefined): number[] {
+export function toNumbers(row: unknown[] | undefined): number[] {
   return (row ?? []).map(Number);
 }

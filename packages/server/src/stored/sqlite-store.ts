@@ -1,6 +1,6 @@
 // A record store in an SQLite file: it outlives the server.
 import type { RecordStore, StoredRecord, StoreLimits } from "./record-store.ts";
-import { numbersOf, SqliteFile, type SqliteValue } from "./sqlite-file.ts";
+import { toNumbers, SqliteFile, type SqliteValue } from "./sqlite-file.ts";
 
 const migrations: readonly string[] = [
   `CREATE TABLE records (
@@ -49,7 +49,7 @@ export class SqliteStore implements RecordStore {
 
   get size(): { count: number; bytes: number } {
     const [totals] = this.#rows("SELECT count, bytes FROM totals");
-    const [count = 0, bytes = 0] = numbersOf(totals);
+    const [count = 0, bytes = 0] = toNumbers(totals);
     return { count, bytes };
   }
 

@@ -9,7 +9,7 @@ const batchMax = 512;
 /** Longest delay until a span is sent. */
 const delayMs = 5_000;
 
-export interface ExporterDependencies {
+interface ExporterDependencies {
   /** Called for the first of consecutive failed batches, not for each. */
   onFailure: (error: unknown) => void;
   fetch?: typeof fetch;

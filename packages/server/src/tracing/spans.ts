@@ -1,12 +1,12 @@
 // Spans in OTLP's JSON format, and the W3C header that links them to the caller's.
 import { randomBytes } from "node:crypto";
 
-export type AttributeValue = string | number | boolean | readonly string[];
+type AttributeValue = string | number | boolean | readonly string[];
 
 /** Absent values are omitted. */
 export type Attributes = Readonly<Record<string, AttributeValue | undefined>>;
 
-export interface TraceContext {
+interface TraceContext {
   /** 32 hexadecimal digits. */
   traceId: string;
   /** Of the caller's span; absent if the trace starts here. */

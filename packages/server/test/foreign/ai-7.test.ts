@@ -3,7 +3,7 @@ import { createIngle, type IngleProvider } from "@ingle/ai-provider";
 import * as six from "ai";
 import * as seven from "ai-7";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { scriptedId, scriptedServer } from "../../src/testing/scripted-server.ts";
+import { scriptedId, scriptedServer } from "../harness/scripted-server.ts";
 
 let scripted: Awaited<ReturnType<typeof scriptedServer>>;
 let ingle: IngleProvider;

@@ -26,7 +26,7 @@ interface Received {
   promptTokens: number;
 }
 
-const openaiOf = (): OpenAI => new OpenAI({ baseURL: server.baseUrl, apiKey: "anything", maxRetries: 0 });
+const makeClient = (): OpenAI => new OpenAI({ baseURL: server.baseUrl, apiKey: "anything", maxRetries: 0 });
 
 /** The question after these images, in the openai package's format. */
 function openaiRequest(images: readonly Uint8Array[]) {
@@ -61,13 +61,13 @@ function vercel(model: () => LanguageModel): Record<"whole" | "streamed", typeof
 }
 
 async function openaiWhole(images: readonly Uint8Array[]): Promise<Received> {
-  const { choices, usage } = await openaiOf().chat.completions.create(openaiRequest(images));
+  const { choices, usage } = await makeClient().chat.completions.create(openaiRequest(images));
   return { text: choices[0]?.message.content ?? "", promptTokens: usage?.prompt_tokens ?? 0 };
 }
 
 async function openaiStreamed(images: readonly Uint8Array[]): Promise<Received> {
   const response: Received = { text: "", promptTokens: 0 };
-  const stream = await openaiOf().chat.completions.create({
+  const stream = await makeClient().chat.completions.create({
     ...openaiRequest(images),
     stream: true,
     stream_options: { include_usage: true },

@@ -24,7 +24,7 @@ const weather = tool(async () => weatherText, {
 const messages = [new SystemMessage("Be brief."), new HumanMessage(question)];
 
 /** Of every reply in a conversation. */
-function usageOf(conversation: BaseMessage[]) {
+function listUsage(conversation: BaseMessage[]) {
   return conversation.filter(isAIMessage).map(({ usage_metadata: usage }) => ({
     prompt: usage?.input_tokens ?? 0,
     cached: usage?.input_token_details?.cache_read ?? 0,
@@ -68,7 +68,7 @@ describe.each([
     const turn = ["ai", "tool"];
     expect(kinds).toEqual(["system", "human", ...Array.from({ length: toolTurns }, () => turn).flat(), "ai"]);
     expect(conversation.at(-1)?.text).not.toBe("");
-    expectCachedPrompts(usageOf(conversation));
+    expectCachedPrompts(listUsage(conversation));
   });
 
   it("streams the tokens of the same turns", async () => {
@@ -87,7 +87,7 @@ describe.each([
     await running.invoke({ messages }, thread("d"));
     const next = await running.invoke({ messages: [new HumanMessage("And now?")] }, thread("d"));
     expect(next.messages.at(-1)?.text).not.toBe("");
-    expectCachedPrompts(usageOf(next.messages));
+    expectCachedPrompts(listUsage(next.messages));
   });
 
   it("is cancelled", async () => {

@@ -14,7 +14,7 @@ const flags = { lmStudioApi: true };
 const greedy = { temperature: 0, max_output_tokens: 12 };
 const operation = "POST /api/v1/chat";
 
-const addressOf = ({ baseUrl }: RealServer): string => baseUrl.replace(/\/v1$/, "");
+const toAddress = ({ baseUrl }: RealServer): string => baseUrl.replace(/\/v1$/, "");
 
 /** The response, which the API's document describes. */
 async function send(url: string, body: object, headers: Record<string, string> = {}): Promise<Response> {
@@ -32,7 +32,7 @@ async function chat(url: string, body: object) {
 }
 
 /** The events of a stream; each has the name that its data has as its type. */
-async function eventsOf(response: Response) {
+async function parseEvents(response: Response) {
   const text = await response.text();
   return text
     .split("\n\n")
@@ -45,7 +45,7 @@ async function eventsOf(response: Response) {
     });
 }
 
-const typesOf = (events: { type: string }[]): string[] =>
+const listTypes = (events: { type: string }[]): string[] =>
   events.map(({ type }) => type).filter((type, index, all) => type !== all[index - 1]);
 
 describe("a chat", () => {
@@ -53,7 +53,7 @@ describe("a chat", () => {
   let url: string;
   beforeAll(async () => {
     server = await foreignServer(undefined, { flags });
-    url = addressOf(server);
+    url = toAddress(server);
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
@@ -107,22 +107,23 @@ describe("a chat", () => {
   });
 
   it("has the system prompt of its first request until another replaces it", async () => {
-    const tokensOf = async (body: object): Promise<number> => (await chat(url, body)).stats.input_tokens;
+    const countInputTokens = async (body: object): Promise<number> =>
+      (await chat(url, body)).stats.input_tokens;
     const first = await chat(url, { input: question, system_prompt: "Be very short in what you say." });
     const plain = await chat(url, { input: question });
     const more = first.stats.input_tokens - plain.stats.input_tokens;
     expect(more).toBeGreaterThan(5);
-    const kept = await tokensOf({ input: "More", previous_response_id: first.response_id });
+    const kept = await countInputTokens({ input: "More", previous_response_id: first.response_id });
     const none = { input: "More", previous_response_id: first.response_id, system_prompt: "" };
-    expect(kept - (await tokensOf(none))).toBe(more);
+    expect(kept - (await countInputTokens(none))).toBe(more);
   });
 
   it("streams the same in named events, and goes on from there", async () => {
     const whole = await chat(url, { input: question });
     const stream = await send(url, { model: modelId, ...greedy, input: question, stream: true });
     expect(stream.headers.get("content-type")).toBe("text/event-stream");
-    const events = await eventsOf(stream);
-    expect(typesOf(events)).toEqual([
+    const events = await parseEvents(stream);
+    expect(listTypes(events)).toEqual([
       "chat.start",
       "prompt_processing.start",
       "prompt_processing.end",
@@ -177,8 +178,8 @@ describe("a chat", () => {
 
   it("that is too long for the context ends with an error and chat.end", async () => {
     const stream = await send(url, { model: modelId, input: "harbour ".repeat(4_000), stream: true });
-    const events = await eventsOf(stream);
-    expect(typesOf(events).slice(-3)).toEqual(["error", "prompt_processing.end", "chat.end"]);
+    const events = await parseEvents(stream);
+    expect(listTypes(events).slice(-3)).toEqual(["error", "prompt_processing.end", "chat.end"]);
     const { error } = events.find(({ type }) => type === "error");
     expect(error).toMatchObject({ type: "invalid_request", code: "context_length_exceeded" });
     expect(events.at(-1).result).toMatchObject({ output: [] });
@@ -196,13 +197,13 @@ it("a chat that needs a longer context than the loaded one is refused", async ()
   const load = { contextLength: 512 };
   await using server = await realServer({ fixture: { vocabulary: "qwen2" }, load, flags });
   const body = { model: modelId, input: question, context_length: 1024 };
-  const refused = await send(addressOf(server), body);
+  const refused = await send(toAddress(server), body);
   expect([refused.status, (await refused.json()).error.param]).toEqual([400, "context_length"]);
 });
 
 it("a chat sees its images, also in the messages before", async () => {
   await using server = await realServer({ vision: "lfm2", load: { contextLength: 2048 }, flags });
-  const url = addressOf(server);
+  const url = toAddress(server);
   const seeing = async (shape: "disc" | "checks") => {
     const base64 = Buffer.from(await encodePng(drawImage(shape, 96, 64))).toString("base64");
     const image = { type: "image", data_url: `data:image/png;base64,${base64}` };
@@ -221,7 +222,7 @@ it("a chat sees its images, also in the messages before", async () => {
 it("access: an inference key chats, and no key is refused", async () => {
   const keys = { apiKey: ["inference-key"], adminKey: ["admin-key"] };
   await using server = await foreignServer(undefined, { flags: { ...flags, ...keys } });
-  const url = addressOf(server);
+  const url = toAddress(server);
   const body = { model: modelId, ...greedy, input: question };
   expect((await send(url, body, { authorization: "Bearer inference-key" })).status).toBe(200);
   expect((await send(url, body)).status).toBe(401);
@@ -274,9 +275,9 @@ describe("a chat with `ingle serve`", () => {
     await server.unload();
     const request = { model: key, ...greedy, input: question };
     const stream = await send(url, { ...request, context_length: 1024, stream: true });
-    const events = await eventsOf(stream);
+    const events = await parseEvents(stream);
     expect(events.at(-1).result.stats.model_load_time_seconds).toBeGreaterThan(0);
-    const types = typesOf(events);
+    const types = listTypes(events);
     expect(types[0]).toBe("chat.start");
     expect(types.filter((type) => type === "chat.start")).toHaveLength(1);
     // A load that takes less than a tenth of a second is not told.
@@ -306,8 +307,8 @@ describe("a chat with `ingle serve`", () => {
     const reply = await (await send(url, request)).json();
     expect(reply.output).toMatchObject([{ type: "reasoning" }]);
     expect(reply.stats.reasoning_output_tokens).toBe(12);
-    const events = await eventsOf(await send(url, { ...request, stream: true }));
-    expect(typesOf(events).slice(-4)).toEqual([
+    const events = await parseEvents(await send(url, { ...request, stream: true }));
+    expect(listTypes(events).slice(-4)).toEqual([
       "reasoning.start",
       "reasoning.delta",
       "reasoning.end",

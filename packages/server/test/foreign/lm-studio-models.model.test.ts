@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { Ingle } from "@ingle/client";
-import { FakeHub } from "@ingle/engine/testing/fake-hub";
+import { FakeHub } from "@ingle/fixtures/fake-hub";
 import { tinyModel } from "@ingle/fixtures";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { main } from "../../src/cli/main.ts";
@@ -168,7 +168,7 @@ describe("POST /api/v1/models/load and unload", () => {
 
 describe("POST /api/v1/models/download", () => {
   const download = "POST /api/v1/models/download";
-  const statusOf = (job: string): string => `GET /api/v1/models/download/status/${job}`;
+  const statusRoute = (job: string): string => `GET /api/v1/models/download/status/${job}`;
 
   it("fetches a model in the background, and tells how far it is", async () => {
     await using server = await served(await tinyModel({ seed: 6 }));
@@ -179,13 +179,13 @@ describe("POST /api/v1/models/download", () => {
     expect(begun).toMatchObject({ status: "downloading", total_size_bytes: file.length });
     expect(Date.parse(begun.started_at)).toBeGreaterThan(Date.now() - 60_000);
     const job = begun.job_id;
-    const seen = (await ask(statusOf(job))).json;
+    const seen = (await ask(statusRoute(job))).json;
     expect(seen).toMatchObject({ job_id: job, status: "downloading" });
     hub.slowly = { bytes: 0, delayMs: 0 };
     await expect
-      .poll(async () => (await ask(statusOf(job))).json.status, { timeout: 20_000 })
+      .poll(async () => (await ask(statusRoute(job))).json.status, { timeout: 20_000 })
       .toBe("completed");
-    const ended = (await ask(statusOf(job))).json;
+    const ended = (await ask(statusRoute(job))).json;
     expect(ended.downloaded_bytes).toBe(ended.total_size_bytes);
     expect(Date.parse(ended.completed_at)).toBeGreaterThanOrEqual(Date.parse(ended.started_at));
     expect((await ask(download, { model: id })).json).toEqual({ status: "already_downloaded" });
@@ -211,7 +211,7 @@ describe("POST /api/v1/models/download", () => {
       status: 400,
       json: { error: { type: "invalid_request", param: "quantization" } },
     });
-    const absent = await ask(statusOf("absent"));
+    const absent = await ask(statusRoute("absent"));
     expect(absent).toMatchObject({ status: 404, json: { error: { type: "job_not_found" } } });
   });
 

@@ -9,10 +9,10 @@ const flags = { lmStudioApi: true };
 const messages = [{ role: "user" as const, content: question }];
 const greedy = { temperature: 0, max_tokens: 12 };
 
-const addressOf = ({ baseUrl }: RealServer): string => baseUrl.replace(/\/v1$/, "");
+const toAddress = ({ baseUrl }: RealServer): string => baseUrl.replace(/\/v1$/, "");
 
 async function post(server: RealServer, path: string, body: object, key = "none"): Promise<Response> {
-  return await fetch(`${addressOf(server)}${path}`, {
+  return await fetch(`${toAddress(server)}${path}`, {
     method: "POST",
     headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
     body: JSON.stringify({ model: modelId, ...body }),
@@ -21,7 +21,7 @@ async function post(server: RealServer, path: string, body: object, key = "none"
 
 /** The body of a response that the API's document describes. */
 async function documented(server: RealServer, operation: string, response: Response) {
-  await expectDocumented(addressOf(server), operation, response.clone());
+  await expectDocumented(toAddress(server), operation, response.clone());
   return await response.json();
 }
 
@@ -30,7 +30,7 @@ describe("completions of API v0", () => {
   let openai: OpenAI;
   beforeAll(async () => {
     server = await foreignServer(undefined, { flags });
-    openai = new OpenAI({ baseURL: `${addressOf(server)}/api/v0`, apiKey: "none" });
+    openai = new OpenAI({ baseURL: `${toAddress(server)}/api/v0`, apiKey: "none" });
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
@@ -48,14 +48,14 @@ describe("completions of API v0", () => {
   });
 
   it("say why a reply ended", async () => {
-    const reasonOf = async (body: object): Promise<string> =>
+    const stopReason = async (body: object): Promise<string> =>
       (await (await post(server, "/api/v0/chat/completions", { messages, ...greedy, ...body })).json()).stats
         .stop_reason;
     const whole = await (await server.post({ messages, ...greedy })).json();
     const stop = whole.choices[0].message.content.slice(2, 5);
-    expect(await reasonOf({ stop })).toBe("stopStringFound");
-    expect(await reasonOf({ response_format: schema, max_tokens: 100 })).toBe("eosFound");
-    expect(await reasonOf({ max_tokens: -1, ignore_eos: true })).toBe("contextLengthReached");
+    expect(await stopReason({ stop })).toBe("stopStringFound");
+    expect(await stopReason({ response_format: schema, max_tokens: 100 })).toBe("eosFound");
+    expect(await stopReason({ max_tokens: -1, ignore_eos: true })).toBe("contextLengthReached");
   });
 
   it("stream through the openai package, with statistics in the last chunk", async () => {
@@ -68,7 +68,7 @@ describe("completions of API v0", () => {
     expect(text).toBe(whole.choices[0]?.message.content);
     expect(chunks.filter((chunk) => "stats" in chunk)).toEqual([chunks.at(-1)]);
     const stream = await post(server, "/api/v0/chat/completions", { ...request, stream: true });
-    const events = await expectDocumented(addressOf(server), "POST /api/v0/chat/completions", stream);
+    const events = await expectDocumented(toAddress(server), "POST /api/v0/chat/completions", stream);
     expect(events.at(-1)).toMatchObject({ stats: { stop_reason: "maxPredictedTokensReached" } });
   });
 
@@ -80,7 +80,7 @@ describe("completions of API v0", () => {
     expect(whole.choices).toHaveLength(4);
     expect(whole.stats.tokens_per_second).toBeCloseTo(44 / whole.stats.generation_time, 1);
     const stream = await post(server, "/api/v0/completions", { prompt: "The sky", stream: true });
-    const events = await expectDocumented(addressOf(server), operation, stream);
+    const events = await expectDocumented(toAddress(server), operation, stream);
     // The request has no limit: 16 tokens are the default.
     expect(events.at(-1)).toMatchObject({ stats: { stop_reason: "maxPredictedTokensReached" } });
   });
@@ -98,21 +98,21 @@ describe("completions of API v0", () => {
       loaded_context_length: 2048,
       capabilities: [],
     };
-    const list = await fetch(`${addressOf(server)}/api/v0/models`);
+    const list = await fetch(`${toAddress(server)}/api/v0/models`);
     const { data } = await documented(server, "GET /api/v0/models", list);
     expect(data).toMatchObject([loaded]);
     expect(data[0].max_context_length).toBeGreaterThanOrEqual(2048);
-    const one = await fetch(`${addressOf(server)}/api/v0/models/${modelId}`);
+    const one = await fetch(`${toAddress(server)}/api/v0/models/${modelId}`);
     expect(await documented(server, "GET /api/v0/models/{id}", one)).toEqual(data[0]);
     expect((await openai.models.retrieve(modelId)).id).toBe(modelId);
-    expect((await fetch(`${addressOf(server)}/api/v0/models/absent`)).status).toBe(404);
+    expect((await fetch(`${toAddress(server)}/api/v0/models/absent`)).status).toBe(404);
 
-    await fetch(`${addressOf(server)}/api/v1/models/unload`, {
+    await fetch(`${toAddress(server)}/api/v1/models/unload`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ model: modelId }),
     });
-    const free = await (await fetch(`${addressOf(server)}/api/v0/models/${modelId}`)).json();
+    const free = await (await fetch(`${toAddress(server)}/api/v0/models/${modelId}`)).json();
     expect(free).toMatchObject({ state: "not-loaded", max_context_length: data[0].max_context_length });
     expect(free).not.toHaveProperty("loaded_context_length");
   });
@@ -121,10 +121,10 @@ describe("completions of API v0", () => {
     const reply = await post(server, "/api/v0/chat/completions", { messages, ...greedy, ttl: 1 });
     expect(reply.headers.get("x-ingle-ignored")).toBeNull();
     expect((await reply.json()).choices).toHaveLength(1);
-    const stateOf = async () =>
-      (await (await fetch(`${addressOf(server)}/api/v0/models/${modelId}`)).json()).state;
-    expect(await stateOf()).toBe("loaded");
-    await expect.poll(stateOf, { timeout: 10_000 }).toBe("not-loaded");
+    const fetchState = async () =>
+      (await (await fetch(`${toAddress(server)}/api/v0/models/${modelId}`)).json()).state;
+    expect(await fetchState()).toBe("loaded");
+    await expect.poll(fetchState, { timeout: 10_000 }).toBe("not-loaded");
   });
 
   it("name a draft model as ignored, and refuse a wrong ttl", async () => {
@@ -162,16 +162,16 @@ describe("access to API v0", () => {
     expect([reply.status, reply.headers.get("x-ingle-ignored")]).toEqual([200, "ttl"]);
     const admin = await post(server, "/api/v0/chat/completions", body, "admin-key");
     expect([admin.status, admin.headers.get("x-ingle-ignored")]).toEqual([200, null]);
-    expect((await fetch(`${addressOf(server)}/api/v0/models`)).status).toBe(401);
+    expect((await fetch(`${toAddress(server)}/api/v0/models`)).status).toBe(401);
   });
 
   it("is there by default only in the developer variant", async () => {
-    const statusWith = async (options: object): Promise<number> => {
+    const fetchStatus = async (options: object): Promise<number> => {
       await using server = await foreignServer(undefined, { flags: options });
-      return (await fetch(`${addressOf(server)}/api/v0/models`)).status;
+      return (await fetch(`${toAddress(server)}/api/v0/models`)).status;
     };
-    expect(await statusWith({})).toBe(404);
-    expect(await statusWith({ variant: "developer" })).toBe(200);
-    expect(await statusWith({ variant: "developer", lmStudioApi: false })).toBe(404);
+    expect(await fetchStatus({})).toBe(404);
+    expect(await fetchStatus({ variant: "developer" })).toBe(200);
+    expect(await fetchStatus({ variant: "developer", lmStudioApi: false })).toBe(404);
   });
 });

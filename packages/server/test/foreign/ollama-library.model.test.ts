@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createHash } from "node:crypto";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { FakeHub } from "@ingle/engine/testing/fake-hub";
+import { FakeHub } from "@ingle/fixtures/fake-hub";
 import { tinyModel } from "@ingle/fixtures";
 import { Ollama, type ProgressResponse } from "ollama";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -7,7 +7,7 @@ import { cities, foreignServer, question, weatherParameters, weatherText } from 
 
 const flags = { ollamaApi: true };
 
-function ollamaOf({ baseUrl }: RealServer, headers: Record<string, string> = {}): Ollama {
+function makeClient({ baseUrl }: RealServer, headers: Record<string, string> = {}): Ollama {
   return new Ollama({ host: baseUrl.replace(/\/v1$/, ""), headers });
 }
 
@@ -23,7 +23,7 @@ describe("generation with the ollama package", () => {
   let ollama: Ollama;
   beforeAll(async () => {
     server = await foreignServer(undefined, { flags });
-    ollama = ollamaOf(server);
+    ollama = makeClient(server);
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
@@ -200,7 +200,7 @@ describe("tools with the ollama package", () => {
   let ollama: Ollama;
   beforeAll(async () => {
     server = await foreignServer("Qwen-Qwen2.5-7B-Instruct", { flags });
-    ollama = ollamaOf(server);
+    ollama = makeClient(server);
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
@@ -225,7 +225,7 @@ describe("tools with the ollama package", () => {
 
 it("calls that the model writes come whole, the same streamed as in one piece", async () => {
   await using server = await foreignServer("meta-llama-Llama-3.1-8B-Instruct", { flags });
-  const ollama = ollamaOf(server);
+  const ollama = makeClient(server);
   // Next to a text of two letters, random weights soon choose calls.
   const request = { model: modelId, messages, tools: [tool], format: { enum: ["no"] } };
   const options = (seed: number) => ({
@@ -255,7 +255,7 @@ it("calls that the model writes come whole, the same streamed as in one piece", 
 
 it("a chat and a prompt see their images", async () => {
   await using server = await realServer({ vision: "lfm2", load: { contextLength: 2048 }, flags });
-  const ollama = ollamaOf(server);
+  const ollama = makeClient(server);
   const [disc, checks] = await Promise.all(
     (["disc", "checks"] as const).map(async (shape) => encodePng(drawImage(shape, 96, 64))),
   );
@@ -291,7 +291,7 @@ describe("num_ctx", () => {
       flags,
     });
     const ask = (num_ctx: number) =>
-      ollamaOf(server).chat({ model: modelId, messages, options: { ...greedy, num_ctx } });
+      makeClient(server).chat({ model: modelId, messages, options: { ...greedy, num_ctx } });
     expect((await ask(512)).done).toBe(true);
     await expect(ask(1024)).rejects.toMatchObject({
       status_code: 400,
@@ -305,7 +305,7 @@ describe("embeddings with the ollama package", () => {
   let ollama: Ollama;
   beforeAll(async () => {
     server = await realServer({ fixture: { architecture: "bert" }, flags });
-    ollama = ollamaOf(server);
+    ollama = makeClient(server);
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
@@ -335,7 +335,7 @@ describe("access with the ollama package", () => {
   it("lets an inference key generate and list, and neither pull, delete nor unload", async () => {
     const keys = { apiKey: ["inference-key"], adminKey: ["admin-key"] };
     await using server = await foreignServer(undefined, { flags: { ...flags, ...keys } });
-    const user = ollamaOf(server, { Authorization: "Bearer inference-key" });
+    const user = makeClient(server, { Authorization: "Bearer inference-key" });
     expect((await user.list()).models).toHaveLength(1);
     const reply = await user.chat({ model: modelId, messages, options: greedy, keep_alive: "1m" });
     expect(reply.done).toBe(true);
@@ -343,14 +343,14 @@ describe("access with the ollama package", () => {
     await expect(user.pull({ model: "org/repo" })).rejects.toMatchObject(refused);
     await expect(user.delete({ model: modelId })).rejects.toMatchObject(refused);
     await expect(user.generate({ model: modelId, prompt: "", keep_alive: 0 })).rejects.toMatchObject(refused);
-    await expect(ollamaOf(server).list()).rejects.toMatchObject({ status_code: 401 });
-    const admin = ollamaOf(server, { Authorization: "Bearer admin-key" });
+    await expect(makeClient(server).list()).rejects.toMatchObject({ status_code: 401 });
+    const admin = makeClient(server, { Authorization: "Bearer admin-key" });
     const unloaded = await admin.generate({ model: modelId, prompt: "", keep_alive: 0 });
     expect(unloaded.done_reason).toBe("unload");
   });
 
   it("is nowhere unless --ollama-api turns it on", async () => {
     await using server = await foreignServer();
-    await expect(ollamaOf(server).list()).rejects.toMatchObject({ status_code: 404 });
+    await expect(makeClient(server).list()).rejects.toMatchObject({ status_code: 404 });
   });
 });

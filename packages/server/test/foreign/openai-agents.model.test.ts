@@ -61,7 +61,7 @@ describe.each([
     return { caller, writer };
   }
 
-  function usageOf({ rawResponses }: { rawResponses: Awaited<ReturnType<Runner["run"]>>["rawResponses"] }) {
+  function listUsage({ rawResponses }: { rawResponses: Awaited<ReturnType<Runner["run"]>>["rawResponses"] }) {
     return rawResponses.map(({ usage }) => ({
       prompt: usage.inputTokens,
       cached: usage.inputTokensDetails[0]?.["cached_tokens"] ?? 0,
@@ -76,7 +76,7 @@ describe.each([
     for (const city of asked) expect(cities).toContain(city);
     const written = await runner.run(writer, called.history);
     expect(written.finalOutput).not.toBe("");
-    expectCachedPrompts([...usageOf(called), ...usageOf(written)]);
+    expectCachedPrompts([...listUsage(called), ...listUsage(written)]);
   });
 
   it("take the same turns streamed", async () => {
@@ -93,7 +93,7 @@ describe.each([
     let text = "";
     for await (const piece of written.toTextStream()) text += piece;
     expect(text).toBe(written.finalOutput);
-    expectCachedPrompts([...usageOf(called), ...usageOf(written)]);
+    expectCachedPrompts([...listUsage(called), ...listUsage(written)]);
   });
 
   it("send a reply that was cut back, and continue", async () => {

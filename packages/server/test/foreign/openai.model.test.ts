@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { modelId, realServer, type RealServer } from "../real-server.ts";
 import { foreignServer, question } from "./desk.ts";
 
-function openaiOf(server: RealServer): OpenAI {
+function makeClient(server: RealServer): OpenAI {
   return new OpenAI({ baseURL: server.baseUrl, apiKey: "anything", maxRetries: 0 });
 }
 
@@ -22,7 +22,7 @@ describe("legacy completions with the openai package", () => {
   const request = { model: modelId, prompt: [question, "Hello"], temperature: 0, max_tokens: 8 };
 
   it("are whole, one choice for each prompt", async () => {
-    const completion = await openaiOf(server).completions.create(request);
+    const completion = await makeClient(server).completions.create(request);
     expect(completion.choices.map(({ index, finish_reason }) => [index, finish_reason])).toEqual([
       [0, "length"],
       [1, "length"],
@@ -31,7 +31,7 @@ describe("legacy completions with the openai package", () => {
   });
 
   it("are streamed with the same texts", async () => {
-    const openai = openaiOf(server);
+    const openai = makeClient(server);
     const whole = await openai.completions.create(request);
     const texts = ["", ""];
     for await (const chunk of await openai.completions.create({ ...request, stream: true })) {
@@ -44,7 +44,7 @@ describe("legacy completions with the openai package", () => {
 describe("chat completions with the openai package", () => {
   it("draft from a prediction, and count what was accepted", async () => {
     await using server = await foreignServer();
-    const openai = openaiOf(server);
+    const openai = makeClient(server);
     const request = {
       model: modelId,
       messages: [{ role: "user" as const, content: question }],
@@ -76,7 +76,7 @@ describe("embeddings", () => {
   const texts = ["The harbour is quiet.", "The harbour is quiet.", "Copper and rain"];
 
   it("with the openai package are the same in both encodings, and of length 1", async () => {
-    const openai = openaiOf(server);
+    const openai = makeClient(server);
     // The package requests base64 by itself and decodes it.
     const decoded = await openai.embeddings.create({ model: modelId, input: texts });
     const plain = await openai.embeddings.create({ model: modelId, input: texts, encoding_format: "float" });

@@ -19,7 +19,7 @@ const weather = tool({
   execute: async () => weatherText,
 });
 
-function usageOf(steps: readonly { usage: LanguageModelUsage }[]) {
+function listUsage(steps: readonly { usage: LanguageModelUsage }[]) {
   return steps.map(({ usage }) => ({
     prompt: usage.inputTokens ?? 0,
     cached: usage.inputTokenDetails.cacheReadTokens ?? 0,
@@ -71,7 +71,7 @@ describe.each([
     ]);
     for (const { toolResults } of steps.slice(0, -1)) expect(toolResults[0]?.output).toBe(weatherText);
     expect(text).not.toBe("");
-    expectCachedPrompts(usageOf(steps));
+    expectCachedPrompts(listUsage(steps));
   });
 
   it("takes the same turns streamed, and continues after a reply that was cut", async () => {
@@ -88,7 +88,7 @@ describe.each([
     ];
     const next = await agent().generate({ messages });
     expect(next.text).not.toBe("");
-    expectCachedPrompts(usageOf([...steps, ...next.steps]));
+    expectCachedPrompts(listUsage([...steps, ...next.steps]));
   });
 
   it("is cancelled", async () => {

@@ -2,7 +2,7 @@
 import { link, live } from "../connection/connection.ts";
 import { Icon, type IconName } from "../design/icon.tsx";
 import { appText } from "../strings/app.ts";
-import { linkBack, pageNames, route, type PageName } from "./router.ts";
+import { linkBack, pageNames, route, type PageName } from "../router.ts";
 
 import "./navigation.css";
 

@@ -11,7 +11,7 @@ import { QuestionHost } from "../design/dialog.tsx";
 import { Announcer, useAttempt, ToastHost } from "../design/toast.tsx";
 import { appText } from "../strings/app.ts";
 import { Navigation } from "./navigation.tsx";
-import { type PageName, route } from "./router.ts";
+import { type PageName, route } from "../router.ts";
 import "./shell.css";
 
 export function Shell() {

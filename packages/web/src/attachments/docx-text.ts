@@ -9,7 +9,7 @@ const partNames = [/^word\/document\d*\.xml$/, /^word\/footnotes\.xml$/, /^word\
 
 /** The text with headings and lists in Markdown, cells of tables between tabs; undefined if the file is damaged, protected or too large inside. */
 export async function docxText(bytes: ArrayBuffer): Promise<string | undefined> {
-  const parts = await partsOf(new Uint8Array(bytes));
+  const parts = await unzipParts(new Uint8Array(bytes));
   if (parts === undefined) return undefined;
   const texts: string[] = [];
   for (const xml of parts) {
@@ -21,7 +21,7 @@ export async function docxText(bytes: ArrayBuffer): Promise<string | undefined> 
 }
 
 /** The XML of the parts, of which the first must exist. */
-async function partsOf(bytes: Uint8Array): Promise<string[] | undefined> {
+async function unzipParts(bytes: Uint8Array): Promise<string[] | undefined> {
   const isWanted = ({ name, originalSize }: UnzipFileInfo) =>
     originalSize <= partBytesMax && partNames.some((pattern) => pattern.test(name));
   const files = await new Promise<Record<string, Uint8Array> | undefined>((resolve) => {
@@ -66,7 +66,7 @@ function addParagraph(lines: string[], paragraph: Element): void {
   if (cell !== null && isFirstInCell && !isFirstInRow && lines.length > 0)
     lines.push(`${lines.pop() ?? ""}\t${text}`);
   else if (cell !== null) lines.push(text);
-  else lines.push(`${markOf(paragraph)}${text}`, "");
+  else lines.push(`${markdownPrefix(paragraph)}${text}`, "");
 }
 
 function paragraphText(paragraph: Element): string {
@@ -84,16 +84,16 @@ function paragraphText(paragraph: Element): string {
 }
 
 /** Headings and items of lists as in Markdown, as far as the paragraph itself says what it is. */
-function markOf(paragraph: Element): string {
+function markdownPrefix(paragraph: Element): string {
   const properties = firstChildNamed(paragraph, "pPr");
   if (properties === null) return "";
-  const style = valueOf(firstChildNamed(properties, "pStyle"));
+  const style = readValue(firstChildNamed(properties, "pStyle"));
   const level = Number(/^(?:heading|berschrift|Überschrift)\s?([1-6])$/i.exec(style)?.[1] ?? 0);
   if (level > 0) return `${"#".repeat(level)} `;
   return firstChildNamed(properties, "numPr") === null ? "" : "- ";
 }
 
-function valueOf(element: Element | null): string {
+function readValue(element: Element | null): string {
   return [...(element?.attributes ?? [])].find(({ localName }) => localName === "val")?.value ?? "";
 }
 

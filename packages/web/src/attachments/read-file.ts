@@ -1,6 +1,6 @@
 // Turns a file that the user picked, dropped or pasted into an attachment, or into the reason why it cannot be one.
-import { newId } from "../chats/chat-storage.ts";
-import type { Attachment } from "../chats/conversation.ts";
+import { newId } from "../conversations/chat-storage.ts";
+import type { Attachment } from "../conversations/conversation.ts";
 
 /** The server's limit for an image. */
 const imageBytesMax = 20 * 1024 * 1024;
@@ -26,7 +26,7 @@ export const acceptedFiles = [
 ].join(",");
 
 /** Why a file cannot be attached; keys of `chatText.fileProblems`. */
-export type FileProblem =
+type FileProblem =
   | "tooLarge"
   | "notText"
   | "empty"
@@ -35,9 +35,7 @@ export type FileProblem =
   | "pdfWithoutText"
   | "withoutText";
 
-export type ReadFile =
-  | { attachment: Attachment; image: Blob | null; problem: null }
-  | { problem: FileProblem };
+type ReadFile = { attachment: Attachment; image: Blob | null; problem: null } | { problem: FileProblem };
 
 /** Reads a file. Images are rejected unless the chosen models can read them. */
 export async function readFile(file: File, { readsImages }: { readsImages: boolean }): Promise<ReadFile> {
@@ -99,11 +97,11 @@ async function docxText(bytes: ArrayBuffer): Promise<string | undefined> {
 
 async function readDocument(
   file: File,
-  textOf: (bytes: ArrayBuffer) => Promise<string | undefined>,
+  extractText: (bytes: ArrayBuffer) => Promise<string | undefined>,
   withoutText: FileProblem,
 ): Promise<ReadFile> {
   if (file.size > documentBytesMax) return { problem: "tooLarge" };
-  const text = await textOf(await file.arrayBuffer());
+  const text = await extractText(await file.arrayBuffer());
   if (text === undefined) return { problem: "unreadable" };
   return text.trim() === "" ? { problem: withoutText } : textAttachment(file, text);
 }

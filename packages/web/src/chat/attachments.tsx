@@ -2,22 +2,22 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 
-import { chatStorage } from "../chats/chat-store.ts";
-import type { Attachment, TextAttachment } from "../chats/conversation.ts";
+import { chatStorage } from "../conversations/chat-store.ts";
+import type { Attachment, TextAttachment } from "../conversations/conversation.ts";
 import { IconButton } from "../design/button.tsx";
 import { Dialog } from "../design/dialog.tsx";
 import { Icon } from "../design/icon.tsx";
 import { useLoaded } from "../design/use-loaded.ts";
 import { bytesText, countText } from "../format/localized.ts";
 import { appText } from "../strings/app.ts";
-import { passageBytesMax } from "../retrieval/passage-size.ts";
+import { passageBytesMax } from "../retrieval/split-text.ts";
 import { chatText } from "../strings/chat.ts";
 import { documentsText } from "../strings/documents.ts";
-import { changeDraft, draftOf } from "./drafts.ts";
+import { changeDraft, readDraft } from "./drafts.ts";
 import { useTokenCount } from "./token-counts.ts";
 
 export function DraftAttachments({ id }: { id: string }) {
-  const { attachments, images } = draftOf(id);
+  const { attachments, images } = readDraft(id);
   if (attachments.length === 0) return null;
   const remove = (removed: Attachment) => {
     const left = new Map(images);

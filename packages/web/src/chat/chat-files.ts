@@ -1,12 +1,12 @@
 // Exports chats to files: all chats as JSON, one conversation as Markdown.
 import { imageUrl } from "@ingle/client";
 
-import { makeArchive } from "../chats/chat-archive.ts";
-import { attachmentsOf, type ChatStorage } from "../chats/chat-storage.ts";
-import { chatStorage, conversations, folders, presets } from "../chats/chat-store.ts";
-import { chatMarkdown, fileNameOf } from "../chats/conversation-text.ts";
-import type { ArchivedChat, Conversation } from "../chats/conversation.ts";
-import { linearPath, makeTree } from "../chats/message-tree.ts";
+import { makeArchive } from "../conversations/chat-archive.ts";
+import { messageAttachments, type ChatStorage } from "../conversations/chat-storage.ts";
+import { chatStorage, conversations, folders, presets } from "../conversations/chat-store.ts";
+import { chatMarkdown, toFileName } from "../conversations/conversation-text.ts";
+import type { ArchivedChat, Conversation } from "../conversations/conversation.ts";
+import { linearPath, makeTree } from "../conversations/message-tree.ts";
 import { chatText } from "../strings/chat.ts";
 
 /** The URL has to stay valid for a while: the browser reads it after the click. */
@@ -23,11 +23,11 @@ function download(name: string, type: string, text: string): void {
 
 /** Saves the visible path of a conversation. */
 export async function saveMarkdown(conversation: Conversation): Promise<void> {
-  const messages = await (await chatStorage()).messagesOf(conversation.id);
+  const messages = await (await chatStorage()).readMessages(conversation.id);
   const path = linearPath(makeTree(messages, conversation.chosen));
   const title = conversation.title === "" ? chatText.untitled : conversation.title;
   const text = chatMarkdown(path, { title, you: chatText.you });
-  download(fileNameOf(title, "md"), "text/markdown", text);
+  download(toFileName(title, "md"), "text/markdown", text);
 }
 
 /** Saves all conversations with their branches and images, and all folders and presets. */
@@ -41,12 +41,12 @@ export async function saveAllChats(): Promise<void> {
 }
 
 async function archived(conversation: Conversation, storage: ChatStorage): Promise<ArchivedChat> {
-  const messages = await storage.messagesOf(conversation.id);
+  const messages = await storage.readMessages(conversation.id);
   const shown = new Set(
-    messages.flatMap(attachmentsOf).flatMap(({ kind, id }) => (kind === "image" ? id : [])),
+    messages.flatMap(messageAttachments).flatMap(({ kind, id }) => (kind === "image" ? id : [])),
   );
   const images: Record<string, string> = {};
-  for (const { id, data } of await storage.filesOf(conversation.id))
+  for (const { id, data } of await storage.readFiles(conversation.id))
     if (shown.has(id)) images[id] = await imageUrl(data);
   return { conversation, messages, images };
 }

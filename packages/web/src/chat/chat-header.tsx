@@ -1,9 +1,9 @@
 // The bar above the messages: the models and how they are loading, and buttons for what can be opened beside the chat.
 import type { ManagedModel } from "@ingle/protocol";
 
-import { linkTo } from "../app/router.ts";
-import { openChat } from "../chats/chat-store.ts";
-import { live, modelOf } from "../connection/connection.ts";
+import { linkTo } from "../router.ts";
+import { openChat } from "../conversations/chat-store.ts";
+import { live, findModel } from "../connection/connection.ts";
 import { IconButton } from "../design/button.tsx";
 import { Icon } from "../design/icon.tsx";
 import { failureSentence } from "../design/failure.tsx";
@@ -22,7 +22,7 @@ import {
   listIsOpen,
   panelIsOpen,
   treeIsOpen,
-} from "./current-chat.ts";
+} from "../conversations/current-chat.ts";
 
 export function ChatHeader() {
   const isEmpty = (openChat.value?.tree.nodes.size ?? 0) === 0;
@@ -76,7 +76,7 @@ function ModelPicker() {
             search={libraryText.filter}
             items={sorted
               .filter((model) => model.id === id || !chosen.includes(model.id))
-              .map((model) => itemOf(model, model.id === id, () => choose(at, model.id)))}
+              .map((model) => toMenuItem(model, model.id === id, () => choose(at, model.id)))}
           >
             <span class="model-name">{id}</span>
           </Menu>
@@ -94,7 +94,9 @@ function ModelPicker() {
         <Menu
           label={chatText.chooseModel}
           search={libraryText.filter}
-          items={sorted.map((model) => itemOf(model, false, () => void changeChoice({ models: [model.id] })))}
+          items={sorted.map((model) =>
+            toMenuItem(model, false, () => void changeChoice({ models: [model.id] })),
+          )}
         >
           {chatText.chooseModel}
         </Menu>
@@ -105,7 +107,7 @@ function ModelPicker() {
           icon="columns"
           search={libraryText.filter}
           items={rest.map((model) =>
-            itemOf(model, undefined, () => void changeChoice({ models: [...chosen, model.id] })),
+            toMenuItem(model, undefined, () => void changeChoice({ models: [...chosen, model.id] })),
           )}
         />
       )}
@@ -131,12 +133,17 @@ function AnswersMenu() {
   );
 }
 
-function itemOf(model: ManagedModel, isChosen: boolean | undefined, onSelect: () => void): MenuItem {
-  return { label: model.id, note: noteOf(model), onSelect, ...(isChosen === undefined ? {} : { isChosen }) };
+function toMenuItem(model: ManagedModel, isChosen: boolean | undefined, onSelect: () => void): MenuItem {
+  return {
+    label: model.id,
+    note: modelNote(model),
+    onSelect,
+    ...(isChosen === undefined ? {} : { isChosen }),
+  };
 }
 
 /** Its size, whether it is in memory, and whether it reads images. */
-function noteOf(model: ManagedModel): string {
+function modelNote(model: ManagedModel): string {
   const states: Partial<Record<ManagedModel["status"], string>> = {
     loaded: chatText.inMemory,
     failed: chatText.failedShort,
@@ -156,7 +163,7 @@ function ModelStates() {
   return (
     <div class="model-states" role="status">
       {currentChoice.value.models.map((id) => {
-        const model = modelOf(id);
+        const model = findModel(id);
         if (model === undefined) return <Problem key={id} sentence={chatText.modelGone(id)} />;
         if (model.status === "failed")
           return <Problem key={id} sentence={chatText.modelFailed(id, failureSentence(model))} />;

@@ -2,14 +2,14 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
-import { go, linkTo, route } from "../app/router.ts";
+import { navigate, linkTo, route } from "../router.ts";
 import {
   closeConversation,
   conversations,
   openConversation,
   startChats,
   storageState,
-} from "../chats/chat-store.ts";
+} from "../conversations/chat-store.ts";
 import { Button } from "../design/button.tsx";
 import { EmptyState } from "../design/empty-state.tsx";
 import { Icon } from "../design/icon.tsx";
@@ -20,12 +20,12 @@ import { samplingText } from "../strings/sampling.ts";
 import { ChatHeader } from "./chat-header.tsx";
 import { Composer } from "./composer.tsx";
 import { ConversationList } from "./conversation-list.tsx";
-import { closeDrawers, currentConversation, listIsOpen, panelIsOpen } from "./current-chat.ts";
+import { closeDrawers, currentConversation, listIsOpen, panelIsOpen } from "../conversations/current-chat.ts";
 import { attachFiles } from "./drafts.ts";
 import { ImportDialog } from "./import-dialog.tsx";
 import { ShortcutsDialog, useShortcuts } from "./shortcuts-dialog.tsx";
 import { Thread } from "./thread.tsx";
-import { ToolsDialog } from "../tools/tools-dialog.tsx";
+import { ToolsDialog } from "./tools-dialog.tsx";
 import { TreeDialog } from "./tree-dialog.tsx";
 
 import "./chat-page.css";
@@ -83,7 +83,7 @@ function useOpenConversation(): void {
     if (isKnown) void openConversation(id);
     else {
       closeConversation();
-      if (id !== undefined) go(linkTo("chat"), { replace: true });
+      if (id !== undefined) navigate(linkTo("chat"), { replace: true });
     }
   }, [id, isKnown, isReady]);
 }

@@ -1,24 +1,23 @@
 // The composer: text, attachments, thinking effort, context use, and the button that sends the message or stops the reply.
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-
-import { go, linkTo } from "../app/router.ts";
+import { navigate, linkTo } from "../router.ts";
 import { acceptedFiles } from "../attachments/read-file.ts";
-import { openPath } from "../chats/chat-store.ts";
-import { link, modelOf } from "../connection/connection.ts";
+import { openPath } from "../conversations/chat-store.ts";
+import { link, findModel } from "../connection/connection.ts";
 import { Button, IconButton } from "../design/button.tsx";
 import { FileInput, Form, Select } from "../design/field.tsx";
 import { Gauge } from "../design/indicators.tsx";
 import { attempt } from "../design/toast.tsx";
 import { countText, shareText } from "../format/localized.ts";
 import { sendMessage, stopReplies } from "../replies/request-replies.ts";
-import { liveReplies, type LiveReply } from "../replies/reply-writer.ts";
-import { schemaProblem, stopProblem } from "../sampling/settings-fields.ts";
+import { liveReplies, type LiveReply } from "../conversations/live-replies.ts";
+import { schemaProblem, stopProblem } from "../conversations/settings-fields.ts";
 import { appText } from "../strings/app.ts";
 import { chatText } from "../strings/chat.ts";
 import { samplingText } from "../strings/sampling.ts";
 import { toolsText } from "../strings/tools.ts";
-import { offeredTools, hasToolServers, isReady, refreshToolServers } from "../tools/tool-servers.ts";
-import { toolsAreOpen } from "../tools/tools-dialog.tsx";
+import { offeredTools, hasToolServers, isReady, refreshToolServers } from "../replies/tool-servers.ts";
+import { toolsAreOpen } from "./tools-dialog.tsx";
 import { DraftAttachments } from "./attachments.tsx";
 import {
   canThink,
@@ -27,12 +26,10 @@ import {
   currentConversation,
   readsImages,
   saveChosenModels,
-} from "./current-chat.ts";
+} from "../conversations/current-chat.ts";
 import { DocumentsNote } from "./documents-note.tsx";
-import { attachFiles, changeDraft, clearDraft, draftOf } from "./drafts.ts";
-import { hasKeyboard, isSendKey } from "./send-key.ts";
+import { attachFiles, changeDraft, clearDraft, readDraft } from "./drafts.ts";
 import { usedTokens } from "./token-counts.ts";
-
 import "./composer.css";
 
 /** Whether this page is writing a reply on the open path, or one beside its end. */
@@ -40,18 +37,18 @@ function isWriting(): boolean {
   const last = openPath.value.at(-1);
   return (
     openPath.value.some(({ id }) => liveReplies.value.has(id)) ||
-    (last?.role === "assistant" && liveRepliesOf(last.conversationId).length > 0)
+    (last?.role === "assistant" && findLiveReplies(last.conversationId).length > 0)
   );
 }
 
-function liveRepliesOf(id: string): LiveReply[] {
+function findLiveReplies(id: string): LiveReply[] {
   return [...liveReplies.value.values()].filter(({ conversationId }) => conversationId === id);
 }
 
 /** Sends the draft of the open chat. A new conversation gets its own URL. */
 async function sendDraft(): Promise<void> {
   const id = currentConversation.value?.id ?? "";
-  const draft = draftOf(id);
+  const draft = readDraft(id);
   if (!canSend()) return;
   clearDraft(id);
   const isSent = await attempt(async () => {
@@ -61,7 +58,7 @@ async function sendDraft(): Promise<void> {
       attachments: draft.attachments,
       files: draft.images,
     });
-    if (id === "") go(linkTo("chat", conversation.id));
+    if (id === "") navigate(linkTo("chat", conversation.id));
   });
   if (!isSent) changeDraft(id, draft);
 }
@@ -69,11 +66,11 @@ async function sendDraft(): Promise<void> {
 /** Stops all replies of the open chat. */
 export function stopWriting(): void {
   const id = currentConversation.value?.id;
-  if (id !== undefined) stopReplies(liveRepliesOf(id));
+  if (id !== undefined) stopReplies(findLiveReplies(id));
 }
 
 function canSend(): boolean {
-  const { text, attachments } = draftOf(currentConversation.value?.id ?? "");
+  const { text, attachments } = readDraft(currentConversation.value?.id ?? "");
   const isEmpty = text.trim() === "" && attachments.length === 0;
   return (
     !isEmpty &&
@@ -87,7 +84,7 @@ function canSend(): boolean {
 
 /** Whether images are attached that a model chosen since then cannot read. */
 function hasUnreadableImages(): boolean {
-  const { attachments } = draftOf(currentConversation.value?.id ?? "");
+  const { attachments } = readDraft(currentConversation.value?.id ?? "");
   return attachments.some(({ kind }) => kind === "image") && !readsImages.value;
 }
 
@@ -100,7 +97,7 @@ function isFormWrong(): boolean {
 export function Composer() {
   const id = currentConversation.value?.id ?? "";
   const file = useRef<HTMLInputElement>(null);
-  const draft = draftOf(id);
+  const draft = readDraft(id);
   return (
     <Form class="stack composer" aria-label={chatText.composer} onSubmit={sendDraft}>
       <DraftAttachments id={id} />
@@ -168,7 +165,7 @@ function SendButton() {
 
 function ComposerText({ id }: { id: string }) {
   const box = useRef<HTMLTextAreaElement>(null);
-  const draft = draftOf(id).text;
+  const draft = readDraft(id).text;
   useLayoutEffect(() => fitHeight(box.current), [draft]);
   useEffect(() => {
     if (hasKeyboard.matches) box.current?.focus();
@@ -231,7 +228,7 @@ function EffortSelect() {
 function ContextMeter() {
   const used = usedTokens();
   const [model] = currentChoice.value.models;
-  const all = model === undefined ? null : (modelOf(model)?.context_length ?? null);
+  const all = model === undefined ? null : (findModel(model)?.context_length ?? null);
   if (used === null || all === null) return null;
   const label = chatText.contextUse(countText(used), countText(all));
   return (
@@ -240,4 +237,13 @@ function ContextMeter() {
       <Gauge label={label} value={used / all} />
     </span>
   );
+}
+
+/** On a touch screen, Enter starts a new line: Shift+Enter is hard to type there. */
+const hasKeyboard = matchMedia("(pointer: fine)");
+
+/** Whether this press of Enter sends. While an input method composes a character, Enter belongs to the input method. */
+export function isSendKey(event: KeyboardEvent): boolean {
+  if (event.key !== "Enter" || event.shiftKey || event.isComposing) return false;
+  return hasKeyboard.matches || event.ctrlKey || event.metaKey;
 }

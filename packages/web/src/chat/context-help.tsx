@@ -1,10 +1,10 @@
 // Shown when the context of a model is full: offers to reload the model with a larger one, and to leave out the oldest messages.
 import type { ComponentChildren } from "preact";
 
-import { openChat } from "../chats/chat-store.ts";
-import type { ReplyMessage } from "../chats/conversation.ts";
-import { pathTo } from "../chats/message-tree.ts";
-import { canManage, client, modelOf } from "../connection/connection.ts";
+import { openChat } from "../conversations/chat-store.ts";
+import type { ReplyMessage } from "../conversations/conversation.ts";
+import { pathTo } from "../conversations/message-tree.ts";
+import { canManage, client, findModel } from "../connection/connection.ts";
 import { Button } from "../design/button.tsx";
 import { attempt } from "../design/toast.tsx";
 import { useLoaded } from "../design/use-loaded.ts";
@@ -12,9 +12,9 @@ import { countText } from "../format/localized.ts";
 import { largerContext } from "../library/load-form.ts";
 import { reloadingModel, reloadModel } from "../library/model-loading.ts";
 import { continueReply } from "../replies/request-replies.ts";
-import { cutsOf } from "../replies/rolling-context.ts";
+import { findCuts } from "../replies/rolling-context.ts";
 import { chatText } from "../strings/chat.ts";
-import { changeSettings, currentChoice } from "./current-chat.ts";
+import { changeSettings, currentChoice } from "../conversations/current-chat.ts";
 
 interface ContextHelpProps {
   /** The reply that met the end of the context. */
@@ -35,7 +35,7 @@ interface OfferProps {
 }
 
 export function ContextHelp({ message, model, usedTokens, fullNote, children }: ContextHelpProps) {
-  const context = modelOf(model)?.context_length ?? null;
+  const context = findModel(model)?.context_length ?? null;
   const isFull = context !== null && usedTokens !== null && usedTokens >= context;
   if (!isFull) return <>{children}</>;
   return (
@@ -72,7 +72,7 @@ function ReloadOffer({ model, contextLength, usedTokens }: OfferProps) {
       isBusy={reloadingModel.value === model}
       onClick={() => void reloadModel(model, { context_length: larger })}
     >
-      {chatText.reloadWith(countText(larger))}
+      {chatText.reloadLarger(countText(larger))}
     </Button>
   );
 }
@@ -80,7 +80,7 @@ function ReloadOffer({ model, contextLength, usedTokens }: OfferProps) {
 /** Turns it on for the chat, and goes on with the reply. Nothing is offered where there is no older turn. */
 function RollingOffer({ message }: { message: ReplyMessage }) {
   const path = openChat.value === null ? [] : pathTo(openChat.value.tree, message.id);
-  if (currentChoice.value.settings.rolling === true || cutsOf(path).length < 2) return null;
+  if (currentChoice.value.settings.rolling === true || findCuts(path).length < 2) return null;
   const roll = async () => {
     await changeSettings({ rolling: true });
     await continueReply(message);

@@ -2,11 +2,11 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 
-import { go, linkTo } from "../app/router.ts";
-import { addFolder, draft } from "../chats/chat-changes.ts";
-import { chatStorage, conversations, folders } from "../chats/chat-store.ts";
-import { conversationRows, type Row } from "../chats/conversation-rows.ts";
-import { type Found, searchChats } from "../chats/search.ts";
+import { navigate, linkTo } from "../router.ts";
+import { addFolder, draft } from "../conversations/chat-changes.ts";
+import { chatStorage, conversations, folders } from "../conversations/chat-store.ts";
+import { conversationRows, type Row } from "../conversations/conversation-rows.ts";
+import { type FoundConversation, searchChats } from "../conversations/search.ts";
 import { Button, IconButton } from "../design/button.tsx";
 import { FileInput, TextInput } from "../design/field.tsx";
 import { Menu } from "../design/menu.tsx";
@@ -16,7 +16,12 @@ import { appText } from "../strings/app.ts";
 import { chatText } from "../strings/chat.ts";
 import { importText } from "../strings/imports.ts";
 import { saveAllChats } from "./chat-files.ts";
-import { closeDrawers, currentConversation, listIsOpen, shortcutsAreOpen } from "./current-chat.ts";
+import {
+  closeDrawers,
+  currentConversation,
+  listIsOpen,
+  shortcutsAreOpen,
+} from "../conversations/current-chat.ts";
 import { importFiles } from "./import-chats.ts";
 import { closedFolders, ConversationRow, FolderRow } from "./list-rows.tsx";
 
@@ -31,7 +36,7 @@ const words = signal("");
 export function beginNewChat(): void {
   draft.value = null;
   closeDrawers();
-  go(linkTo("chat"));
+  navigate(linkTo("chat"));
   document.querySelector<HTMLElement>("#composer-text")?.focus();
 }
 
@@ -74,7 +79,7 @@ function AllConversations() {
     <WindowedList
       label={chatText.list}
       rows={rows}
-      keyOf={({ key }) => key}
+      rowKey={({ key }) => key}
       shownKey={currentConversation.value?.id}
     >
       {(row: Row) => {
@@ -101,8 +106,8 @@ function FoundConversations({ words: wanted }: { words: string }) {
   );
 }
 
-function useSearch(wanted: string): { found: readonly Found[]; isDone: boolean } {
-  const [result, setResult] = useState<{ found: readonly Found[]; isDone: boolean }>({
+function useSearch(wanted: string): { found: readonly FoundConversation[]; isDone: boolean } {
+  const [result, setResult] = useState<{ found: readonly FoundConversation[]; isDone: boolean }>({
     found: [],
     isDone: false,
   });
@@ -110,9 +115,9 @@ function useSearch(wanted: string): { found: readonly Found[]; isDone: boolean }
     const stop = new AbortController();
     const search = async () => {
       const storage = await chatStorage();
-      const found: Found[] = [];
+      const found: FoundConversation[] = [];
       const options = { words: wanted, conversations: conversations.value, signal: stop.signal };
-      for await (const each of searchChats({ ...options, messagesOf: (id) => storage.messagesOf(id) })) {
+      for await (const each of searchChats({ ...options, readMessages: (id) => storage.readMessages(id) })) {
         found.push(each);
         setResult({ found: [...found], isDone: false });
       }

@@ -1,8 +1,8 @@
 // The attachments of unsent messages, in the browser's IndexedDB, so that they survive a reload of their tab as the texts do.
 import { type DBSchema, type IDBPDatabase, openDB } from "idb";
 
-import type { Attachment } from "../chats/conversation.ts";
-import { newId } from "../chats/chat-storage.ts";
+import type { Attachment } from "../conversations/conversation.ts";
+import { newId } from "../conversations/chat-storage.ts";
 
 export interface DraftFiles {
   attachments: readonly Attachment[];
@@ -45,7 +45,7 @@ async function withDrafts<Result>(
 }
 
 /** Keeps the files of a draft; without any, forgets them. */
-export function keepFiles(conversationId: string, { attachments, images }: DraftFiles): Promise<void> {
+export function storeDraftFiles(conversationId: string, { attachments, images }: DraftFiles): Promise<void> {
   return withDrafts(async (database) => {
     const key: KeptDraft["key"] = [tabName(), conversationId];
     if (attachments.length === 0) await database.delete("drafts", key);
@@ -54,7 +54,7 @@ export function keepFiles(conversationId: string, { attachments, images }: Draft
 }
 
 /** The files of this tab's drafts by conversation. Forgets those of tabs that are gone for long. */
-export function keptFiles(): Promise<Map<string, DraftFiles>> {
+export function readDraftFiles(): Promise<Map<string, DraftFiles>> {
   return withDrafts(async (database) => {
     const found = new Map<string, DraftFiles>();
     for (const { key, keptAt, attachments, images } of await database.getAll("drafts")) {

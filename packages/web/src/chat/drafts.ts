@@ -5,8 +5,8 @@ import { signal } from "@preact/signals";
 import { readFile } from "../attachments/read-file.ts";
 import { attempt, showToast } from "../design/toast.tsx";
 import { chatText } from "../strings/chat.ts";
-import { chatModels, readsImages } from "./current-chat.ts";
-import { type DraftFiles, keepFiles, keptFiles } from "./draft-files.ts";
+import { chatModels, readsImages } from "../conversations/current-chat.ts";
+import { type DraftFiles, storeDraftFiles, readDraftFiles } from "./draft-files.ts";
 
 interface MessageDraft extends DraftFiles {
   text: string;
@@ -22,12 +22,12 @@ const attachmentsMax = 64;
 const drafts = signal<ReadonlyMap<string, MessageDraft>>(new Map());
 
 /** The draft of a conversation. A new conversation has the empty id. */
-export function draftOf(id: string): MessageDraft {
+export function readDraft(id: string): MessageDraft {
   return drafts.value.get(id) ?? { ...emptyDraft, text: sessionStorage.getItem(keyPrefix + id) ?? "" };
 }
 
 export function changeDraft(id: string, change: Partial<MessageDraft>): void {
-  const changed = { ...draftOf(id), ...change };
+  const changed = { ...readDraft(id), ...change };
   drafts.value = new Map(drafts.value).set(id, changed);
   if (changed.text === "") sessionStorage.removeItem(keyPrefix + id);
   else sessionStorage.setItem(keyPrefix + id, changed.text);
@@ -42,7 +42,7 @@ function keep(id: string): Promise<void> {
   kept = (async () => {
     await before;
     try {
-      await keepFiles(id, draftOf(id));
+      await storeDraftFiles(id, readDraft(id));
     } catch {
       // A private window may have no database: the files are lost with a reload then, as their tab is.
     }
@@ -53,8 +53,8 @@ function keep(id: string): Promise<void> {
 /** Adds the files that this tab had before a reload. */
 async function restore(): Promise<void> {
   try {
-    for (const [id, { attachments, images }] of await keptFiles()) {
-      const now = draftOf(id);
+    for (const [id, { attachments, images }] of await readDraftFiles()) {
+      const now = readDraft(id);
       const both = { ...now, attachments: [...attachments, ...now.attachments] };
       drafts.value = new Map(drafts.value).set(id, { ...both, images: new Map([...images, ...now.images]) });
     }
@@ -82,7 +82,7 @@ async function attachFile(draftId: string, file: File): Promise<void> {
     });
     return;
   }
-  const { attachments, images } = draftOf(draftId);
+  const { attachments, images } = readDraft(draftId);
   const { attachment, image } = read;
   changeDraft(draftId, {
     attachments: [...attachments, attachment].slice(0, attachmentsMax),

@@ -2,12 +2,12 @@
 // read meanwhile.
 import { useState } from "preact/hooks";
 
-import type { FoundPassages, Passage } from "../chats/conversation.ts";
+import type { FoundPassages, Passage } from "../conversations/conversation.ts";
 import { Dialog } from "../design/dialog.tsx";
 import { Icon } from "../design/icon.tsx";
 import { Progress } from "../design/indicators.tsx";
 import { countText } from "../format/localized.ts";
-import type { ReadingProgress } from "../replies/question-passages.ts";
+import type { ReadingProgress } from "../conversations/live-replies.ts";
 import { documentsText } from "../strings/documents.ts";
 import { storedErrorMessage } from "../strings/error-message.ts";
 
@@ -20,14 +20,14 @@ export function FoundPassagesView({ found }: { found: FoundPassages }) {
   return (
     <div class="found-passages">
       <p class="small soft">{`${documentsText.found(passages.length, countText(tokens))}, ${how}`}</p>
-      {problem !== undefined && <p class="small soft">{documentsText.meaningFailed(reasonOf(problem))}</p>}
+      {problem !== undefined && <p class="small soft">{documentsText.meaningFailed(problemText(problem))}</p>}
       <ul class="attachments">
         {passages.map((passage) => (
-          <li key={titleOf(passage)}>
+          <li key={passageTitle(passage)}>
             <button
               type="button"
               class="file-chip passage-chip"
-              title={titleOf(passage)}
+              title={passageTitle(passage)}
               onClick={() => setOpened(passage)}
             >
               <Icon name="text" size={18} />
@@ -38,7 +38,7 @@ export function FoundPassagesView({ found }: { found: FoundPassages }) {
         ))}
       </ul>
       {opened !== null && (
-        <Dialog title={titleOf(opened)} size="wide" onClose={() => setOpened(null)}>
+        <Dialog title={passageTitle(opened)} size="wide" onClose={() => setOpened(null)}>
           <p class="passage-text">{opened.text}</p>
         </Dialog>
       )}
@@ -57,7 +57,7 @@ export function ReadingView({ reading: { name, done, all } }: { reading: Reading
   );
 }
 
-function titleOf(passage: Passage): string {
+function passageTitle(passage: Passage): string {
   return `${passage.name}, ${placeText(passage)}`;
 }
 
@@ -65,7 +65,7 @@ function placeText({ unit, first, last, of }: Passage): string {
   return documentsText.places[unit](countText(first), countText(last), countText(of));
 }
 
-function reasonOf(problem: NonNullable<FoundPassages["problem"]>): string {
+function problemText(problem: NonNullable<FoundPassages["problem"]>): string {
   return problem.code === "too_many_passages"
     ? documentsText.tooManyPassages
     : storedErrorMessage(problem).text;

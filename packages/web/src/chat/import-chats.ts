@@ -1,15 +1,15 @@
 // Imports chats from files, one conversation after another, with its progress and its report as a signal.
 import { signal } from "@preact/signals";
 
-import { withNewIds } from "../chats/chat-archive.ts";
-import { putFolder, putPresets } from "../chats/chat-changes.ts";
-import { addToList, chatStorage, folders, presets } from "../chats/chat-store.ts";
-import type { WholeConversation } from "../chats/chat-storage.ts";
-import type { ArchivedChat, StoredFile } from "../chats/conversation.ts";
-import { blobOf } from "../chats/data-url.ts";
+import { withNewIds } from "../conversations/chat-archive.ts";
+import { putFolder, putPresets } from "../conversations/chat-changes.ts";
+import { addToList, chatStorage, folders, presets } from "../conversations/chat-store.ts";
+import type { WholeConversation } from "../conversations/chat-storage.ts";
+import type { ArchivedChat, StoredFile } from "../conversations/conversation.ts";
+import { parseDataUrl } from "../conversations/app-storage.ts";
 import { showToast } from "../design/toast.tsx";
 import { bytesText } from "../format/localized.ts";
-import { LeftOutCounter } from "../imports/left-out.ts";
+import { LeftOutCounter } from "../imports/imported-chat.ts";
 import type { ExportSource, ReadExport } from "../imports/read-export.ts";
 import { importText } from "../strings/imports.ts";
 
@@ -28,7 +28,7 @@ export interface ImportReport {
   problems: string[];
 }
 
-export type ImportState =
+type ImportState =
   | { kind: "reading"; stop: () => void }
   | { kind: "adding"; done: number; all: number; stop: () => void }
   | { kind: "report"; report: ImportReport };
@@ -115,7 +115,7 @@ class ImportRun {
       if (report.isStopped) break;
       if (chat === undefined) report.unreadable += 1;
       else {
-        waiting.push(wholeOf(withNewIds(chat)));
+        waiting.push(toWholeConversation(withNewIds(chat)));
         messages += chat.messages.length;
       }
       if (waiting.length < conversationsAtOnce && messages < messagesAtOnce) continue;
@@ -147,20 +147,20 @@ class ImportRun {
 }
 
 async function addOthers(read: ReadExport): Promise<void> {
-  for (const folder of unknownOf(read.folders, folders.value)) await putFolder(folder);
+  for (const folder of omitKnown(read.folders, folders.value)) await putFolder(folder);
   // An imported preset does not become the default.
-  const added = unknownOf(read.presets, presets.value);
+  const added = omitKnown(read.presets, presets.value);
   await putPresets(added.map((preset) => ({ ...preset, isDefault: false })));
 }
 
-function unknownOf<Kept extends { id: string }>(read: readonly Kept[], known: readonly Kept[]): Kept[] {
+function omitKnown<Kept extends { id: string }>(read: readonly Kept[], known: readonly Kept[]): Kept[] {
   const ids = new Set(known.map(({ id }) => id));
   return read.filter(({ id }) => !ids.has(id));
 }
 
-function wholeOf({ conversation, messages, images }: ArchivedChat): WholeConversation {
+function toWholeConversation({ conversation, messages, images }: ArchivedChat): WholeConversation {
   const files = Object.entries(images).flatMap(([id, url]): StoredFile[] => {
-    const data = blobOf(url);
+    const data = parseDataUrl(url);
     return data?.type.startsWith("image/") !== true ? [] : [{ id, conversationId: conversation.id, data }];
   });
   return { conversation, messages, files };

@@ -1,7 +1,7 @@
 // The import of chats while it runs, and what it left out.
 import { Dialog } from "../design/dialog.tsx";
 import { Progress } from "../design/indicators.tsx";
-import { leftOutKinds } from "../imports/left-out.ts";
+import { leftOutKinds } from "../imports/imported-chat.ts";
 import { appText } from "../strings/app.ts";
 import { importText } from "../strings/imports.ts";
 import { type ImportReport, importState } from "./import-chats.ts";

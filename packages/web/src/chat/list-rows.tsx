@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
-import { go, linkTo } from "../app/router.ts";
+import { navigate, linkTo } from "../router.ts";
 import {
   deleteConversation,
   moveConversation,
@@ -10,17 +10,17 @@ import {
   renameConversation,
   renameFolder,
   restoreConversation,
-} from "../chats/chat-changes.ts";
-import { folders } from "../chats/chat-store.ts";
-import type { Row } from "../chats/conversation-rows.ts";
-import type { Conversation } from "../chats/conversation.ts";
+} from "../conversations/chat-changes.ts";
+import { folders } from "../conversations/chat-store.ts";
+import type { Row } from "../conversations/conversation-rows.ts";
+import type { Conversation } from "../conversations/conversation.ts";
 import { Icon } from "../design/icon.tsx";
 import { Menu, type MenuItem } from "../design/menu.tsx";
 import { showToast } from "../design/toast.tsx";
 import { appText } from "../strings/app.ts";
 import { chatText } from "../strings/chat.ts";
 import { saveMarkdown } from "./chat-files.ts";
-import { closeDrawers, currentConversation } from "./current-chat.ts";
+import { closeDrawers, currentConversation } from "../conversations/current-chat.ts";
 
 interface RowProps {
   conversation: Conversation;
@@ -62,7 +62,7 @@ function PlainRow({ conversation, isInside, excerpt = null }: RowProps) {
         label={appText.actionsFor(title)}
         icon="more"
         size="small"
-        items={menuOf(conversation, () => setRenaming(true))}
+        items={conversationMenu(conversation, () => setRenaming(true))}
       />
     </div>
   );
@@ -72,7 +72,7 @@ function titleShown({ title }: Conversation): string {
   return title === "" ? chatText.untitled : title;
 }
 
-function menuOf(conversation: Conversation, rename: () => void): MenuItem[] {
+function conversationMenu(conversation: Conversation, rename: () => void): MenuItem[] {
   const { id, folderId } = conversation;
   const elsewhere = folders.value.filter((folder) => folder.id !== folderId);
   return [
@@ -100,10 +100,10 @@ function menuOf(conversation: Conversation, rename: () => void): MenuItem[] {
 async function remove(conversation: Conversation): Promise<void> {
   const isOpen = currentConversation.value?.id === conversation.id;
   await deleteConversation(conversation.id);
-  if (isOpen) go(linkTo("chat"), { replace: true });
+  if (isOpen) navigate(linkTo("chat"), { replace: true });
   const restore = async () => {
     await restoreConversation(conversation.id);
-    if (isOpen) go(linkTo("chat", conversation.id), { replace: true });
+    if (isOpen) navigate(linkTo("chat", conversation.id), { replace: true });
   };
   showToast({
     text: chatText.deleted(titleShown(conversation)),

@@ -1,15 +1,15 @@
 // Actions of both kinds of messages: stepping through versions, retrying with another model, and deleting.
-import { openChat } from "../chats/chat-store.ts";
-import type { Message } from "../chats/conversation.ts";
-import { chooseMessage, pruneBranch } from "../chats/chat-changes.ts";
-import { branchOf } from "../chats/message-tree.ts";
+import { openChat } from "../conversations/chat-store.ts";
+import type { Message } from "../conversations/conversation.ts";
+import { chooseMessage, pruneBranch } from "../conversations/chat-changes.ts";
+import { collectBranch } from "../conversations/message-tree.ts";
 import { IconButton } from "../design/button.tsx";
 import { Menu, type MenuItem } from "../design/menu.tsx";
 import { showToast } from "../design/toast.tsx";
 import { retryReply, stopReplies } from "../replies/request-replies.ts";
 import { appText } from "../strings/app.ts";
 import { chatText } from "../strings/chat.ts";
-import { chatModels } from "./current-chat.ts";
+import { chatModels } from "../conversations/current-chat.ts";
 
 export function SiblingSwitch({ message, siblings }: { message: Message; siblings: readonly Message[] }) {
   if (siblings.length < 2) return null;
@@ -50,7 +50,7 @@ function messageActions(message: Message): MenuItem[] {
     message.role === "assistant" ? chatModels.value.filter(({ id }) => id !== message.reply.model) : [];
   return [
     ...others.map(({ id }): MenuItem => ({
-      label: chatText.retryWith(id),
+      label: chatText.retryModel(id),
       icon: "retry",
       onSelect: () => message.role === "assistant" && void retryReply(message, id),
     })),
@@ -60,7 +60,7 @@ function messageActions(message: Message): MenuItem[] {
 
 /** Deletes a message and all below it; the toast offers to undo it. */
 export async function prune(message: Message): Promise<void> {
-  const branch = openChat.value === null ? [] : branchOf(openChat.value.tree, message.id);
+  const branch = openChat.value === null ? [] : collectBranch(openChat.value.tree, message.id);
   stopReplies(branch);
   const restore = await pruneBranch(message.conversationId, message.id);
   showToast({

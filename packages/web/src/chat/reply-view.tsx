@@ -3,11 +3,17 @@ import { useComputed } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 
-import { openChat, writtenElsewhere } from "../chats/chat-store.ts";
-import type { Message, ReplyError, ReplyFigures, ReplyMessage, ToolStep } from "../chats/conversation.ts";
-import { chooseMessage } from "../chats/chat-changes.ts";
-import { childrenOf } from "../chats/message-tree.ts";
-import { modelOf } from "../connection/connection.ts";
+import { openChat, writtenInOtherTab } from "../conversations/chat-store.ts";
+import type {
+  Message,
+  ReplyError,
+  ReplyFigures,
+  ReplyMessage,
+  ToolStep,
+} from "../conversations/conversation.ts";
+import { chooseMessage } from "../conversations/chat-changes.ts";
+import { findChildren } from "../conversations/message-tree.ts";
+import { findModel } from "../connection/connection.ts";
 import { Button, IconButton } from "../design/button.tsx";
 import { CopyButton } from "../design/copy-button.tsx";
 import { Icon } from "../design/icon.tsx";
@@ -16,15 +22,14 @@ import { attempt, showToast } from "../design/toast.tsx";
 import { countText, durationText, rateText } from "../format/localized.ts";
 import { Markdown } from "../markdown/markdown.tsx";
 import { continueReply, editReply, retryReply } from "../replies/request-replies.ts";
-import { liveReplies, type LiveReply } from "../replies/reply-writer.ts";
+import { liveReplies, type LiveReply } from "../conversations/live-replies.ts";
 import { appText } from "../strings/app.ts";
 import { chatText } from "../strings/chat.ts";
 import { type ErrorMessage, storedErrorMessage } from "../strings/error-message.ts";
 import { ContextHelp } from "./context-help.tsx";
-import { modelToRetry } from "./current-chat.ts";
+import { modelToRetry, showsFigures } from "../conversations/current-chat.ts";
 import { ReadingView } from "./found-passages.tsx";
 import { MessageMenu, SiblingSwitch } from "./message-actions.tsx";
-import { showsFigures } from "./shown-figures.ts";
 import { ThinkingView } from "./thinking-view.tsx";
 import { ToolSteps } from "./tool-calls.tsx";
 import { EditForm } from "./user-message.tsx";
@@ -142,7 +147,7 @@ function ReplyBody({ message, live }: { message: ReplyMessage; live: LiveReply |
     [steps, live],
   );
   const isOpen = live !== undefined || reply.status === "writing";
-  const isElsewhere = isOpen && live === undefined && writtenElsewhere.value.has(message.id);
+  const isElsewhere = isOpen && live === undefined && writtenInOtherTab.value.has(message.id);
   return (
     <>
       {reply.leftOut !== undefined && (
@@ -169,7 +174,7 @@ function ReplyBody({ message, live }: { message: ReplyMessage; live: LiveReply |
       )}
       {isElsewhere && (
         <p key="elsewhere" class="reply-note">
-          {chatText.writtenElsewhere}
+          {chatText.writtenInOtherTab}
         </p>
       )}
       {live === undefined && <ReplyEnd key="end" message={message} />}
@@ -209,7 +214,7 @@ function CutReply({ message }: { message: ReplyMessage }) {
   const { figures, model } = message.reply;
   const prompt = figures?.promptTokens ?? null;
   const used = figures === null || prompt === null ? null : prompt + figures.completionTokens;
-  const context = contextOf(message);
+  const context = replyContextLength(message);
   const wasFull = context !== null && used !== null && used >= context;
   const note = wasFull ? chatText.cutByContext : chatText.cutByLimit;
   return (
@@ -220,8 +225,8 @@ function CutReply({ message }: { message: ReplyMessage }) {
 }
 
 /** The context that the model had when it replied, or else the one that it has. */
-function contextOf({ reply: { contextLength = null, model } }: ReplyMessage): number | null {
-  return contextLength ?? modelOf(model)?.context_length ?? null;
+function replyContextLength({ reply: { contextLength = null, model } }: ReplyMessage): number | null {
+  return contextLength ?? findModel(model)?.context_length ?? null;
 }
 
 function ReplyFailure({ message }: { message: ReplyMessage }) {
@@ -264,7 +269,7 @@ function failureMessage(error: ReplyError | null): ErrorMessage {
 
 function Unfinished({ message, note }: { message: ReplyMessage; note: string }) {
   const tree = openChat.value?.tree;
-  const isLast = tree !== undefined && childrenOf(tree, message.id).length === 0;
+  const isLast = tree !== undefined && findChildren(tree, message.id).length === 0;
   return (
     <div class="reply-note">
       <span>{note}</span>
@@ -317,18 +322,18 @@ function ReplyFiguresView({ message, live }: FiguresProps) {
   const figures = live === undefined ? message.reply.figures : live.figures.value;
   const { model } = message.reply;
   // The server's state arrives often, and seldom changes this.
-  const contextLength = useComputed(() => contextOf(message)).value;
+  const contextLength = useComputed(() => replyContextLength(message)).value;
   return (
     <p class="reply-figures figures" aria-label={chatText.figures} role="group">
       <span class="reply-model">{model}</span>
       {figures !== null &&
         showsFigures.value &&
-        partsOf(figures, contextLength).map((part) => <span key={part}>{part}</span>)}
+        figureTexts(figures, contextLength).map((part) => <span key={part}>{part}</span>)}
     </p>
   );
 }
 
-function partsOf(figures: ReplyFigures, contextLength: number | null): string[] {
+function figureTexts(figures: ReplyFigures, contextLength: number | null): string[] {
   const { promptTokens, completionTokens, tokensPerSecond, promptMs, cachedTokens } = figures;
   const parts = [];
   if (tokensPerSecond > 0) parts.push(chatText.tokensPerSecond(rateText(tokensPerSecond)));

@@ -1,7 +1,7 @@
 // Runs the keyboard shortcuts of the chat page while it is shown, and lists them.
 import { useEffect } from "preact/hooks";
 
-import { openPath } from "../chats/chat-store.ts";
+import { openPath } from "../conversations/chat-store.ts";
 import { copyText } from "../design/copy-button.tsx";
 import { Dialog } from "../design/dialog.tsx";
 import { showToast } from "../design/toast.tsx";
@@ -9,8 +9,8 @@ import { appText } from "../strings/app.ts";
 import { chatText } from "../strings/chat.ts";
 import { stopWriting } from "./composer.tsx";
 import { beginNewChat } from "./conversation-list.tsx";
-import { closeDrawers, listIsOpen, panelIsOpen, shortcutsAreOpen } from "./current-chat.ts";
-import { type Shortcut, shortcutOf, shortcuts } from "./shortcuts.ts";
+import { closeDrawers, listIsOpen, panelIsOpen, shortcutsAreOpen } from "../conversations/current-chat.ts";
+import { type Shortcut, findShortcut, shortcuts } from "./shortcuts.ts";
 import "./chat-dialogs.css";
 
 const actions: Record<Shortcut["name"], () => void> = {
@@ -34,7 +34,7 @@ export function useShortcuts(): void {
       // An open dialog or menu handles its own keys.
       if (event.defaultPrevented || document.querySelector("dialog[open], .menu:popover-open") !== null)
         return;
-      const name = shortcutOf(event, isTextField(event.target));
+      const name = findShortcut(event, isTextField(event.target));
       if (name === undefined) return;
       if (name === "stop" && closeDrawers()) return;
       if (name !== "stop") event.preventDefault();
@@ -72,7 +72,7 @@ export function ShortcutsDialog() {
         <Keys name={names.send} keys={["Enter"]} />
         <Keys name={names.newLine} keys={["Shift", "Enter"]} />
         {shortcuts.map((shortcut) => (
-          <Keys key={shortcut.name} name={names[shortcut.name]} keys={keysOf(shortcut)} />
+          <Keys key={shortcut.name} name={names[shortcut.name]} keys={keyLabels(shortcut)} />
         ))}
       </dl>
     </Dialog>
@@ -92,7 +92,7 @@ function Keys({ name, keys }: { name: string; keys: readonly string[] }) {
   );
 }
 
-function keysOf({ key, isControl, isShift }: Shortcut): string[] {
+function keyLabels({ key, isControl, isShift }: Shortcut): string[] {
   const shown = key === "escape" ? "Esc" : key.toUpperCase();
   const needsShift = isShift && /[a-z]/.test(key);
   return [...(isControl ? [isMac ? "⌘" : "Ctrl"] : []), ...(needsShift ? ["Shift"] : []), shown];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { shortcutOf, shortcuts } from "./shortcuts.ts";
+import { findShortcut, shortcuts } from "./shortcuts.ts";
 
 const press = (
   key: string,
@@ -14,28 +14,28 @@ const press = (
   ...modifiers,
 });
 
-describe("shortcutOf", () => {
+describe("findShortcut", () => {
   it("accepts Ctrl and Command", () => {
-    expect(shortcutOf(press("k", { ctrlKey: true }), true)).toBe("search");
-    expect(shortcutOf(press("k", { metaKey: true }), true)).toBe("search");
-    expect(shortcutOf(press("O", { ctrlKey: true, shiftKey: true }), true)).toBe("newChat");
+    expect(findShortcut(press("k", { ctrlKey: true }), true)).toBe("search");
+    expect(findShortcut(press("k", { metaKey: true }), true)).toBe("search");
+    expect(findShortcut(press("O", { ctrlKey: true, shiftKey: true }), true)).toBe("newChat");
   });
 
   it("leaves symbols to a text field", () => {
-    expect(shortcutOf(press("/"), false)).toBe("composer");
-    expect(shortcutOf(press("/"), true)).toBeUndefined();
-    expect(shortcutOf(press("?", { shiftKey: true }), true)).toBeUndefined();
+    expect(findShortcut(press("/"), false)).toBe("composer");
+    expect(findShortcut(press("/"), true)).toBeUndefined();
+    expect(findShortcut(press("?", { shiftKey: true }), true)).toBeUndefined();
   });
 
   it("accepts a symbol with or without Shift", () => {
-    expect(shortcutOf(press("?", { shiftKey: true }), false)).toBe("shortcuts");
-    expect(shortcutOf(press("/", { shiftKey: true }), false)).toBe("composer");
+    expect(findShortcut(press("?", { shiftKey: true }), false)).toBe("shortcuts");
+    expect(findShortcut(press("/", { shiftKey: true }), false)).toBe("composer");
   });
 
   it("ignores other keys", () => {
-    expect(shortcutOf(press("k"), false)).toBeUndefined();
-    expect(shortcutOf(press("k", { ctrlKey: true, shiftKey: true }), false)).toBeUndefined();
-    expect(shortcutOf(press("k", { ctrlKey: true, altKey: true }), false)).toBeUndefined();
+    expect(findShortcut(press("k"), false)).toBeUndefined();
+    expect(findShortcut(press("k", { ctrlKey: true, shiftKey: true }), false)).toBeUndefined();
+    expect(findShortcut(press("k", { ctrlKey: true, altKey: true }), false)).toBeUndefined();
   });
 
   it("assigns each key once", () => {

@@ -28,7 +28,7 @@ export type Shortcut = (typeof shortcuts)[number];
 type PressedKey = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "shiftKey" | "altKey">;
 
 /** The shortcut of a key press, if there is one. `isTyping`: the focus is in a text field. */
-export function shortcutOf(pressed: PressedKey, isTyping: boolean): Shortcut["name"] | undefined {
+export function findShortcut(pressed: PressedKey, isTyping: boolean): Shortcut["name"] | undefined {
   if (pressed.altKey) return undefined;
   const isControl = pressed.ctrlKey || pressed.metaKey;
   // Layouts differ in where `?` and `/` are and whether they need Shift, so Shift is ignored for symbols.

@@ -1,18 +1,16 @@
 // The messages on the path of the open conversation, or what an empty chat shows instead.
 import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-
-import { openChat, openPath } from "../chats/chat-store.ts";
-import type { Message, ReplyMessage } from "../chats/conversation.ts";
-import { siblingsOf } from "../chats/message-tree.ts";
+import { openChat, openPath } from "../conversations/chat-store.ts";
+import type { Message, ReplyMessage } from "../conversations/conversation.ts";
+import { findSiblings } from "../conversations/message-tree.ts";
 import { live, models } from "../connection/connection.ts";
 import { IconButton } from "../design/button.tsx";
 import { Icon } from "../design/icon.tsx";
 import { isFirstRun } from "../first-run/first-run-flow.ts";
 import { FirstRun } from "../first-run/first-run.tsx";
 import { chatText } from "../strings/chat.ts";
-import { changeChoice, currentConversation } from "./current-chat.ts";
-import { useLatestFirst } from "./latest-first.ts";
+import { changeChoice, currentConversation } from "../conversations/current-chat.ts";
 import { ReplyView, RoundView } from "./reply-view.tsx";
 import { UserMessageView } from "./user-message.tsx";
 import "./thread.css";
@@ -49,10 +47,10 @@ export function Thread() {
 /** Rendered again with each change of the tree; what it shows, only if that changed. */
 function PathMessage({ message, isLast }: { message: Message; isLast: boolean }) {
   const tree = openChat.value?.tree;
-  const siblings = useSameElements(tree === undefined ? [] : siblingsOf(tree, message.id));
+  const siblings = useSameElements(tree === undefined ? [] : findSiblings(tree, message.id));
   return useMemo(() => {
     if (message.role === "user") return <UserMessageView message={message} siblings={siblings} />;
-    const round = siblings.filter(isReplyOf(message.reply.round));
+    const round = siblings.filter(isReplyInRound(message.reply.round));
     if (isLast && round.length > 1) return <RoundView messages={round} chosenId={message.id} />;
     return <ReplyView message={message} siblings={siblings} />;
   }, [message, isLast, siblings]);
@@ -67,7 +65,7 @@ function useSameElements<Element>(list: readonly Element[]): readonly Element[] 
   return last.current;
 }
 
-function isReplyOf(round: string) {
+function isReplyInRound(round: string) {
   return (message: Message): message is ReplyMessage =>
     message.role === "assistant" && message.reply.round === round;
 }
@@ -139,4 +137,22 @@ function useStickToBottom(key: string) {
     };
   }, []);
   return { frame, inner, isAtBottom, toBottom };
+}
+
+/** More than a screen has. */
+const atOnce = 24;
+/** Messages of one step: a few milliseconds each at most. */
+const perStep = 12;
+
+/** How many of the last `count` messages to render now; grows to all of them. Begins again with another `key`, such as the chat's id. */
+function useLatestFirst(key: string, count: number): number {
+  const [state, setState] = useState({ key, rendered: atOnce });
+  const rendered = state.key === key ? state.rendered : atOnce;
+  useEffect(() => {
+    if (rendered >= count) return undefined;
+    // A task of its own: keys and frames come between two steps.
+    const timer = setTimeout(() => setState({ key, rendered: rendered + perStep }));
+    return () => clearTimeout(timer);
+  }, [key, rendered, count]);
+  return Math.min(rendered, count);
 }

@@ -1,13 +1,13 @@
 // The calls of tools in a reply: what the model asks for, the question to the user, and what came back.
-import type { ToolCall, ToolStep } from "../chats/conversation.ts";
+import type { ToolCall, ToolStep } from "../conversations/conversation.ts";
 import { Button } from "../design/button.tsx";
 import { Icon } from "../design/icon.tsx";
 import { Badge, type Tone } from "../design/indicators.tsx";
 import { embeddedImage } from "../markdown/untrusted-text.ts";
 import { Markdown } from "../markdown/markdown.tsx";
-import type { CallQuestion, LiveReply } from "../replies/reply-writer.ts";
+import type { CallQuestion, LiveReply } from "../conversations/live-replies.ts";
 import { toolsText } from "../strings/tools.ts";
-import { shownArguments, shownText } from "../tools/shown-text.ts";
+import { shownArguments, shownText } from "../format/shown-text.ts";
 import { ThinkingView } from "./thinking-view.tsx";
 
 import "./tool-calls.css";

@@ -1,15 +1,15 @@
 // The whole tree of a conversation: every version of every message, to continue from or to delete.
-import { openChat, openPath } from "../chats/chat-store.ts";
-import type { Message } from "../chats/conversation.ts";
-import { chooseMessage } from "../chats/chat-changes.ts";
-import { childrenOf, type MessageTree } from "../chats/message-tree.ts";
-import { titleOf } from "../chats/conversation-text.ts";
+import { openChat, openPath } from "../conversations/chat-store.ts";
+import type { Message } from "../conversations/conversation.ts";
+import { chooseMessage } from "../conversations/chat-changes.ts";
+import { findChildren, type MessageTree } from "../conversations/message-tree.ts";
+import { toTitle } from "../conversations/conversation-text.ts";
 import { Badge } from "../design/indicators.tsx";
 import { IconButton } from "../design/button.tsx";
 import { Dialog } from "../design/dialog.tsx";
 import { chatText } from "../strings/chat.ts";
 import { prune } from "./message-actions.tsx";
-import { treeIsOpen } from "./current-chat.ts";
+import { treeIsOpen } from "../conversations/current-chat.ts";
 
 import "./chat-dialogs.css";
 
@@ -35,10 +35,10 @@ interface BranchProps {
 /** A chain without forks is one list; each fork adds a level. */
 function Branch({ tree, from, onChosen }: BranchProps) {
   const chain: Message[] = [];
-  let next = childrenOf(tree, from);
+  let next = findChildren(tree, from);
   while (next.length === 1 && next[0] !== undefined) {
     chain.push(next[0]);
-    next = childrenOf(tree, next[0].id);
+    next = findChildren(tree, next[0].id);
   }
   return (
     <ul class="tree">
@@ -61,7 +61,7 @@ function TreeNode({ message, onChosen }: { message: Message; onChosen: () => voi
   const isShown = openPath.value.some(({ id }) => id === message.id);
   const isEnd = openPath.value.at(-1)?.id === message.id;
   const who = message.role === "user" ? chatText.you : message.reply.model;
-  const title = titleOf(message.text);
+  const title = toTitle(message.text);
   return (
     <div class={`tree-node ${isShown ? "shown" : ""}`}>
       <button

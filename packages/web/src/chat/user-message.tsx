@@ -1,7 +1,7 @@
 // A message of the user: attachments, text, and its actions.
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
-import type { Message, UserMessage } from "../chats/conversation.ts";
+import type { Message, UserMessage } from "../conversations/conversation.ts";
 import { Button, IconButton } from "../design/button.tsx";
 import { CopyButton } from "../design/copy-button.tsx";
 import { Form, TextArea } from "../design/field.tsx";
@@ -12,7 +12,7 @@ import { chatText } from "../strings/chat.ts";
 import { SentAttachments } from "./attachments.tsx";
 import { FoundPassagesView } from "./found-passages.tsx";
 import { MessageMenu, SiblingSwitch } from "./message-actions.tsx";
-import { isSendKey } from "./send-key.ts";
+import { isSendKey } from "./composer.tsx";
 
 interface UserMessageProps {
   message: UserMessage;

@@ -53,13 +53,13 @@ export const logLines = signal<readonly LogLine[]>([]);
 export const models = computed<readonly ManagedModel[]>(() => live.value?.models ?? []);
 
 /** Finds a model by its id or an alias. */
-export function modelOf(name: string): ManagedModel | undefined {
+export function findModel(name: string): ManagedModel | undefined {
   return models.value.find((model) => model.id === name || model.aliases.includes(name));
 }
 
 /** The tokens of a model's context, or before it is loaded, of those that it was trained with; null if neither is known. */
 export function knownContext(name: string): number | null {
-  const model = modelOf(name);
+  const model = findModel(name);
   return model?.context_length ?? model?.context_length_train ?? null;
 }
 
@@ -100,18 +100,18 @@ async function comeBackIfKnown(end: AbortSignal): Promise<void> {
 const noReturnKey = "ingle-no-return";
 
 /** Whether this browser may come back after a restart of the app without its link. */
-export const returns = signal(localStorage.getItem(noReturnKey) === null);
+export const isRemembered = signal(localStorage.getItem(noReturnKey) === null);
 
-export async function chooseReturns(isWanted: boolean): Promise<void> {
+export async function setRemembered(isWanted: boolean): Promise<void> {
   if (isWanted) await rememberBrowser(client.session);
   else await forgetBrowser(client.session);
   if (isWanted) localStorage.removeItem(noReturnKey);
   else localStorage.setItem(noReturnKey, "yes");
-  returns.value = isWanted;
+  isRemembered.value = isWanted;
 }
 
 async function rememberIfWanted(): Promise<void> {
-  if (session.value?.is_app !== true || !returns.value) return;
+  if (session.value?.is_app !== true || !isRemembered.value) return;
   try {
     await rememberBrowser(client.session);
   } catch {
@@ -149,7 +149,7 @@ export function grantedSession(): Promise<Session> {
 }
 
 /** Calls the listener each time that the event stream has opened: events before it were missed. */
-export function onceOpen(listener: () => void): void {
+export function onStreamOpen(listener: () => void): void {
   effect(() => {
     if (link.value === "open") listener();
   });

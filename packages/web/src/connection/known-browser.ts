@@ -28,11 +28,6 @@ async function withKeys<Result>(work: (keys: IDBPDatabase<KeySchema>) => Promise
   }
 }
 
-/** Whether this browser comes back by itself. */
-export function isRemembered(): Promise<boolean> {
-  return withKeys(async (keys) => (await keys.get("keys", ownId)) !== undefined);
-}
-
 /** Lets the app know this browser. With a key from before, only its time of use changes. */
 export function rememberBrowser(sessions: Sessions): Promise<void> {
   return withKeys(async (keys) => {

@@ -16,7 +16,7 @@ interface FailureProps {
 /** Nothing, if it has not failed. */
 export function Failure({ class: kind, of, role }: FailureProps) {
   if (of.error === null) return null;
-  const { text, detail } = messageOf({ ...of, error: of.error });
+  const { text, detail } = failureMessage({ ...of, error: of.error });
   return (
     <div class={kind} role={role}>
       <p>{text}</p>
@@ -28,11 +28,11 @@ export function Failure({ class: kind, of, role }: FailureProps) {
 /** Both sentences in one line; empty without an error. */
 export function failureSentence({ error, error_code }: Failed): string {
   if (error === null) return "";
-  const { text, detail } = messageOf({ error, error_code });
+  const { text, detail } = failureMessage({ error, error_code });
   return detail === null ? text : `${text} ${detail}`;
 }
 
 /** "Something went wrong" would say less than the server's own sentence. */
-function messageOf({ error, error_code: code }: Failed & { error: string }): ErrorMessage {
+function failureMessage({ error, error_code: code }: Failed & { error: string }): ErrorMessage {
   return storedErrorMessage({ code: code === "internal" ? null : code, message: error });
 }

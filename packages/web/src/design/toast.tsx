@@ -42,8 +42,8 @@ export function showToast(toast: Toast): void {
 function hideLater(number: number, wholeMs: number): void {
   let leftMs = wholeMs;
   const timer = setInterval(() => {
-    const isHeld = document.querySelector("dialog[open], .toasts:is(:hover, :focus-within)") !== null;
-    leftMs = isHeld ? wholeMs : leftMs - tickMs;
+    const isPaused = document.querySelector("dialog[open], .toasts:is(:hover, :focus-within)") !== null;
+    leftMs = isPaused ? wholeMs : leftMs - tickMs;
     if (leftMs > 0 && shown.value.some((toast) => toast.number === number)) return;
     clearInterval(timer);
     hide(number);

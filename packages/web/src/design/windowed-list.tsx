@@ -8,7 +8,7 @@ interface WindowedListProps<Row> {
   /** The accessible name. */
   label: string;
   rows: readonly Row[];
-  keyOf: (row: Row) => string;
+  rowKey: (row: Row) => string;
   children: (row: Row) => ComponentChildren;
   /** The key of a row to scroll into view when it changes. */
   shownKey?: string | undefined;
@@ -17,7 +17,7 @@ interface WindowedListProps<Row> {
 /** Extra rows above and below the visible ones, for fast scrolling and for the keyboard. */
 const overscan = 8;
 
-export function WindowedList<Row>({ label, rows, keyOf, children, shownKey }: WindowedListProps<Row>) {
+export function WindowedList<Row>({ label, rows, rowKey, children, shownKey }: WindowedListProps<Row>) {
   const frame = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 0, row: 1 });
   const measure = () => {
@@ -38,7 +38,7 @@ export function WindowedList<Row>({ label, rows, keyOf, children, shownKey }: Wi
     return () => observer.disconnect();
   }, []);
   useEffect(() => {
-    const at = rows.findIndex((row) => keyOf(row) === shownKey);
+    const at = rows.findIndex((row) => rowKey(row) === shownKey);
     if (at >= 0 && frame.current !== null) scrollTo(frame.current, at * view.row, view.row);
   }, [shownKey, view.row]);
   const first = Math.max(0, Math.floor(view.top / view.row) - overscan);
@@ -48,7 +48,7 @@ export function WindowedList<Row>({ label, rows, keyOf, children, shownKey }: Wi
       <Space rows={first} rowPx={view.row} />
       <ul aria-label={label}>
         {rows.slice(first, last).map((row, at) => (
-          <li key={keyOf(row)} aria-setsize={rows.length} aria-posinset={first + at + 1}>
+          <li key={rowKey(row)} aria-setsize={rows.length} aria-posinset={first + at + 1}>
             {children(row)}
           </li>
         ))}

@@ -3,7 +3,7 @@ import type { RecommendedModel } from "@ingle/protocol";
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 
-import { linkTo } from "../app/router.ts";
+import { linkTo } from "../router.ts";
 import { canManage, client, link, live } from "../connection/connection.ts";
 import { Failure } from "../design/failure.tsx";
 import { Button } from "../design/button.tsx";
@@ -11,7 +11,7 @@ import { EmptyState } from "../design/empty-state.tsx";
 import { Progress } from "../design/indicators.tsx";
 import { useAttempt } from "../design/toast.tsx";
 import { bytesText } from "../format/localized.ts";
-import { asked, type Asked } from "../library/hub-search.ts";
+import { queryHub, type HubRequest } from "../library/hub-search.ts";
 import { jobView } from "../library/job-view.ts";
 import { JobActions, JobFigures } from "../library/jobs-panel.tsx";
 import { appText } from "../strings/app.ts";
@@ -21,11 +21,11 @@ import { firstRunStep, type FirstRunStep } from "./first-run-flow.ts";
 import "./first-run.css";
 
 /** Asked once per page load. */
-const recommendation = signal<Asked<RecommendedModel> | null>(null);
+const recommendation = signal<HubRequest<RecommendedModel> | null>(null);
 
 async function askRecommended(): Promise<void> {
   recommendation.value = { kind: "asking" };
-  recommendation.value = await asked(() => client.library.recommended());
+  recommendation.value = await queryHub(() => client.library.recommended());
 }
 
 interface FirstRunProps {

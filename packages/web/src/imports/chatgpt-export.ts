@@ -2,8 +2,7 @@
 // other files of the export, which the page does not get.
 import * as z from "zod/mini";
 
-import { type ForeignChat, type ForeignNode, joinedText } from "./imported-chat.ts";
-import type { LeftOutCounter } from "./left-out.ts";
+import { type ForeignChat, type ForeignNode, joinedText, type LeftOutCounter } from "./imported-chat.ts";
 
 const seconds = z.nullish(z.number());
 
@@ -58,13 +57,13 @@ export function readChatGpt(value: unknown, leftOut: LeftOutCounter): ForeignCha
     systemPrompt: "",
     createdAt: milliseconds(data.create_time),
     updatedAt: milliseconds(data.update_time),
-    nodes: inOrder(data.mapping).map(([id, node]) => toNode(id, node, leftOut)),
+    nodes: sortNodes(data.mapping).map(([id, node]) => toNode(id, node, leftOut)),
     currentId: data.current_node ?? null,
   };
 }
 
 /** Siblings in the order of their parent's list, which is that of their versions. */
-function inOrder(mapping: Readonly<Record<string, ChatGptNode>>): [string, ChatGptNode][] {
+function sortNodes(mapping: Readonly<Record<string, ChatGptNode>>): [string, ChatGptNode][] {
   const places = new Map<string, number>();
   for (const { children = [] } of Object.values(mapping))
     for (const [at, id] of children.entries()) places.set(id, at);
@@ -103,7 +102,7 @@ function toNode(
     leftOut.add("others");
     return none;
   }
-  const { text, thinking } = textsOf(message, leftOut);
+  const { text, thinking } = readTexts(message, leftOut);
   if (role === "user") countFiles(message, leftOut);
   return {
     ...none,
@@ -117,7 +116,7 @@ function toNode(
 
 /** An image that a tool drew is part of what was shown; its other results are not. */
 function countTool({ content }: ChatGptMessage, leftOut: LeftOutCounter): void {
-  const images = (content.parts ?? []).filter((part) => kindOf(part) === "images").length;
+  const images = (content.parts ?? []).filter((part) => partKind(part) === "images").length;
   if (images > 0) leftOut.add("images", images);
   else leftOut.add("tools");
 }
@@ -128,13 +127,13 @@ function countFiles({ metadata }: ChatGptMessage, leftOut: LeftOutCounter): void
   leftOut.add("files", types.filter((type) => !type.startsWith("image/")).length);
 }
 
-function textsOf({ content }: ChatGptMessage, leftOut: LeftOutCounter): { text: string; thinking: string } {
+function readTexts({ content }: ChatGptMessage, leftOut: LeftOutCounter): { text: string; thinking: string } {
   switch (content.content_type) {
     case "text":
     case "multimodal_text":
       return { text: partsText(content.parts ?? [], leftOut), thinking: "" };
     case "code":
-      return { text: stringOf(content.text), thinking: "" };
+      return { text: stringOrEmpty(content.text), thinking: "" };
     case "thoughts":
       return { text: "", thinking: thoughtsText(content.thoughts) };
     case "reasoning_recap":
@@ -144,7 +143,7 @@ function textsOf({ content }: ChatGptMessage, leftOut: LeftOutCounter): { text: 
       return { text: "", thinking: "" };
     default:
       leftOut.add("others");
-      return { text: stringOf(content.text), thinking: "" };
+      return { text: stringOrEmpty(content.text), thinking: "" };
   }
 }
 
@@ -154,7 +153,7 @@ function partsText(parts: readonly unknown[], leftOut: LeftOutCounter): string {
     if (typeof part === "string") text = joinedText(text, part);
     else {
       const { data } = Transcript.safeParse(part);
-      if (data === undefined) leftOut.add(kindOf(part));
+      if (data === undefined) leftOut.add(partKind(part));
       else text = joinedText(text, data.text);
     }
   }
@@ -165,7 +164,7 @@ const Transcript = z.object({ content_type: z.literal("audio_transcription"), te
 
 const Part = z.object({ content_type: z.string() });
 
-function kindOf(part: unknown): "images" | "audio" | "others" {
+function partKind(part: unknown): "images" | "audio" | "others" {
   const type = Part.safeParse(part).data?.content_type ?? "";
   if (type.startsWith("image_")) return "images";
   return type.startsWith("audio_") || type.startsWith("real_time_") ? "audio" : "others";
@@ -178,6 +177,6 @@ function thoughtsText(value: unknown): string {
   return thoughts.reduce((text, { content }) => joinedText(text, content ?? ""), "");
 }
 
-function stringOf(value: unknown): string {
+function stringOrEmpty(value: unknown): string {
   return typeof value === "string" ? value : "";
 }

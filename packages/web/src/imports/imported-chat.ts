@@ -1,10 +1,9 @@
 // What the readers of other programs' exports have in common: a chat as nodes of a tree becomes a chat of Ingle, with its branches.
 // Steps between a question and its reply are joined, since a reply is one message here. Pure, except for ids.
-import { newId } from "../chats/chat-storage.ts";
-import { titleOf } from "../chats/conversation-text.ts";
-import type { ArchivedChat, Attachment, Message, ReplyMessage } from "../chats/conversation.ts";
-import { emptySettings } from "../sampling/settings-fields.ts";
-import type { LeftOutCounter } from "./left-out.ts";
+import { newId } from "../conversations/chat-storage.ts";
+import { toTitle } from "../conversations/conversation-text.ts";
+import type { ArchivedChat, Attachment, Message, ReplyMessage } from "../conversations/conversation.ts";
+import { emptySettings } from "../conversations/settings-fields.ts";
 
 export interface ImportedFile {
   name: string;
@@ -76,7 +75,7 @@ export function toArchivedChat(
   return {
     conversation: {
       id: builder.conversationId,
-      title: chat.title === "" ? titleOf(firstText) : chat.title,
+      title: chat.title === "" ? toTitle(firstText) : chat.title,
       isNamed: chat.title !== "",
       folderId: null,
       createdAt,
@@ -104,7 +103,7 @@ class ChatBuilder {
   readonly #nodes: ReadonlyMap<string, ForeignNode>;
   readonly #children: ReadonlyMap<string | null, readonly ForeignNode[]>;
   /** Messages by the last node that they are from. */
-  readonly #messageOf = new Map<string, Message>();
+  readonly #messageById = new Map<string, Message>();
   readonly #rounds = new Map<string, string>();
   /** The time of the last message below each message: siblings are ordered by their times. */
   readonly #lastTimes = new Map<string | null, number>();
@@ -156,7 +155,7 @@ class ChatBuilder {
     let id = this.#chat.currentId;
     while (id !== null && !seen.has(id)) {
       seen.add(id);
-      const message = this.#messageOf.get(id);
+      const message = this.#messageById.get(id);
       if (message !== undefined) return message;
       id = this.#nodes.get(id)?.parentId ?? null;
     }
@@ -240,7 +239,7 @@ class ChatBuilder {
   }
 
   #add(node: ForeignNode, message: Message): Message {
-    this.#messageOf.set(node.id, message);
+    this.#messageById.set(node.id, message);
     this.messages.push(message);
     return message;
   }
@@ -264,4 +263,27 @@ function joined(draft: Draft | null, node: ForeignNode, parentId: string | null)
 export function joinedText(one: string, other: string): string {
   if (one === "" || other === "") return one + other;
   return `${one}\n\n${other}`;
+}
+
+/** Keys of `importText.leftOut`, in the order in which they are told. */
+export const leftOutKinds = ["images", "audio", "files", "tools", "others"] as const;
+type LeftOut = (typeof leftOutKinds)[number];
+
+export type LeftOutCounts = Readonly<Partial<Record<LeftOut, number>>>;
+
+export class LeftOutCounter {
+  readonly #counts: Partial<Record<LeftOut, number>> = {};
+
+  /** How many there were of each kind that there was. */
+  get counts(): LeftOutCounts {
+    return this.#counts;
+  }
+
+  add(kind: LeftOut, count = 1): void {
+    if (count > 0) this.#counts[kind] = (this.#counts[kind] ?? 0) + count;
+  }
+
+  addAll(counts: LeftOutCounts): void {
+    for (const kind of leftOutKinds) this.add(kind, counts[kind] ?? 0);
+  }
 }

@@ -2,8 +2,7 @@
 // several versions of which one is selected. What follows belongs to the selected one.
 import * as z from "zod/mini";
 
-import { type ForeignChat, type ForeignNode, joinedText } from "./imported-chat.ts";
-import type { LeftOutCounter } from "./left-out.ts";
+import { type ForeignChat, type ForeignNode, joinedText, type LeftOutCounter } from "./imported-chat.ts";
 
 const Part = z.object({ type: z.string(), text: z.nullish(z.string()), fileType: z.nullish(z.string()) });
 const parts = z.union([z.string(), z.array(Part)]);
@@ -47,10 +46,10 @@ type LmStudioConversation = z.infer<typeof LmStudioConversation>;
 export function readLmStudio(value: unknown, leftOut: LeftOutCounter): ForeignChat | undefined {
   const { data: chat } = LmStudioConversation.safeParse(value);
   if (chat === undefined) return undefined;
-  const { nodes, last } = nodesOf(chat, leftOut);
+  const { nodes, last } = readNodes(chat, leftOut);
   return {
     title: chat.name ?? "",
-    systemPrompt: systemPromptOf(chat),
+    systemPrompt: readSystemPrompt(chat),
     createdAt: chat.createdAt ?? null,
     updatedAt: null,
     nodes,
@@ -58,13 +57,13 @@ export function readLmStudio(value: unknown, leftOut: LeftOutCounter): ForeignCh
   };
 }
 
-function systemPromptOf({ systemPrompt, perChatPredictionConfig }: LmStudioConversation): string {
+function readSystemPrompt({ systemPrompt, perChatPredictionConfig }: LmStudioConversation): string {
   const fields = perChatPredictionConfig?.fields ?? [];
   const value = fields.find(({ key }) => key === "llm.prediction.systemPrompt")?.value;
   return typeof value === "string" ? value : (systemPrompt ?? "");
 }
 
-function nodesOf(chat: LmStudioConversation, leftOut: LeftOutCounter) {
+function readNodes(chat: LmStudioConversation, leftOut: LeftOutCounter) {
   const nodes: ForeignNode[] = [];
   let last: string | null = null;
   for (const [at, { versions, currentlySelected }] of chat.messages.entries()) {
@@ -76,7 +75,7 @@ function nodesOf(chat: LmStudioConversation, leftOut: LeftOutCounter) {
       const { data: version } = Version.safeParse(value);
       if (version === undefined) leftOut.add("others");
       nodes.push({
-        ...(version === undefined ? { role: "none", text: "" } : contentOf(version, chat, leftOut)),
+        ...(version === undefined ? { role: "none", text: "" } : readVersion(version, chat, leftOut)),
         id,
         parentId,
         createdAt: null,
@@ -86,7 +85,7 @@ function nodesOf(chat: LmStudioConversation, leftOut: LeftOutCounter) {
   return { nodes, last };
 }
 
-function contentOf(
+function readVersion(
   version: Version,
   { lastUsedModel }: LmStudioConversation,
   leftOut: LeftOutCounter,
@@ -96,10 +95,10 @@ function contentOf(
     leftOut.add(role === "tool" ? "tools" : "others");
     return { role: "none", text: "" };
   }
-  let text = textOf(content ?? [], leftOut);
+  let text = readText(content ?? [], leftOut);
   let thinking = "";
   for (const step of steps ?? []) {
-    const stepText = stepTextOf(step, leftOut);
+    const stepText = readStepText(step, leftOut);
     if (step.style?.type === "thinking") thinking = joinedText(thinking, stepText.trim());
     else text = joinedText(text, stepText);
   }
@@ -122,14 +121,14 @@ function withoutThoughts(text: string, thinking: string): { text: string; thinki
   return { text: text.slice(whole.length), thinking: joinedText(thinking, thoughts.trim()) };
 }
 
-function stepTextOf({ type, content }: Step, leftOut: LeftOutCounter): string {
-  if (type === "contentBlock") return textOf(content ?? [], leftOut);
+function readStepText({ type, content }: Step, leftOut: LeftOutCounter): string {
+  if (type === "contentBlock") return readText(content ?? [], leftOut);
   // A note of that program to itself, such as which model had been loaded.
   if (type !== "debugInfoBlock") leftOut.add(type.startsWith("tool") ? "tools" : "others");
   return "";
 }
 
-function textOf(content: Parts, leftOut: LeftOutCounter): string {
+function readText(content: Parts, leftOut: LeftOutCounter): string {
   if (typeof content === "string") return content;
   let text = "";
   for (const { type, text: piece, fileType } of content) {

@@ -2,8 +2,7 @@
 // list. Thoughts and calls of tools are HTML inside a message's text.
 import * as z from "zod/mini";
 
-import type { ForeignChat, ForeignNode, ImportedFile } from "./imported-chat.ts";
-import type { LeftOutCounter } from "./left-out.ts";
+import type { ForeignChat, ForeignNode, ImportedFile, LeftOutCounter } from "./imported-chat.ts";
 
 const OpenWebUiFile = z.object({
   type: z.nullish(z.string()),
@@ -55,8 +54,8 @@ export function readOpenWebUi(value: unknown, leftOut: LeftOutCounter): ForeignC
   const row = OpenWebUiRow.safeParse(value).data;
   const chat = row?.chat ?? OpenWebUiChat.safeParse(value).data;
   if (chat === undefined) return undefined;
-  const messages = messagesOf(chat.history?.messages ?? null, chat.messages ?? [], leftOut);
-  const rounds = roundsOf(messages);
+  const messages = readMessages(chat.history?.messages ?? null, chat.messages ?? [], leftOut);
+  const rounds = numberRounds(messages);
   return {
     title: row?.title ?? chat.title ?? "",
     systemPrompt: chat.params?.system ?? chat.system ?? "",
@@ -74,7 +73,7 @@ function milliseconds(time: number | null | undefined): number | null {
   return time > 1e11 ? Math.round(time) : Math.round(time * 1_000);
 }
 
-function messagesOf(
+function readMessages(
   tree: Readonly<Record<string, unknown>> | null,
   list: readonly unknown[],
   leftOut: LeftOutCounter,
@@ -93,7 +92,7 @@ function messagesOf(
 }
 
 /** Replies of several models to one message: the first of each model belong together, then the second of each. */
-function roundsOf(messages: readonly OpenWebUiMessage[]): Map<string, number> {
+function numberRounds(messages: readonly OpenWebUiMessage[]): Map<string, number> {
   const counts = new Map<string, number>();
   const rounds = new Map<string, number>();
   for (const { id, parentId, role, modelIdx } of messages) {
@@ -112,7 +111,7 @@ function toNode(message: OpenWebUiMessage, round: number | undefined, leftOut: L
   if (role === "assistant") {
     leftOut.add("files", (files ?? []).filter((file) => !isImage(file)).length);
     leftOut.add("images", (files ?? []).filter(isImage).length);
-    return { ...placed, role, ...replyOf(content ?? "", leftOut), model: model ?? modelName ?? null };
+    return { ...placed, role, ...readReply(content ?? "", leftOut), model: model ?? modelName ?? null };
   }
   if (role !== "user" && role !== "system") {
     leftOut.add(role === "tool" ? "tools" : "others");
@@ -122,7 +121,7 @@ function toNode(message: OpenWebUiMessage, round: number | undefined, leftOut: L
     ...placed,
     role,
     text: content ?? "",
-    files: (files ?? []).flatMap((file) => fileOf(file, leftOut)),
+    files: (files ?? []).flatMap((file) => importFile(file, leftOut)),
   };
 }
 
@@ -131,7 +130,7 @@ function isImage({ type, content_type: mime }: OpenWebUiFile): boolean {
 }
 
 /** Images that are kept on that server, and files without their text, are not in the export. */
-function fileOf(file: OpenWebUiFile, leftOut: LeftOutCounter): ImportedFile[] {
+function importFile(file: OpenWebUiFile, leftOut: LeftOutCounter): ImportedFile[] {
   const name = file.name ?? file.file?.filename ?? "";
   if (isImage(file)) {
     if (file.url?.startsWith("data:image/") === true)
@@ -148,7 +147,7 @@ function fileOf(file: OpenWebUiFile, leftOut: LeftOutCounter): ImportedFile[] {
 const block = /<details type="(\w+)"([^>]*)>\n?(?:<summary>[^<]*<\/summary>)?([\s\S]*?)<\/details>\n?/g;
 
 /** Separates the blocks of HTML from the text. */
-function replyOf(content: string, leftOut: LeftOutCounter) {
+function readReply(content: string, leftOut: LeftOutCounter) {
   const thoughts: string[] = [];
   let thinkingMs = 0;
   const text = content.replaceAll(block, (_whole, kind: string, attributes: string, inside: string) => {

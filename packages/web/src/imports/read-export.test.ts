@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 
 import { exampleConversation } from "../../test/examples.ts";
 import { chatGptConversation, lmStudioConversation, openWebUiRow } from "../../test/foreign-exports.ts";
-import { makeArchive } from "../chats/chat-archive.ts";
-import type { ArchivedChat, Message, ReplyMessage } from "../chats/conversation.ts";
-import { linearPath, makeTree, siblingsOf } from "../chats/message-tree.ts";
+import { makeArchive } from "../conversations/chat-archive.ts";
+import type { ArchivedChat, Message, ReplyMessage } from "../conversations/conversation.ts";
+import { linearPath, makeTree, findSiblings } from "../conversations/message-tree.ts";
 import { readExport } from "./read-export.ts";
 
 const now = 1_800_000_000_000;
@@ -22,13 +22,13 @@ function only(chats: readonly (ArchivedChat | undefined)[]): ArchivedChat {
   return chat;
 }
 
-const treeOf = ({ conversation, messages }: ArchivedChat) =>
+const toTree = ({ conversation, messages }: ArchivedChat) =>
   makeTree(
     messages.toSorted((a, b) => a.createdAt - b.createdAt),
     conversation.chosen,
   );
-const textsOf = (messages: readonly Message[]) => messages.map(({ text }) => text);
-const replyWith = ({ messages }: ArchivedChat, text: string): ReplyMessage => {
+const messageTexts = (messages: readonly Message[]) => messages.map(({ text }) => text);
+const findReply = ({ messages }: ArchivedChat, text: string): ReplyMessage => {
   const found = messages.find((message) => message.text === text);
   if (found?.role !== "assistant") throw new Error(`There is no reply "${text}".`);
   return found;
@@ -49,15 +49,19 @@ describe("ChatGPT's conversations.json", () => {
   });
 
   it("keeps its branches, and shows the current one", () => {
-    const tree = treeOf(chat);
-    expect(textsOf(linearPath(tree))).toEqual(["How long is Southend Pier? (0)", "2,158 metres."]);
-    const { id, parentId } = replyWith(chat, "2,158 metres.");
-    expect(textsOf(siblingsOf(tree, id))).toEqual(["2,158 metres.", "It is 2,158 m long.", "An older try."]);
-    expect(textsOf(siblingsOf(tree, parentId ?? ""))).toEqual([
+    const tree = toTree(chat);
+    expect(messageTexts(linearPath(tree))).toEqual(["How long is Southend Pier? (0)", "2,158 metres."]);
+    const { id, parentId } = findReply(chat, "2,158 metres.");
+    expect(messageTexts(findSiblings(tree, id))).toEqual([
+      "2,158 metres.",
+      "It is 2,158 m long.",
+      "An older try.",
+    ]);
+    expect(messageTexts(findSiblings(tree, parentId ?? ""))).toEqual([
       "How long is the pier?",
       "How long is Southend Pier? (0)",
     ]);
-    expect(textsOf(chat.messages).toSorted()).toEqual(
+    expect(messageTexts(chat.messages).toSorted()).toEqual(
       [
         "How long is the pier?",
         "Which pier?",
@@ -72,7 +76,7 @@ describe("ChatGPT's conversations.json", () => {
   });
 
   it("joins the steps of a reply: thoughts before calls belong to what follows", () => {
-    expect(replyWith(chat, "It is 2,158 m long.").reply).toMatchObject({
+    expect(findReply(chat, "It is 2,158 m long.").reply).toMatchObject({
       model: "gpt-5",
       thinking: "I should look this up.",
       thinkingMs: null,
@@ -100,10 +104,10 @@ describe("Open WebUI's export", () => {
   });
 
   it("keeps replies of several models side by side, and later tries apart", () => {
-    const tree = treeOf(chat);
-    expect(textsOf(linearPath(tree))).toEqual(["What is on it?", "One pixel.", "Sure?", "Yes."]);
+    const tree = toTree(chat);
+    expect(messageTexts(linearPath(tree))).toEqual(["What is on it?", "One pixel.", "Sure?", "Yes."]);
     const [llama, qwen, again] = ["A harbour.", "One pixel.", "A harbour at night."].map((text) =>
-      replyWith(chat, text),
+      findReply(chat, text),
     );
     expect(qwen?.reply.round).toBe(llama?.reply.round);
     expect(again?.reply.round).not.toBe(llama?.reply.round);
@@ -111,7 +115,7 @@ describe("Open WebUI's export", () => {
   });
 
   it("takes images and texts that it holds, and counts the others", () => {
-    const [question] = linearPath(treeOf(chat));
+    const [question] = linearPath(toTree(chat));
     expect(question?.role === "user" && question.attachments).toMatchObject([
       { kind: "image", type: "image/png", bytes: 70 },
       { kind: "text", name: "notes.md", text: "The harbour." },
@@ -121,7 +125,7 @@ describe("Open WebUI's export", () => {
   });
 
   it("reads thoughts from the text", () => {
-    expect(replyWith(chat, "One pixel.").reply).toMatchObject({
+    expect(findReply(chat, "One pixel.").reply).toMatchObject({
       thinking: "It is a small image.\nSo <1 px>.",
       thinkingMs: 7_000,
     });
@@ -133,7 +137,7 @@ describe("Open WebUI's export", () => {
       { id: "2", role: "assistant", content: "Hello", model: "m" },
     ];
     const old = only(read([{ chat: { title: "", messages } }]).chats);
-    expect(textsOf(linearPath(treeOf(old)))).toEqual(["Hi", "Hello"]);
+    expect(messageTexts(linearPath(toTree(old)))).toEqual(["Hi", "Hello"]);
     expect(old.conversation).toMatchObject({ title: "Hi", isNamed: false, createdAt: now });
     expect(read(openWebUiRow()).count).toBe(1);
   });
@@ -153,27 +157,27 @@ describe("LM Studio's conversation file", () => {
   });
 
   it("keeps versions as branches, and goes on from the selected one", () => {
-    const tree = treeOf(chat);
-    expect(textsOf(linearPath(tree))).toEqual([
+    const tree = toTree(chat);
+    expect(messageTexts(linearPath(tree))).toEqual([
       "Which lighthouse is this?",
       "Probably Smeaton's Tower.",
       "Thanks",
       "With pleasure.",
     ]);
-    const { id } = replyWith(chat, "Eddystone.");
-    expect(textsOf(siblingsOf(tree, id))).toEqual(["Eddystone.", "Probably Smeaton's Tower."]);
+    const { id } = findReply(chat, "Eddystone.");
+    expect(messageTexts(findSiblings(tree, id))).toEqual(["Eddystone.", "Probably Smeaton's Tower."]);
   });
 
   it("reads thoughts of both forms and names of models", () => {
-    expect(replyWith(chat, "Probably Smeaton's Tower.").reply).toMatchObject({
+    expect(findReply(chat, "Probably Smeaton's Tower.").reply).toMatchObject({
       model: "qwen/qwen3-4b",
       thinking: "Red and white.",
     });
-    expect(replyWith(chat, "With pleasure.").reply).toMatchObject({
+    expect(findReply(chat, "With pleasure.").reply).toMatchObject({
       thinking: "Easy.",
       model: "qwen/qwen3-4b",
     });
-    expect(replyWith(chat, "Eddystone.").reply.model).toBe("google/gemma-3-4b");
+    expect(findReply(chat, "Eddystone.").reply.model).toBe("google/gemma-3-4b");
   });
 
   it("counts what it has no place for", () => {
@@ -221,14 +225,14 @@ describe("readExport", () => {
       ]),
     );
     const chat = only(read([{ title: "Long", mapping: long, current_node: "n19999" }]).chats);
-    expect(linearPath(treeOf(chat))).toHaveLength(20_000);
+    expect(linearPath(toTree(chat))).toHaveLength(20_000);
     const circle = {
       a: { parent: "b", message: message("user", "a") },
       b: { parent: "a", message: message("assistant", "b") },
       c: { parent: null, message: message("user", "c") },
     };
     const result = read([{ title: "Circle", mapping: circle, current_node: "a" }]);
-    expect(textsOf(only(result.chats).messages)).toEqual(["c"]);
+    expect(messageTexts(only(result.chats).messages)).toEqual(["c"]);
     expect(result.leftOut).toEqual({ others: 2 });
   });
 });

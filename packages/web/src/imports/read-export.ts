@@ -1,9 +1,8 @@
 // Reads a file with chats: Ingle's own export, or one of LM Studio, Open WebUI or ChatGPT, recognized by its content. Nothing is taken from
 // an export of Ingle that has an invalid part; of other programs', each conversation is read by itself. Loaded with the first import.
-import { type ArchivedChat, type ChatArchive, readArchive } from "../chats/conversation.ts";
+import { type ArchivedChat, type ChatArchive, readArchive } from "../conversations/conversation.ts";
 import { readChatGpt } from "./chatgpt-export.ts";
-import { type ForeignChat, toArchivedChat } from "./imported-chat.ts";
-import { LeftOutCounter, type LeftOutCounts } from "./left-out.ts";
+import { type ForeignChat, toArchivedChat, LeftOutCounter, type LeftOutCounts } from "./imported-chat.ts";
 import { readLmStudio } from "./lm-studio-export.ts";
 import { readOpenWebUi } from "./open-webui-export.ts";
 
@@ -32,7 +31,7 @@ export function readExport(text: string, now: number): ReadExport | undefined {
   const value = parsed(text);
   if (isObject(value) && value["format"] === "ingle-chats") return ofIngle(value);
   const list: unknown[] = Array.isArray(value) ? value : [value];
-  const source = list.map(sourceOf).find((found) => found !== undefined);
+  const source = list.map(detectSource).find((found) => found !== undefined);
   return source === undefined ? undefined : ofOthers(source, list, now);
 }
 
@@ -84,7 +83,7 @@ function ofOthers(source: keyof typeof readers, list: readonly unknown[], now: n
   };
 }
 
-function sourceOf(value: unknown): keyof typeof readers | undefined {
+function detectSource(value: unknown): keyof typeof readers | undefined {
   if (!isObject(value)) return undefined;
   if (isObject(value["mapping"])) return "ChatGPT";
   const chat = value["chat"];

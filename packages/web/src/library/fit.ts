@@ -29,18 +29,18 @@ const comfortableShare = 0.85;
 type MachineMemory = Pick<Machine, "memory_bytes" | "available_bytes" | "devices">;
 
 /** The light of a model on the hub, compared with the other models of its repository. */
-export function fitOfOffer(
+export function rateOffer(
   model: OfferedModel,
   siblings: readonly OfferedModel[],
   machine: MachineMemory,
 ): Fit {
-  const reason = reasonOf(model, machine);
-  const colour = colourOf(reason);
+  const reason = fitReason(model, machine);
+  const colour = fitColour(reason);
   return { colour, reason, better: colour === "green" ? null : betterThan(model, siblings, machine) };
 }
 
 /** The light of an installed model, from the server's estimate. */
-export function fitOfEstimate(estimate: MemoryEstimate): Omit<Fit, "better"> {
+export function rateEstimate(estimate: MemoryEstimate): Omit<Fit, "better"> {
   const { memory_bytes: needed, available_bytes: available } = estimate;
   const room = available ?? Number.POSITIVE_INFINITY;
   switch (estimate.fits) {
@@ -61,7 +61,7 @@ export function fitOfEstimate(estimate: MemoryEstimate): Omit<Fit, "better"> {
   }
 }
 
-function reasonOf(model: OfferedModel, machine: MachineMemory): FitReason {
+function fitReason(model: OfferedModel, machine: MachineMemory): FitReason {
   const needed = model.memory_bytes;
   const total = Math.max(machine.memory_bytes, ...cards(machine).map((card) => card.memory_bytes));
   // The server also considers its memory budget.
@@ -77,7 +77,7 @@ function cards({ devices }: MachineMemory): Machine["devices"] {
   return devices.filter(({ kind }) => kind === "gpu");
 }
 
-function colourOf({ kind }: FitReason): FitColour {
+function fitColour({ kind }: FitReason): FitColour {
   if (kind === "fits") return "green";
   return kind === "too_large" ? "red" : "yellow";
 }
@@ -92,13 +92,13 @@ function betterThan(
     .filter((other) => other.id !== model.id && other.memory_bytes < model.memory_bytes)
     .toSorted((a, b) => b.size_bytes - a.size_bytes);
   const withColour = (colour: FitColour): OfferedModel | undefined =>
-    largestFirst.find((other) => colourOf(reasonOf(other, machine)) === colour);
+    largestFirst.find((other) => fitColour(fitReason(other, machine)) === colour);
   return withColour("green") ?? (model.fits ? null : (withColour("yellow") ?? null));
 }
 
 /** The recommended model of a repository: Q4_K_M if it has a green light, else the largest with one, else none. */
-export function recommendedOf(models: readonly OfferedModel[], machine: MachineMemory): OfferedModel | null {
-  const green = models.filter((model) => colourOf(reasonOf(model, machine)) === "green");
+export function recommendModel(models: readonly OfferedModel[], machine: MachineMemory): OfferedModel | null {
+  const green = models.filter((model) => fitColour(fitReason(model, machine)) === "green");
   const usual = green.find(({ quantization }) => quantization === "Q4_K_M");
   return usual ?? green.toSorted((a, b) => b.size_bytes - a.size_bytes)[0] ?? null;
 }

@@ -3,10 +3,10 @@ import type { FoundRepository, OfferedRepository } from "@ingle/protocol";
 import { signal } from "@preact/signals";
 
 import { client } from "../connection/connection.ts";
-import { reasonOf } from "../strings/error-message.ts";
+import { errorText } from "../strings/error-message.ts";
 
 /** The state of a request to the hub. */
-export type Asked<Answer> =
+export type HubRequest<Answer> =
   | { kind: "asking" }
   | { kind: "answered"; answer: Answer }
   | { kind: "failed"; message: string };
@@ -17,9 +17,9 @@ const resultsMax = 30;
 const repositoriesMax = 50;
 
 /** The last search; null before the first. */
-export const search = signal<{ words: string; state: Asked<readonly FoundRepository[]> } | null>(null);
+export const search = signal<{ words: string; state: HubRequest<readonly FoundRepository[]> } | null>(null);
 
-export const repositories = signal<ReadonlyMap<string, Asked<OfferedRepository>>>(new Map());
+export const repositories = signal<ReadonlyMap<string, HubRequest<OfferedRepository>>>(new Map());
 
 let searching: AbortController | undefined;
 
@@ -30,7 +30,7 @@ export async function searchHub(words: string, { again = false } = {}): Promise<
   searching?.abort();
   const { signal: aborted } = (searching = new AbortController());
   search.value = { words, state: { kind: "asking" } };
-  const state = await asked(async () => {
+  const state = await queryHub(async () => {
     const found = await client.library.search(words, { limit: resultsMax, signal: aborted });
     return found.data;
   });
@@ -42,19 +42,19 @@ export async function openRepository(repo: string, { again = false } = {}): Prom
   const present = repositories.value.get(repo);
   if (!again && present !== undefined && present.kind !== "failed") return;
   keep(repo, { kind: "asking" });
-  keep(repo, await asked(() => client.library.describe(repo)));
+  keep(repo, await queryHub(() => client.library.describe(repo)));
 }
 
-function keep(repo: string, state: Asked<OfferedRepository>): void {
+function keep(repo: string, state: HubRequest<OfferedRepository>): void {
   const others = [...repositories.value].filter(([name]) => name !== repo).slice(1 - repositoriesMax);
   repositories.value = new Map([...others, [repo, state]]);
 }
 
 /** Asks the hub; a failure is a state, too. */
-export async function asked<Answer>(ask: () => Promise<Answer>): Promise<Asked<Answer>> {
+export async function queryHub<Answer>(ask: () => Promise<Answer>): Promise<HubRequest<Answer>> {
   try {
     return { kind: "answered", answer: await ask() };
   } catch (error) {
-    return { kind: "failed", message: reasonOf(error) };
+    return { kind: "failed", message: errorText(error) };
   }
 }

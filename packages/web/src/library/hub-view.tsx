@@ -2,7 +2,7 @@
 import type { FoundRepository } from "@ingle/protocol";
 import { useEffect, useState } from "preact/hooks";
 
-import { go, linkTo, route } from "../app/router.ts";
+import { navigate, linkTo, route } from "../router.ts";
 import { Badge } from "../design/indicators.tsx";
 import { Button } from "../design/button.tsx";
 import { EmptyState } from "../design/empty-state.tsx";
@@ -38,7 +38,7 @@ function SearchForm({ words }: { words: string }) {
     const wanted = typed.trim();
     if (wanted === "") return;
     if (wanted === words) void searchHub(words, { again: true });
-    else go(linkTo("library", hubPart, wanted));
+    else navigate(linkTo("library", hubPart, wanted));
   };
   return (
     <Form class="hub-search" role="search" onSubmit={submit}>
@@ -98,7 +98,7 @@ function Repository({ found, words, isOpen }: { found: FoundRepository; words: s
         type="button"
         class="repository-head"
         aria-expanded={isOpen}
-        onClick={() => go(target, { replace: isOpen })}
+        onClick={() => navigate(target, { replace: isOpen })}
       >
         <Icon name={isOpen ? "chevronDown" : "chevronRight"} size={18} />
         <span class="repository-name">

@@ -2,8 +2,8 @@
 import type { ManagedModel } from "@ingle/protocol";
 import { useState } from "preact/hooks";
 
-import { go, linkTo } from "../app/router.ts";
-import { currentDraft, draft } from "../chats/chat-changes.ts";
+import { navigate, linkTo } from "../router.ts";
+import { currentDraft, draft } from "../conversations/chat-changes.ts";
 import { canManage, client, live, models } from "../connection/connection.ts";
 import { Failure } from "../design/failure.tsx";
 import { Button } from "../design/button.tsx";
@@ -19,7 +19,13 @@ import { libraryText } from "../strings/library.ts";
 import { hubPart } from "./hub-view.tsx";
 import { LoadDialog } from "./load-dialog.tsx";
 import { NamesDialog, QuantizeDialog } from "./model-dialogs.tsx";
-import { actionsOf, isMoving, matchingModels, type ModelAction, sortedModels } from "./model-view.ts";
+import {
+  modelActions,
+  isLoadingOrUnloading,
+  matchingModels,
+  type ModelAction,
+  sortedModels,
+} from "./model-view.ts";
 
 /** The filter is shown from this many models on. */
 const filterFrom = 7;
@@ -30,7 +36,7 @@ export function InstalledView() {
   if (models.value.length === 0) {
     return (
       <EmptyState icon="library" title={libraryText.emptyTitle} text={libraryText.emptyText}>
-        <Button kind="primary" icon="search" onClick={() => go(linkTo("library", hubPart))}>
+        <Button kind="primary" icon="search" onClick={() => navigate(linkTo("library", hubPart))}>
           {libraryText.emptyAction}
         </Button>
       </EmptyState>
@@ -69,7 +75,7 @@ function ModelCard({ model }: { model: ManagedModel }) {
         {model.aliases.map((alias) => (
           <Badge key={alias}>{alias}</Badge>
         ))}
-        <p class="model-facts small soft">{factsOf(model).join(" · ")}</p>
+        <p class="model-facts small soft">{modelFacts(model).join(" · ")}</p>
         <Capabilities model={model} />
         {model.status === "loading" && (
           <Progress label={appText.loadingModel(model.id)} value={model.progress ?? null} />
@@ -102,7 +108,7 @@ function StatusBadge({ model }: { model: ManagedModel }) {
   return (
     <>
       <Badge tone={tones[status]}>
-        {isMoving(model) && <span class="spinner" aria-hidden="true" />}
+        {isLoadingOrUnloading(model) && <span class="spinner" aria-hidden="true" />}
         {word}
         {share}
       </Badge>
@@ -111,7 +117,7 @@ function StatusBadge({ model }: { model: ManagedModel }) {
   );
 }
 
-function factsOf(model: ManagedModel): string[] {
+function modelFacts(model: ManagedModel): string[] {
   const { memory_bytes: memory, kv_bits_k: keys, kv_bits_v: values, last_used_at: used } = model;
   return [
     ...(model.size_bytes === null ? [] : [bytesText(model.size_bytes)]),
@@ -145,7 +151,7 @@ type OpenDialog = "load" | "names" | "quantize" | null;
 function ModelActions({ model }: { model: ManagedModel }) {
   const [isBusy, attempt] = useAttempt();
   const [dialog, setDialog] = useState<OpenDialog>(null);
-  const actions = actionsOf(model, live.value?.jobs ?? []);
+  const actions = modelActions(model, live.value?.jobs ?? []);
   const close = () => setDialog(null);
   if (!canManage.value) return null;
   return (
@@ -154,8 +160,8 @@ function ModelActions({ model }: { model: ManagedModel }) {
         <Button
           size="small"
           icon="chat"
-          aria-label={libraryText.chatWith(model.id)}
-          onClick={() => chatWith(model.id)}
+          aria-label={libraryText.startChat(model.id)}
+          onClick={() => startChat(model.id)}
         >
           {appText.chat}
         </Button>
@@ -213,9 +219,9 @@ function menuItems(
 }
 
 /** Opens a new chat with this model. */
-function chatWith(model: string): void {
+function startChat(model: string): void {
   draft.value = { ...currentDraft.value, models: [model] };
-  go(linkTo("chat"));
+  navigate(linkTo("chat"));
 }
 
 /** Asks first if requests are in flight; the server finishes them before it unloads. */

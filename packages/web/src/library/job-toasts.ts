@@ -12,7 +12,7 @@ import { endedJobs, isOpen } from "./job-view.ts";
 const watched = new Set<string>();
 
 /** Resolves with a job once it has ended, or with undefined if the signal aborts. Until then, no toast reports its failure. */
-export function endOfJob(id: string, signal: AbortSignal): Promise<Job | undefined> {
+export function waitForJob(id: string, signal: AbortSignal): Promise<Job | undefined> {
   watched.add(id);
   return new Promise((resolve) => {
     const end = effect(() => {

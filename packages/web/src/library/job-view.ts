@@ -22,9 +22,9 @@ export function jobViews(jobs: readonly Job[]): JobView[] {
 export function jobView(job: Job): JobView {
   return {
     job,
-    fraction: fractionOf(job),
-    secondsLeft: secondsLeftOf(job),
-    actions: actionsOf(job),
+    fraction: completedFraction(job),
+    secondsLeft: estimateSecondsLeft(job),
+    actions: jobActions(job),
     isOpen: isOpen(job),
   };
 }
@@ -34,7 +34,7 @@ export function isOpen({ status }: Job): boolean {
   return status === "waiting" || status === "running" || status === "paused";
 }
 
-function fractionOf({ status, bytes, total_bytes: total }: Job): number | null {
+function completedFraction({ status, bytes, total_bytes: total }: Job): number | null {
   if (status === "done") return 1;
   if (total <= 0) return null;
   return Math.min(1, Math.max(0, bytes / total));
@@ -43,13 +43,18 @@ function fractionOf({ status, bytes, total_bytes: total }: Job): number | null {
 /** A week. A longer time means that the job is stalled, so the time left counts as unknown. */
 const secondsLeftMax = 7 * 24 * 3600;
 
-function secondsLeftOf({ status, bytes, total_bytes: total, bytes_per_second: speed }: Job): number | null {
+function estimateSecondsLeft({
+  status,
+  bytes,
+  total_bytes: total,
+  bytes_per_second: speed,
+}: Job): number | null {
   if (status !== "running" || total <= 0 || speed === null || speed <= 0) return null;
   const seconds = Math.max(0, total - bytes) / speed;
   return seconds > secondsLeftMax ? null : seconds;
 }
 
-function actionsOf(job: Job): JobAction[] {
+function jobActions(job: Job): JobAction[] {
   switch (job.status) {
     case "waiting":
     case "running":

@@ -1,5 +1,5 @@
 // The library: models on this machine, the model hub, and jobs.
-import { go, linkTo, route } from "../app/router.ts";
+import { navigate, linkTo, route } from "../router.ts";
 import { canManage, live, models, useMachine } from "../connection/connection.ts";
 import { Button } from "../design/button.tsx";
 import { Tabs } from "../design/tabs.tsx";
@@ -31,7 +31,7 @@ export function LibraryPage() {
           label={libraryText.views}
           tabs={tabs}
           chosen={chosen}
-          onChoose={(name) => go(name === "hub" ? linkTo("library", hubPart) : linkTo("library"))}
+          onChoose={(name) => navigate(name === "hub" ? linkTo("library", hubPart) : linkTo("library"))}
         >
           {chosen === "hub" ? <HubView /> : <InstalledView />}
         </Tabs>
@@ -43,7 +43,7 @@ export function LibraryPage() {
 function Head() {
   const isImporting = route.value.parts[0] === importPart;
   const setImporting = (isOpen: boolean) =>
-    go(isOpen ? linkTo("library", importPart) : linkTo("library"), { replace: !isOpen });
+    navigate(isOpen ? linkTo("library", importPart) : linkTo("library"), { replace: !isOpen });
   return (
     <header class="library-head">
       <div>

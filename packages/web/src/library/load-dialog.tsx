@@ -11,9 +11,9 @@ import { useAttempt } from "../design/toast.tsx";
 import { bytesText, countText } from "../format/localized.ts";
 import { appText } from "../strings/app.ts";
 import { libraryText } from "../strings/library.ts";
-import { fitOfEstimate } from "./fit.ts";
+import { rateEstimate } from "./fit.ts";
 import { FitLight } from "./fit-light.tsx";
-import { contextStops, kvBitsChoices, loadOptionsOf, nearestStop, type LoadFields } from "./load-form.ts";
+import { contextStops, kvBitsChoices, toLoadOptions, nearestStop, type LoadFields } from "./load-form.ts";
 import { useEstimate, type Estimated } from "./model-loading.ts";
 
 import "./model-dialogs.css";
@@ -26,7 +26,7 @@ export function LoadDialog({ model, onClose }: { model: ManagedModel; onClose: (
   const [fields, setFields] = useState<LoadFields>({ contextLength: null, kvBits: null });
   const estimated = useEstimate(model.id, fields);
   const load = async () => {
-    const options = { ...loadOptionsOf(fields), wait: false };
+    const options = { ...toLoadOptions(fields), wait: false };
     if (await attempt(() => client.library.load(model.id, options))) onClose();
   };
   return (
@@ -127,7 +127,7 @@ function EstimateCard({ estimated: { estimate, error, isLoading } }: { estimated
       ) : (
         <>
           <div role="status">
-            <FitLight fit={fitOfEstimate(estimate)} />
+            <FitLight fit={rateEstimate(estimate)} />
           </div>
           <EstimateFigures estimate={estimate} />
         </>

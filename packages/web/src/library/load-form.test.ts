@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { contextStops, largerContext, loadOptionsOf, nearestStop } from "./load-form.ts";
+import { contextStops, largerContext, toLoadOptions, nearestStop } from "./load-form.ts";
 
 describe("the stops of the context slider", () => {
   it("double, with one between, up to the longest", () => {
@@ -21,10 +21,10 @@ describe("the stops of the context slider", () => {
   });
 });
 
-describe("loadOptionsOf", () => {
+describe("toLoadOptions", () => {
   it("contains only what was chosen", () => {
-    expect(loadOptionsOf({ contextLength: null, kvBits: null })).toEqual({});
-    expect(loadOptionsOf({ contextLength: 8192, kvBits: 8 })).toEqual({ context_length: 8192, kv_bits: 8 });
+    expect(toLoadOptions({ contextLength: null, kvBits: null })).toEqual({});
+    expect(toLoadOptions({ contextLength: 8192, kvBits: 8 })).toEqual({ context_length: 8192, kv_bits: 8 });
   });
 });
 

@@ -31,7 +31,7 @@ export interface LoadFields {
 }
 
 /** The request for these fields; omits those that are null. */
-export function loadOptionsOf({
+export function toLoadOptions({
   contextLength,
   kvBits,
 }: LoadFields): Pick<LoadOptions, "context_length" | "kv_bits"> {

@@ -11,7 +11,7 @@ import { Field, Form, TextField, TextInput } from "../design/field.tsx";
 import { useAttempt } from "../design/toast.tsx";
 import { bytesText } from "../format/localized.ts";
 import { libraryText } from "../strings/library.ts";
-import { endOfJob } from "./job-toasts.ts";
+import { waitForJob } from "./job-toasts.ts";
 import { isAlias, type QuantizationChoice, quantizationChoices } from "./model-view.ts";
 
 import "./model-dialogs.css";
@@ -29,7 +29,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
     attempt(async () => {
       setFailure(undefined);
       const { id } = await client.jobs.start({ kind: "import", path: path.trim() });
-      const job = await endOfJob(id, closed.current.signal);
+      const job = await waitForJob(id, closed.current.signal);
       if (job?.status === "failed") setFailure(failureSentence(job));
       else if (job !== undefined) onClose();
     });

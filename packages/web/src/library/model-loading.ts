@@ -4,11 +4,11 @@ import type { MemoryEstimate } from "@ingle/protocol";
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 
-import { client, modelOf } from "../connection/connection.ts";
+import { client, findModel } from "../connection/connection.ts";
 import { showError, showToast } from "../design/toast.tsx";
 import { errorMessage, type ErrorMessage } from "../strings/error-message.ts";
 import { chatText } from "../strings/chat.ts";
-import { loadOptionsOf, type LoadFields } from "./load-form.ts";
+import { toLoadOptions, type LoadFields } from "./load-form.ts";
 
 /** Waits for a pause, since an estimate reads the model's file. */
 const restMs = 200;
@@ -27,7 +27,7 @@ export function useEstimate(model: string, fields: LoadFields): Estimated {
     setState((before) => ({ ...before, isLoading: true }));
     const load = async () => {
       try {
-        const options = { ...loadOptionsOf(fields), signal: stop.signal };
+        const options = { ...toLoadOptions(fields), signal: stop.signal };
         const estimate = await client.library.estimate(model, options);
         setState({ estimate, error: null, isLoading: false });
       } catch (error) {
@@ -48,7 +48,7 @@ export const reloadingModel = signal<string | null>(null);
 
 /** Omitted settings keep their current values. */
 export async function reloadModel(id: string, change: LoadOptions): Promise<void> {
-  const model = modelOf(id);
+  const model = findModel(id);
   reloadingModel.value = id;
   const kept: LoadOptions = {
     context_length: model?.context_length ?? undefined,

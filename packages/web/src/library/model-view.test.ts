@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 
 import { exampleJob, exampleModel as model } from "../../test/examples.ts";
 import {
-  actionsOf,
+  modelActions,
   isAlias,
-  isMoving,
+  isLoadingOrUnloading,
   matchingModels,
   quantizationChoices,
   sortedModels,
@@ -24,21 +24,21 @@ describe("the actions of a model", () => {
     [{ quantization: "F16" }, ["chat", "load", "quantize", "remove"]],
     [{ quantization: "bf16", status: "loaded" }, ["chat", "unload", "pin", "quantize"]],
   ])("that is %j are %j", (of, actions) => {
-    expect(actionsOf(model(of), [])).toEqual(actions);
+    expect(modelActions(model(of), [])).toEqual(actions);
   });
 
   const quantizing = exampleJob({ kind: "quantize", model: "org/repo:F16", can_pause: false });
 
   it("exclude those that a running job rules out", () => {
-    expect(actionsOf(model({ id: "org/repo:F16", quantization: "F16" }), [quantizing])).toEqual([
+    expect(modelActions(model({ id: "org/repo:F16", quantization: "F16" }), [quantizing])).toEqual([
       "chat",
       "load",
     ]);
   });
 
   it("know whether it is being loaded or unloaded", () => {
-    expect(isMoving(model({ status: "loading" }))).toBe(true);
-    expect(isMoving(model({ status: "loaded" }))).toBe(false);
+    expect(isLoadingOrUnloading(model({ status: "loading" }))).toBe(true);
+    expect(isLoadingOrUnloading(model({ status: "loaded" }))).toBe(false);
   });
 });
 

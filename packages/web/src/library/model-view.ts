@@ -6,7 +6,7 @@ import { isOpen } from "./job-view.ts";
 export type ModelAction = "chat" | "load" | "unload" | "pin" | "unpin" | "quantize" | "remove";
 
 /** The available actions, in the order of their buttons. */
-export function actionsOf(model: ManagedModel, jobs: readonly Job[]): ModelAction[] {
+export function modelActions(model: ManagedModel, jobs: readonly Job[]): ModelAction[] {
   const actions: ModelAction[] = [];
   // A chat loads its model with the first message; a model that failed to load is not offered.
   if (
@@ -26,7 +26,7 @@ function isIdle({ status }: ManagedModel): boolean {
 }
 
 /** Whether it is being loaded or unloaded. */
-export function isMoving({ status }: ManagedModel): boolean {
+export function isLoadingOrUnloading({ status }: ManagedModel): boolean {
   return ["preparing", "loading", "restarting", "draining", "unloading"].includes(status);
 }
 

@@ -9,7 +9,7 @@ import { useAttempt } from "../design/toast.tsx";
 import { bytesText, countText } from "../format/localized.ts";
 import { appText } from "../strings/app.ts";
 import { libraryText } from "../strings/library.ts";
-import { fitOfOffer, recommendedOf } from "./fit.ts";
+import { rateOffer, recommendModel } from "./fit.ts";
 import { FitLight } from "./fit-light.tsx";
 import { openRepository, repositories } from "./hub-search.ts";
 import { isOpen as isOpenJob } from "./job-view.ts";
@@ -40,7 +40,7 @@ function Offers({ offered }: { offered: OfferedRepository }) {
     [libraryText.license, offered.license ?? libraryText.unknown],
   ];
   const readsImages = offered.models.every((model) => model.projector);
-  const recommended = machine.value === null ? null : recommendedOf(offered.models, machine.value);
+  const recommended = machine.value === null ? null : recommendModel(offered.models, machine.value);
   return (
     <div class="stack repository-body">
       <Facts class="facts small" facts={facts}>
@@ -85,7 +85,7 @@ function Offer({ model, siblings, isRecommended }: OfferProps) {
       </span>
       <span class="offer-size figures">{bytesText(model.size_bytes)}</span>
       <span class="offer-fit">
-        {machine.value !== null && <FitLight fit={fitOfOffer(model, siblings, machine.value)} />}
+        {machine.value !== null && <FitLight fit={rateOffer(model, siblings, machine.value)} />}
       </span>
       <span class="offer-action">
         <GetButton model={model} isRecommended={isRecommended} />

@@ -26,11 +26,11 @@ export const noBlocks: Blocks = {
 export function splitBlocks(text: string, before: Blocks = noBlocks): Blocks {
   const known = text.startsWith(before.settled.text) ? before.settled : noBlocks.settled;
   const rest = text.slice(known.text.length);
-  const groups = groupsOf(rest);
+  const groups = groupTokens(rest);
   const settled = groups.slice(0, settledCount(groups, rest));
   return {
     blocks: [...known.blocks, ...groups.map(({ raw }) => raw)],
-    definitions: known.definitions + definitionsOf(groups.slice(0, -1)),
+    definitions: known.definitions + joinDefinitions(groups.slice(0, -1)),
     settled: settled.length === 0 ? known : continued(known, settled),
   };
 }
@@ -40,7 +40,7 @@ function continued(known: Settled, groups: readonly Group[]): Settled {
   return {
     text: known.text + blocks.join(""),
     blocks: [...known.blocks, ...blocks],
-    definitions: known.definitions + definitionsOf(groups),
+    definitions: known.definitions + joinDefinitions(groups),
   };
 }
 
@@ -50,7 +50,7 @@ interface Group {
 }
 
 /** Blank lines belong to the block before them. */
-function groupsOf(text: string): Group[] {
+function groupTokens(text: string): Group[] {
   const groups: Group[] = [];
   for (const { type, raw } of lexer.lex(text)) {
     const group = groups.at(-1);
@@ -79,6 +79,6 @@ function settledCount(groups: readonly Group[], text: string): number {
   return count;
 }
 
-function definitionsOf(groups: readonly Group[]): string {
+function joinDefinitions(groups: readonly Group[]): string {
   return groups.flatMap(({ type, raw }) => (type === "def" ? [raw] : [])).join("");
 }

@@ -23,7 +23,7 @@ const restMsMin = 80;
 export function CodeBlock({ code, language, isOpen }: CodeBlockProps) {
   const highlight = useLoaded(async () => {
     if (language === "") return null;
-    return (await import("./highlight.ts")).highlighterOf(language);
+    return (await import("./highlight.ts")).findHighlighter(language);
   }, [language]);
   return (
     <figure class="code-block">

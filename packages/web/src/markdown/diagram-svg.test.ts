@@ -5,7 +5,7 @@ import { toDiagramImage } from "./diagram-svg.ts";
 const svg = (inside: string, attributes = 'viewBox="-8 -8 120.2 64"') =>
   `<svg xmlns="http://www.w3.org/2000/svg" width="100%" ${attributes} style="max-width: 120px;">${inside}</svg>`;
 
-const textOf = (inside: string, rules = "") =>
+const imageText = (inside: string, rules = "") =>
   decodeURIComponent(toDiagramImage(svg(inside), rules).url.replace("data:image/svg+xml;charset=utf-8,", ""));
 
 describe("toDiagramImage", () => {
@@ -21,19 +21,19 @@ describe("toDiagramImage", () => {
   });
 
   it("contains its rules, which cannot close their element", () => {
-    expect(textOf("", "a > b {} </style><script>")).toContain(
+    expect(imageText("", "a > b {} </style><script>")).toContain(
       "<style>a &gt; b {} &lt;/style&gt;&lt;script&gt;</style>",
     );
   });
 
   it("replaces the character references in labels", () => {
-    expect(textOf("<text>a &amp; b &lt;i&gt; &amp;hearts; &amp;#9829; &euro; &#215;</text>")).toContain(
+    expect(imageText("<text>a &amp; b &lt;i&gt; &amp;hearts; &amp;#9829; &euro; &#215;</text>")).toContain(
       "<text>a &amp; b &lt;i&gt; &amp;hearts; ♥ € ×</text>",
     );
   });
 
   it("is valid XML, whatever a label contains", () => {
-    const hostile = textOf("<text>&#1; &#xb; \u0000\u0007 \ud800 &nothing; &lt;</text>");
+    const hostile = imageText("<text>&#1; &#xb; \u0000\u0007 \ud800 &nothing; &lt;</text>");
     expect(hostile).toContain("<text>    &amp;nothing; &lt;</text>");
   });
 });

@@ -20,7 +20,7 @@ const notInXml = /(?![\t\n\r])\p{Cc}|\p{Cs}|[\ufffe\uffff]/gu;
 
 /** `svg` is XML, except that it may contain HTML's character references; `rules` is its CSS. */
 export function toDiagramImage(svg: string, rules: string): DiagramImage {
-  const { width, height } = sizeOf(svg);
+  const { width, height } = viewBoxSize(svg);
   const start = svg.indexOf(">") + 1;
   // An image needs a fixed size: there is no page around it to fit into.
   const root = svg
@@ -33,7 +33,7 @@ export function toDiagramImage(svg: string, rules: string): DiagramImage {
   return { url: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`, width, height };
 }
 
-function sizeOf(svg: string): { width: number; height: number } {
+function viewBoxSize(svg: string): { width: number; height: number } {
   const [, box] = /^<svg\b[^>]*\sviewBox="([^"]*)"/.exec(svg) ?? [];
   const [, , width, height] = (box ?? "")
     .trim()

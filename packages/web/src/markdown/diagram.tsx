@@ -1,15 +1,15 @@
 // A Mermaid diagram, drawn once its block is complete. Until then, on demand, and if it is invalid, its source is shown.
 import { useState } from "preact/hooks";
 
-import { isDark } from "../app/theme.ts";
+import { isDark } from "../design/theme.ts";
 import { CopyButton } from "../design/copy-button.tsx";
 import { IconButton } from "../design/button.tsx";
 import { useLoaded } from "../design/use-loaded.ts";
 import { countText } from "../format/localized.ts";
-import { reasonOf } from "../strings/error-message.ts";
+import { errorText } from "../strings/error-message.ts";
 import { chatText } from "../strings/chat.ts";
 import { CodeBlock } from "./code-block.tsx";
-import type { DiagramImage, Drawn } from "./mermaid.ts";
+import type { DiagramImage, DrawnDiagram } from "./mermaid.ts";
 
 interface DiagramProps {
   source: string;
@@ -58,7 +58,7 @@ export function Diagram({ source, isOpen }: DiagramProps) {
           <code>{source}</code>
         </pre>
       ) : (
-        <DrawnImage image={drawn.image} description={descriptionOf(source) ?? chatText.diagram} />
+        <DrawnImage image={drawn.image} description={accessibleTitle(source) ?? chatText.diagram} />
       )}
     </figure>
   );
@@ -75,16 +75,16 @@ function DrawnImage({ image, description }: { image: DiagramImage; description: 
 }
 
 /** The accessible title in the source. */
-function descriptionOf(source: string): string | undefined {
+function accessibleTitle(source: string): string | undefined {
   return /^\s*accTitle\s*:\s*(\S.*)$/m.exec(source)?.[1]?.trim();
 }
 
-async function loadAndDraw(source: string, dark: boolean): Promise<Drawn> {
+async function loadAndDraw(source: string, dark: boolean): Promise<DrawnDiagram> {
   try {
     const { drawDiagram } = await import("./mermaid.ts");
     return await drawDiagram(source, dark);
   } catch (error) {
     // The server is gone, so Mermaid could not be loaded.
-    return { problem: "source", reason: reasonOf(error) };
+    return { problem: "source", reason: errorText(error) };
   }
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 
-import { highlighterOf, readSpans, type Span } from "./highlight.ts";
+import { findHighlighter, readSpans, type Span } from "./highlight.ts";
 
-const textOf = (spans: readonly Span[]): string =>
-  spans.map((span) => (typeof span === "string" ? span : textOf(span.spans))).join("");
+const joinSpans = (spans: readonly Span[]): string =>
+  spans.map((span) => (typeof span === "string" ? span : joinSpans(span.spans))).join("");
 
 describe("readSpans", () => {
   it("reads nested spans", () => {
@@ -18,19 +18,19 @@ describe("readSpans", () => {
   });
 });
 
-describe("highlighterOf", () => {
+describe("findHighlighter", () => {
   it.each([
     ["ts", 'const a: string = "<&>\'";\n// done'],
     ["python", "def f(x):\n    return f'{x}' * 2"],
     ["html", '<script>alert("x")</script><b style="a">'],
     ["C++", "std::vector<int> v{1, 2};"],
   ])("preserves the text of %s", (language, code) => {
-    const spans = highlighterOf(language)?.(code) ?? [];
-    expect(textOf(spans)).toBe(code);
+    const spans = findHighlighter(language)?.(code) ?? [];
+    expect(joinSpans(spans)).toBe(code);
     expect(spans.some((span) => typeof span !== "string")).toBe(true);
   });
 
   it("is null for an unknown language", () => {
-    expect(highlighterOf("klingon")).toBeNull();
+    expect(findHighlighter("klingon")).toBeNull();
   });
 });

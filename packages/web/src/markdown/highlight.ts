@@ -50,7 +50,7 @@ highlighter.registerLanguage("dockerfile", dockerfile);
 highlighter.registerLanguage("powershell", powershell);
 
 /** The highlighter of a language, by name or alias; null for an unknown language. */
-export function highlighterOf(language: string): Highlight | null {
+export function findHighlighter(language: string): Highlight | null {
   const name = language.toLowerCase();
   if (highlighter.getLanguage(name) === undefined) return null;
   return (code) => readSpans(highlighter.highlight(code, { language: name, ignoreIllegals: true }).value);

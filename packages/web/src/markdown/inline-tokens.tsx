@@ -45,12 +45,12 @@ function InlineToken({ token }: { token: Token }) {
       return <br />;
     case "link":
       return (
-        <Link address={hrefOf(token)} source={token.raw}>
+        <Link address={readHref(token)} source={token.raw}>
           <InlineTokens tokens={inside} />
         </Link>
       );
     case "image":
-      return <Image address={hrefOf(token)} description={text} source={token.raw} />;
+      return <Image address={readHref(token)} description={text} source={token.raw} />;
     case "html":
       // Models use <br> for line breaks in tables. All other HTML is shown as text.
       return /^<br\s*\/?>$/i.test(text) ? <br /> : <>{text}</>;
@@ -61,7 +61,7 @@ function InlineToken({ token }: { token: Token }) {
   }
 }
 
-function hrefOf(token: Token): string {
+function readHref(token: Token): string {
   const href: unknown = "href" in token ? token["href"] : undefined;
   return typeof href === "string" ? href : "";
 }

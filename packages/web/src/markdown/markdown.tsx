@@ -89,7 +89,7 @@ function BlockToken({ token, isOpen }: { token: Token; isOpen: boolean }) {
         </blockquote>
       );
     case "code":
-      return <Code code={textOf(token)} language={languageOf(token)} isOpen={isOpen} />;
+      return <Code code={tokenText(token)} language={codeLanguage(token)} isOpen={isOpen} />;
     case "hr":
       return <hr />;
     case "checkbox":
@@ -115,12 +115,12 @@ function isTable(token: Token): token is Tokens.Table {
   return token.type === "table";
 }
 
-function textOf(token: Token): string {
+function tokenText(token: Token): string {
   return "text" in token && typeof token.text === "string" ? token.text : token.raw;
 }
 
 /** The first word after the fence. */
-function languageOf(token: Token): string {
+function codeLanguage(token: Token): string {
   const info: unknown = "lang" in token ? token["lang"] : undefined;
   return typeof info === "string" ? (info.trim().split(/\s+/)[0] ?? "") : "";
 }

@@ -2,13 +2,13 @@
 // measure text, and the result is shown as an image. mermaid-under-policy.ts patches it for the Content-Security-Policy.
 import mermaid, { type MermaidConfig } from "mermaid";
 
-import { reasonOf } from "../strings/error-message.ts";
+import { errorText } from "../strings/error-message.ts";
 import { toDiagramImage, type DiagramImage } from "./diagram-svg.ts";
 
 export type { DiagramImage };
 
 /** A diagram, or why it cannot be drawn; `reason` is Mermaid's own message. */
-export type Drawn =
+export type DrawnDiagram =
   | { image: DiagramImage }
   | { problem: "length"; lengthMax: number }
   | { problem: "source"; reason: string };
@@ -24,13 +24,13 @@ let count = 0;
 let last: Promise<unknown> = Promise.resolve();
 
 /** Draws diagrams one after the other, since Mermaid has one global configuration. Invalid sources never reject. */
-export function drawDiagram(source: string, isDark: boolean): Promise<Drawn> {
+export function drawDiagram(source: string, isDark: boolean): Promise<DrawnDiagram> {
   const next = last.then(() => draw(source, isDark));
   last = next;
   return next;
 }
 
-async function draw(source: string, isDark: boolean): Promise<Drawn> {
+async function draw(source: string, isDark: boolean): Promise<DrawnDiagram> {
   if (source.length > sourceLengthMax) return { problem: "length", lengthMax: sourceLengthMax };
   count += 1;
   mermaid.initialize(configuration(isDark));
@@ -69,7 +69,7 @@ function makeLayoutPlace(): { frame: HTMLElement; place: HTMLElement } {
 
 /** The first line of the message says where, and the line "Expecting …" says what; the source is between them. */
 function parserMessage(error: unknown): string {
-  const lines = reasonOf(error)
+  const lines = errorText(error)
     .split("\n")
     .map((line) => line.trim());
   return [lines[0], lines.find((line) => line.startsWith("Expecting"))].filter(Boolean).join(" ");

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 
 import { exampleReplyMessage } from "../../test/examples.ts";
-import { emptySettings } from "../sampling/settings-fields.ts";
-import type { Attachment, Message } from "../chats/conversation.ts";
+import { emptySettings } from "../conversations/settings-fields.ts";
+import type { Attachment, Message } from "../conversations/conversation.ts";
 import { fileText, toChatBody, type ChatRequest } from "./chat-request.ts";
 
 const place = { conversationId: "c", parentId: null, createdAt: 0 };

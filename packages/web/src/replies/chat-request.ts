@@ -10,8 +10,8 @@ import type {
   ToolCall,
   ToolStep,
   UserMessage,
-} from "../chats/conversation.ts";
-import { stopsOf } from "../sampling/settings-fields.ts";
+} from "../conversations/conversation.ts";
+import { moreFields, settingFields, parseStops } from "../conversations/settings-fields.ts";
 
 export interface ChatRequest {
   model: string;
@@ -34,21 +34,6 @@ export type StreamedChatBody = ChatCompletionBody & { stream?: true };
 
 export type WireTool = NonNullable<ChatCompletionBody["tools"]>[number];
 
-type SamplingField =
-  | "temperature"
-  | "top_p"
-  | "top_k"
-  | "min_p"
-  | "repeat_penalty"
-  | "max_tokens"
-  | "seed"
-  | "xtc_probability"
-  | "xtc_threshold"
-  | "dry_multiplier"
-  | "dry_base"
-  | "dry_allowed_length"
-  | "dry_penalty_last_n";
-
 type WireMessage = ChatCompletionBody["messages"][number];
 
 /** The body. Settings that are null are omitted, so that the server's defaults apply. */
@@ -57,8 +42,8 @@ export function toChatBody(request: ChatRequest): StreamedChatBody {
   return {
     model,
     messages: toMessages(request),
-    ...samplingOf(settings),
-    ...formOf(settings),
+    ...toSamplingFields(settings),
+    ...toOutputFields(settings),
     ...(settings.effort === null ? {} : { reasoning_effort: settings.effort }),
     ...(answers > 1 ? { n: answers } : {}),
     ...(isContinuation ? { continue_final_message: true } : {}),
@@ -81,36 +66,24 @@ function toMessages({
   ];
 }
 
-/** The sampling settings that are not null, by their wire names. */
-function samplingOf(settings: ChatSettings): Partial<Record<SamplingField, number>> {
-  const fields: Record<SamplingField, number | null | undefined> = {
-    temperature: settings.temperature,
-    top_p: settings.topP,
-    top_k: settings.topK,
-    min_p: settings.minP,
-    repeat_penalty: settings.repeatPenalty,
-    max_tokens: settings.maxTokens,
-    seed: settings.seed,
-    xtc_probability: settings.xtcProbability,
-    xtc_threshold: settings.xtcThreshold,
-    dry_multiplier: settings.dryMultiplier,
-    dry_base: settings.dryBase,
-    dry_allowed_length: settings.dryAllowedLength,
-    dry_penalty_last_n: settings.dryPenaltyLastN,
-  };
-  return Object.fromEntries(
-    Object.entries(fields).flatMap(([name, value]) =>
-      value === null || value === undefined ? [] : [[name, value]],
-    ),
-  );
+const samplingNames = [...settingFields, ...moreFields].map(({ name }) => name);
+
+/** The sampling settings that are not null, by their names on the wire: the same in snake case. */
+function toSamplingFields(settings: ChatSettings): Record<string, number> {
+  const fields: Record<string, number> = {};
+  for (const name of [...samplingNames, "maxTokens", "seed"] as const) {
+    const value = settings[name] ?? null;
+    if (value !== null) fields[name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)] = value;
+  }
+  return fields;
 }
 
 /** Where the reply ends, and its JSON schema. Strict: the reply is valid for all of it, or the server says what it cannot enforce. */
-function formOf({
+function toOutputFields({
   stop,
   jsonSchema = "",
 }: ChatSettings): Pick<ChatCompletionBody, "stop" | "response_format"> {
-  const stops = stopsOf(stop);
+  const stops = parseStops(stop);
   return {
     ...(stops.length > 0 ? { stop: stops } : {}),
     ...(jsonSchema.trim() === ""
@@ -161,7 +134,7 @@ function toResultMessage({ id, name, content }: ToolCall): WireMessage {
 function toUserMessage(message: UserMessage, images: ReadonlyMap<string, string>): WireMessage {
   const { passages = [] } = message.found ?? {};
   const found = passages.length === 0 ? [] : [passagesText(passages)];
-  const text = [...message.attachments.flatMap(textOf), ...found, message.text]
+  const text = [...message.attachments.flatMap(attachedText), ...found, message.text]
     .filter((part) => part !== "")
     .join("\n\n");
   const urls = message.attachments.flatMap(({ kind, id }) =>
@@ -177,7 +150,7 @@ function toUserMessage(message: UserMessage, images: ReadonlyMap<string, string>
   };
 }
 
-function textOf(attachment: Attachment): string[] {
+function attachedText(attachment: Attachment): string[] {
   const isWhole = attachment.kind === "text" && attachment.isSearched !== true;
   return isWhole ? [fileText(attachment.name, attachment.text)] : [];
 }

@@ -1,11 +1,11 @@
 // The vectors of a document's passages: computed once with an embedding model, and kept with the chat.
 import { ApiError } from "@ingle/client";
 
-import { vectorsId } from "../chats/chat-storage.ts";
-import { chatStorage } from "../chats/chat-store.ts";
+import { vectorsId } from "../conversations/chat-storage.ts";
+import { chatStorage } from "../conversations/chat-store.ts";
 import { client } from "../connection/connection.ts";
-import { splitVersion } from "../retrieval/passage-size.ts";
-import { meanOf, packVectors, toVector, unpackVectors, type Vector } from "../retrieval/vectors.ts";
+import { splitVersion } from "../retrieval/split-text.ts";
+import { meanVector, packVectors, toVector, unpackVectors, type Vector } from "../retrieval/vectors.ts";
 
 /** About 4,000 tokens: a second or two on a small processor, after which progress is shown and the computation can be stopped. */
 const batchPassages = 16;
@@ -32,7 +32,7 @@ export async function documentVectors(options: VectorsOptions): Promise<readonly
     while (vectors.length < passages.length) {
       onProgress(vectors.length);
       const batch = passages.slice(vectors.length, vectors.length + batchPassages);
-      vectors.push(...(await vectorsOf(batch, { model, signal })));
+      vectors.push(...(await embedTexts(batch, { model, signal })));
     }
   } finally {
     if (vectors.length > before) await keep(id, { conversationId, model, vectors });
@@ -41,7 +41,7 @@ export async function documentVectors(options: VectorsOptions): Promise<readonly
 }
 
 /** The vectors of texts, of which none is empty. A text with more tokens than the model reads gets the mean of its halves. */
-export async function vectorsOf(
+export async function embedTexts(
   texts: readonly string[],
   options: { model: string; signal: AbortSignal },
 ): Promise<Vector[]> {
@@ -59,17 +59,17 @@ async function embed(
   } catch (error) {
     const isTooLong = ApiError.is(error) && error.code === "context_length_exceeded";
     const [text = ""] = texts;
-    const all = texts.length > 1 ? texts : halvesOf(text);
+    const all = texts.length > 1 ? texts : splitInHalf(text);
     if (!isTooLong || all.length < 2) throw error;
     const middle = Math.floor(all.length / 2);
     const first = await embed(all.slice(0, middle), options);
     const second = await embed(all.slice(middle), options);
-    return texts.length > 1 ? [...first, ...second] : [meanOf([...first, ...second])];
+    return texts.length > 1 ? [...first, ...second] : [meanVector([...first, ...second])];
   }
 }
 
 /** Two parts of a text, neither of which is empty or cuts a character; the text itself if it has none. */
-function halvesOf(text: string): string[] {
+function splitInHalf(text: string): string[] {
   const characters = Array.from(text);
   const middle = Math.floor(characters.length / 2);
   return [characters.slice(0, middle), characters.slice(middle)]

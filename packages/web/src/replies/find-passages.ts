@@ -1,15 +1,14 @@
 // Finds the passages of documents that belong to a question: by its words, and by its meaning if there is an embedding model.
 import { ApiError } from "@ingle/client";
 
-import type { FoundPassages, TextAttachment } from "../chats/conversation.ts";
-import { placeOf } from "../retrieval/place.ts";
+import type { FoundPassages, TextAttachment } from "../conversations/conversation.ts";
 import { rankByScores, pickPassages, type Candidate } from "../retrieval/pick-passages.ts";
 import { scoreByWords } from "../retrieval/score-by-words.ts";
-import { splitText, type TextRange } from "../retrieval/split-text.ts";
+import { splitText, type TextRange, toPlace } from "../retrieval/split-text.ts";
 import { scoreByMeaning, type Vector } from "../retrieval/vectors.ts";
 import { passagesText } from "./chat-request.ts";
-import { documentVectors, vectorsOf } from "./document-vectors.ts";
-import type { ReadingProgress } from "./question-passages.ts";
+import { documentVectors, embedTexts } from "./document-vectors.ts";
+import type { ReadingProgress } from "../conversations/live-replies.ts";
 import { countText } from "./request-size.ts";
 
 /** More than any book has; to embed them would take a processor many minutes. */
@@ -46,20 +45,21 @@ export async function findPassages(options: FindOptions): Promise<FoundPassages>
   const all = split.flatMap(({ ranges }, document) =>
     ranges.map((range): Candidate => ({ ...range, document })),
   );
-  const textOf = ({ document, start, end }: Candidate) => documents[document]?.text.slice(start, end) ?? "";
+  const passageText = ({ document, start, end }: Candidate) =>
+    documents[document]?.text.slice(start, end) ?? "";
   const texts = split.flatMap(({ passages }) => passages);
   const byWords = await scoreByWords(texts, question, { signal });
-  const { scores: byMeaning, ...how } = await meaningOf(split, options);
+  const { scores: byMeaning, ...how } = await embedAndScore(split, options);
   const ranked = rankByScores([byWords, byMeaning]).flatMap((at) => all[at] ?? []);
   const picked = await pickPassages({
     // A question without any of their words is about the whole, and a document says first what it is about.
     ranked: ranked.length > 0 ? ranked : all,
-    count: (candidate) => countText(model, textOf(candidate), signal),
+    count: (candidate) => countText(model, passageText(candidate), signal),
     budget,
   });
   const passages = picked.map((candidate) => {
     const { name = "", text = "" } = documents[candidate.document] ?? {};
-    return { name, ...placeOf(text, candidate), text: textOf(candidate) };
+    return { name, ...toPlace(text, candidate), text: passageText(candidate) };
   });
   return { passages, tokens: await countText(model, passagesText(passages), signal), ...how };
 }
@@ -67,7 +67,7 @@ export async function findPassages(options: FindOptions): Promise<FoundPassages>
 type Meaning = Pick<FoundPassages, "embedder" | "problem"> & { scores: readonly number[] };
 
 /** The scores by meaning; empty without an embedding model, and if it fails. */
-async function meaningOf(documents: readonly SplitDocument[], options: FindOptions): Promise<Meaning> {
+async function embedAndScore(documents: readonly SplitDocument[], options: FindOptions): Promise<Meaning> {
   const { question, embedder, signal } = options;
   const none = { scores: [], embedder: null };
   const count = documents.reduce((sum, { passages }) => sum + passages.length, 0);
@@ -78,9 +78,10 @@ async function meaningOf(documents: readonly SplitDocument[], options: FindOptio
       problem: { code: "too_many_passages", message: `There are more than ${embeddedPassagesMax} passages.` },
     };
   try {
-    const [asked] = await vectorsOf([question], { model: embedder, signal });
+    const [asked] = await embedTexts([question], { model: embedder, signal });
     const vectors: Vector[] = [];
-    for (const document of documents) vectors.push(...(await vectorsOfDocument(document, embedder, options)));
+    for (const document of documents)
+      vectors.push(...(await readDocumentVectors(document, embedder, options)));
     return { scores: asked === undefined ? [] : scoreByMeaning(vectors, asked), embedder };
   } catch (error) {
     if (!ApiError.is(error)) throw error;
@@ -88,7 +89,7 @@ async function meaningOf(documents: readonly SplitDocument[], options: FindOptio
   }
 }
 
-async function vectorsOfDocument(document: SplitDocument, model: string, options: FindOptions) {
+async function readDocumentVectors(document: SplitDocument, model: string, options: FindOptions) {
   const { conversationId, signal, onProgress } = options;
   const { name, passages } = document;
   const report = (done: number) => onProgress({ name, done, all: passages.length });

@@ -1,23 +1,16 @@
 // The passages of a chat's documents that belong to its last question: they are found when it is first answered, stored with it, and sent with it
 // from then on, so that the prompts of later questions begin alike. This chunk is loaded with the first chat that has a document.
-import { documentsOf } from "../chats/chat-storage.ts";
-import { chatStorage, showMessages } from "../chats/chat-store.ts";
-import type { Conversation, Message } from "../chats/conversation.ts";
+import { textDocuments } from "../conversations/chat-storage.ts";
+import { chatStorage, showMessages } from "../conversations/chat-store.ts";
+import type { Conversation, Message } from "../conversations/conversation.ts";
+import type { ReadingProgress } from "../conversations/live-replies.ts";
 import { knownContext } from "../connection/connection.ts";
 import type { StreamedChatBody } from "./chat-request.ts";
-import { passagesBudget } from "../retrieval/passage-size.ts";
-import { embedderOf } from "./embedder.ts";
+import { passagesBudget } from "../retrieval/split-text.ts";
+import { chooseEmbedder } from "../conversations/current-chat.ts";
 import { findPassages } from "./find-passages.ts";
-import { countRequest, contextLengthOf } from "./request-size.ts";
+import { countRequest, readContextLength } from "./request-size.ts";
 import { planSearch, type SearchPlan } from "./searched-documents.ts";
-
-/** How far a document is read for its passages. */
-export interface ReadingProgress {
-  name: string;
-  /** Passages. */
-  done: number;
-  all: number;
-}
 
 export interface PassagesOptions {
   conversation: Conversation;
@@ -25,20 +18,20 @@ export interface PassagesOptions {
   path: readonly Message[];
   /** Those that answer; the first counts tokens. */
   models: readonly string[];
-  bodyOf: (path: readonly Message[]) => StreamedChatBody;
+  toBody: (path: readonly Message[]) => StreamedChatBody;
   /** Gets null at the end. */
   onProgress: (progress: ReadingProgress | null) => void;
   signal: AbortSignal;
 }
 
 /** The path with the passages of its question; the same path if no document is searched. */
-export async function withPassages(options: PassagesOptions): Promise<readonly Message[]> {
+export async function addPassages(options: PassagesOptions): Promise<readonly Message[]> {
   const { conversation, path, models, onProgress, signal } = options;
   const question = path.at(-1);
   const [model] = models;
   if (question === undefined || model === undefined) return path;
-  const plan = await planOf(options, model);
-  const documents = documentsOf(plan.path).filter(({ isSearched }) => isSearched);
+  const plan = await planPassages(options, model);
+  const documents = textDocuments(plan.path).filter(({ isSearched }) => isSearched);
   if (documents.length === 0) return path;
   try {
     const found = await findPassages({
@@ -47,7 +40,7 @@ export async function withPassages(options: PassagesOptions): Promise<readonly M
       budget: plan.budget,
       conversationId: conversation.id,
       model,
-      embedder: embedderOf(conversation.settings.embedder),
+      embedder: chooseEmbedder(conversation.settings.embedder),
       onProgress,
       signal,
     });
@@ -61,12 +54,12 @@ export async function withPassages(options: PassagesOptions): Promise<readonly M
   }
 }
 
-async function planOf(options: PassagesOptions, model: string): Promise<SearchPlan> {
-  const { conversation, path, models, bodyOf, signal } = options;
+async function planPassages(options: PassagesOptions, model: string): Promise<SearchPlan> {
+  const { conversation, path, models, toBody, signal } = options;
   const { maxTokens, rolling = false } = conversation.settings;
-  const lengths = [await contextLengthOf(model, signal), ...models.slice(1).map(knownContext)];
+  const lengths = [await readContextLength(model, signal), ...models.slice(1).map(knownContext)];
   const known = lengths.filter((length) => length !== null);
   if (known.length === 0) return { path, budget: passagesBudget(null) };
-  const count = (sent: readonly Message[]) => countRequest(bodyOf(sent), signal);
+  const count = (sent: readonly Message[]) => countRequest(toBody(sent), signal);
   return planSearch({ path, count, contextLength: Math.min(...known), maxTokens, rolls: rolling });
 }

@@ -1,7 +1,7 @@
 // Assembles replies from the chunks of a stream, one reply per choice. Pure, with a clock as a parameter.
 import type { ChatCompletionChunk, Timings, Usage } from "@ingle/protocol";
 
-import type { Reply, ReplyFigures, ToolCall, ToolStep } from "../chats/conversation.ts";
+import type { Reply, ReplyFigures, ToolCall, ToolStep } from "../conversations/conversation.ts";
 
 /** A reply so far. */
 export interface ReplyProgress {
@@ -14,7 +14,7 @@ export interface ReplyProgress {
   steps: readonly ToolStep[];
 }
 
-export interface ProgressOfAll {
+export interface RequestProgress {
   readonly replies: readonly ReplyProgress[];
   add(chunk: ChatCompletionChunk): void;
   /** Ends the text so far of the only reply with calls. What is added next follows their results. */
@@ -34,7 +34,7 @@ export function createProgress(
   begun: readonly (Pick<ReplyProgress, "text" | "thinking" | "thinkingMs"> &
     Partial<Pick<ReplyProgress, "steps">>)[],
   now: () => number,
-): ProgressOfAll {
+): RequestProgress {
   const replies = begun.map((before): Timed => ({
     steps: [],
     ...before,
@@ -51,7 +51,7 @@ export function createProgress(
         if (reply === undefined) continue;
         addDelta(reply, delta.reasoning_content ?? "", delta.content ?? "", now);
         reply.finish = finish_reason ?? reply.finish;
-        if (timings?.predicted_n !== undefined) reply.figures = figuresOf(timings, timings.predicted_n);
+        if (timings?.predicted_n !== undefined) reply.figures = toFigures(timings, timings.predicted_n);
       }
       const only = replies[0];
       if (usage !== undefined && usage !== null && replies.length === 1 && only !== undefined) {
@@ -89,7 +89,7 @@ function addDelta(reply: Timed, thinking: string, text: string, now: () => numbe
 }
 
 /** Before the last chunk of a choice, the prompt's part is missing. */
-function figuresOf(timings: Partial<Timings>, completionTokens: number): ReplyFigures {
+function toFigures(timings: Partial<Timings>, completionTokens: number): ReplyFigures {
   const { prompt_n, cache_n, prompt_ms = null, predicted_per_second = 0 } = timings;
   return {
     promptTokens: prompt_n === undefined || cache_n === undefined ? null : prompt_n + cache_n,

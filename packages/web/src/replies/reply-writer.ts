@@ -2,50 +2,16 @@
 // A closing page stores the rest in localStorage; a crash of the browser loses at most a second.
 import { ApiError, IngleError } from "@ingle/client";
 import type { McpApproval, ToolCall as WireCall } from "@ingle/protocol";
-import { batch, signal, type Signal } from "@preact/signals";
+import { batch, signal } from "@preact/signals";
 
-import type {
-  ReplyError,
-  ReplyFigures,
-  ReplyMessage,
-  Reply,
-  ToolCall,
-  ToolStep,
-} from "../chats/conversation.ts";
-import { client, modelOf } from "../connection/connection.ts";
-import { errorCode, reasonOf } from "../strings/error-message.ts";
+import type { ReplyError, ReplyMessage, Reply, ToolCall, ToolStep } from "../conversations/conversation.ts";
+import { client, findModel } from "../connection/connection.ts";
+import { errorCode, errorText } from "../strings/error-message.ts";
 import type { StreamedChatBody } from "./chat-request.ts";
 import { createFrameBatch } from "./frame-batch.ts";
-import type { ReadingProgress } from "./question-passages.ts";
+import { liveReplies, type LiveReply } from "../conversations/live-replies.ts";
 import { openReply } from "../connection/reconnect.ts";
-import { createProgress, type ProgressOfAll, type ReplyProgress } from "./reply-progress.ts";
-
-/** A reply that this page is writing. */
-export interface LiveReply {
-  readonly id: string;
-  readonly conversationId: string;
-  readonly text: Signal<string>;
-  readonly thinking: Signal<string>;
-  /** How long it thought; null until its text begins. */
-  readonly thinkingMs: Signal<number | null>;
-  readonly figures: Signal<ReplyFigures | null>;
-  /** What came before the text: each step ends with calls. */
-  readonly steps: Signal<readonly ToolStep[]>;
-  /** The call that the user has to decide about. */
-  readonly question: Signal<CallQuestion | null>;
-  /** The document that is read for passages before the request is sent. */
-  readonly reading: Signal<ReadingProgress | null>;
-  /** Aborts the request; the text so far stays. */
-  stop(): void;
-}
-
-export interface CallQuestion {
-  callId: string;
-  answer: (approval: McpApproval) => void;
-}
-
-/** The replies that this page is writing, by message id. */
-export const liveReplies = signal<ReadonlyMap<string, LiveReply>>(new Map());
+import { createProgress, type RequestProgress, type ReplyProgress } from "./reply-progress.ts";
 
 const saveEveryMs = 1_000;
 
@@ -110,7 +76,7 @@ interface WrittenReplies {
 
 /**
  * Registers replies as live. Call it before their messages are shown: unfinished replies that are not live count as those of another
- * tab. `endLive` removes them.
+ * tab. `endLiveReplies` removes them.
  */
 export function beginReplies(messages: readonly ReplyMessage[]): BegunReplies {
   const controller = new AbortController();
@@ -125,13 +91,13 @@ export async function writeReplies(
   { body, leftOut, tools, save, storeUnsaved }: WriteOptions,
 ): Promise<WrittenReplies> {
   const { messages, live, controller } = begun;
-  const progress = createProgress(messages.map(progressOf), () => performance.now());
+  const progress = createProgress(messages.map(toProgress), () => performance.now());
   const snapshot = (end: End) =>
     messages.map((message, at) => {
       const { leftOut: _before, ...reply } = message.reply;
       const count = leftOut();
       const placed = { ...message, reply: count === 0 ? reply : { ...reply, leftOut: count } };
-      return toMessage(placed, progress.replies[at] ?? progressOf(message), end);
+      return toMessage(placed, progress.replies[at] ?? toProgress(message), end);
     });
   const frames = createFrameBatch(() => show(live, progress));
   const saveNow = createSaver(() => save(snapshot({ status: "writing", error: null })));
@@ -149,12 +115,12 @@ export async function writeReplies(
   try {
     await streamSteps(begun, progress, { body, tools, onChange: changed });
   } catch (error) {
-    end = endOf(error, controller.signal.reason, progress);
+    end = toEnd(error, controller.signal.reason, progress);
   }
   onClose.delete(close);
   const written = snapshot(end);
   const shown = frames.settled();
-  const saveError = await errorOf(Promise.all([saveNow.settled(), save(written)]));
+  const saveError = await catchError(Promise.all([saveNow.settled(), save(written)]));
   if (saveError !== undefined) storeUnsaved(written);
   await shown;
   frames.finish();
@@ -164,7 +130,7 @@ export async function writeReplies(
 /** Sends a request after each step, until a reply ends without calls. */
 async function streamSteps(
   { live, controller: { signal: stopped } }: BegunReplies,
-  progress: ProgressOfAll,
+  progress: RequestProgress,
   { body, tools, onChange }: Pick<WriteOptions, "body" | "tools"> & { onChange: () => void },
 ): Promise<void> {
   for (;;) {
@@ -207,7 +173,7 @@ async function askUser(reply: LiveReply, callId: string, stopped: AbortSignal): 
   }
 }
 
-async function errorOf(work: Promise<unknown>): Promise<unknown> {
+async function catchError(work: Promise<unknown>): Promise<unknown> {
   try {
     await work;
     return undefined;
@@ -217,7 +183,7 @@ async function errorOf(work: Promise<unknown>): Promise<unknown> {
 }
 
 /** Removes replies from the live ones. Their final messages have to be shown by then. */
-export function endLive(messages: readonly ReplyMessage[]): void {
+export function endLiveReplies(messages: readonly ReplyMessage[]): void {
   const ended = new Set(messages.map(({ id }) => id));
   liveReplies.value = new Map([...liveReplies.value].filter(([id]) => !ended.has(id)));
 }
@@ -228,7 +194,7 @@ interface End {
 }
 
 /** How a request ended that failed or was aborted. */
-function endOf(error: unknown, reason: unknown, progress: ProgressOfAll): End {
+function toEnd(error: unknown, reason: unknown, progress: RequestProgress): End {
   if (reason instanceof Stopped) return { status: "stopped", error: null };
   if (reason instanceof PageClosed) return { status: "interrupted", error: null };
   const isBroken = IngleError.is(error) && !ApiError.is(error);
@@ -239,7 +205,7 @@ function endOf(error: unknown, reason: unknown, progress: ProgressOfAll): End {
 }
 
 function toReplyError(error: unknown): ReplyError {
-  const message = reasonOf(error);
+  const message = errorText(error);
   if (ApiError.is(error)) {
     const { code, promptTokens = null, contextLength = null } = error;
     return { code, message, promptTokens, contextLength };
@@ -247,7 +213,7 @@ function toReplyError(error: unknown): ReplyError {
   return { code: errorCode(error), message, promptTokens: null, contextLength: null };
 }
 
-function progressOf({ text, reply }: ReplyMessage): ReplyProgress {
+function toProgress({ text, reply }: ReplyMessage): ReplyProgress {
   const { thinking, thinkingMs, steps = [] } = reply;
   return { text, thinking, thinkingMs, finish: null, figures: null, steps };
 }
@@ -258,7 +224,7 @@ function toMessage(message: ReplyMessage, progress: ReplyProgress, { status, err
   const isComplete = status !== "writing" && finish !== null;
   const ended = isComplete ? { status: "done" as const, error: null } : { status, error };
   const before = steps.length === 0 ? {} : { steps: [...steps] };
-  const contextLength = modelOf(message.reply.model)?.context_length ?? null;
+  const contextLength = findModel(message.reply.model)?.context_length ?? null;
   const written = { ...before, thinking, thinkingMs, finish, figures, contextLength, ...ended };
   return { ...message, text, reply: { ...message.reply, ...written } };
 }
@@ -279,7 +245,7 @@ function makeLive({ id, conversationId, text, reply }: ReplyMessage, controller:
 }
 
 /** Shows the progress on the page. Returns whether some of it is left for the next frame. */
-function show(live: readonly LiveReply[], { replies }: ProgressOfAll): boolean {
+function show(live: readonly LiveReply[], { replies }: RequestProgress): boolean {
   batch(() => {
     live.forEach((reply, at) => {
       const progress = replies[at];

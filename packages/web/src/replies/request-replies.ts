@@ -8,8 +8,8 @@ import {
   changeConversation,
   chooseMessage,
   pruneBranch,
-} from "../chats/chat-changes.ts";
-import { attachmentsOf, documentsOf, fileIdOf, newId } from "../chats/chat-storage.ts";
+} from "../conversations/chat-changes.ts";
+import { messageAttachments, textDocuments, attachmentFileId, newId } from "../conversations/chat-storage.ts";
 import {
   chatStorage,
   conversations,
@@ -17,7 +17,7 @@ import {
   openConversation,
   openPath,
   showMessages,
-} from "../chats/chat-store.ts";
+} from "../conversations/chat-store.ts";
 import type {
   Attachment,
   Conversation,
@@ -27,20 +27,21 @@ import type {
   StoredFile,
   ToolStep,
   UserMessage,
-} from "../chats/conversation.ts";
-import { offeredTools, refreshToolServers } from "../tools/tool-servers.ts";
-import { beginCall, runCalls } from "../tools/run-calls.ts";
-import { titleOf } from "../chats/conversation-text.ts";
-import { makeTree, pathTo, type MessageTree } from "../chats/message-tree.ts";
-import { storeUnsaved } from "../chats/unsaved-replies.ts";
+} from "../conversations/conversation.ts";
+import { offeredTools, refreshToolServers } from "./tool-servers.ts";
+import { beginCall, runCalls } from "./run-calls.ts";
+import { toTitle } from "../conversations/conversation-text.ts";
+import { makeTree, pathTo, type MessageTree } from "../conversations/message-tree.ts";
+import { storeUnsaved } from "../conversations/unsaved-replies.ts";
 import { announce, showError } from "../design/toast.tsx";
 import { storedErrorMessage } from "../strings/error-message.ts";
 import { chatText } from "../strings/chat.ts";
 import { type StreamedChatBody, toChatBody } from "./chat-request.ts";
-import type { PassagesOptions, ReadingProgress } from "./question-passages.ts";
-import { countRequest, contextLengthOf } from "./request-size.ts";
-import { leftOutOf } from "./rolling-context.ts";
-import { beginReplies, type BegunReplies, endLive, liveReplies, writeReplies } from "./reply-writer.ts";
+import type { PassagesOptions } from "./question-passages.ts";
+import { countRequest, readContextLength } from "./request-size.ts";
+import { countLeftOut } from "./rolling-context.ts";
+import { beginReplies, type BegunReplies, endLiveReplies, writeReplies } from "./reply-writer.ts";
+import { type ReadingProgress, liveReplies } from "../conversations/live-replies.ts";
 
 /** A message of the user; the bytes of its images, and what was computed of its documents, are keyed by file id. */
 interface Question {
@@ -54,9 +55,9 @@ interface Question {
  * message is stored; the replies are streamed in the background.
  */
 export async function sendMessage(question: Question): Promise<Conversation> {
-  const line = titleOf(question.text);
+  const line = toTitle(question.text);
   const title = line === "" ? (question.attachments[0]?.name ?? "") : line;
-  const open = openChat.value === null ? undefined : conversationOf(openChat.value.id);
+  const open = openChat.value === null ? undefined : findConversation(openChat.value.id);
   const conversation = open ?? (await beginConversation(title));
   if (open === undefined) await openConversation(conversation.id);
   await askBelow(conversation, openPath.value.at(-1)?.id ?? null, question);
@@ -65,19 +66,19 @@ export async function sendMessage(question: Question): Promise<Conversation> {
 
 /** Sends an edited message with the same attachments. The old one stays as a sibling. */
 export async function editMessage(message: UserMessage, text: string): Promise<void> {
-  const conversation = conversationOf(message.conversationId);
+  const conversation = findConversation(message.conversationId);
   if (conversation === undefined) return;
   const storage = await chatStorage();
   // Each message owns its files, so that deleting one branch does not affect another.
   const copies = await Promise.all(
     message.attachments.map(async (attachment) => ({
       attachment: { ...attachment, id: newId() },
-      data: await storage.file(fileIdOf(attachment)),
+      data: await storage.file(attachmentFileId(attachment)),
     })),
   );
   const files = new Map(
     copies.flatMap(({ attachment, data }) =>
-      data === undefined ? [] : [[fileIdOf(attachment), data] as const],
+      data === undefined ? [] : [[attachmentFileId(attachment), data] as const],
     ),
   );
   const attachments = copies.map(({ attachment }) => attachment);
@@ -86,14 +87,14 @@ export async function editMessage(message: UserMessage, text: string): Promise<v
 
 /** Requests another reply to the same message, by the same or another model. */
 export async function retryReply(message: ReplyMessage, model: string): Promise<void> {
-  const conversation = conversationOf(message.conversationId);
+  const conversation = findConversation(message.conversationId);
   if (conversation !== undefined && message.parentId !== null)
     await requestReplies(conversation, message.parentId, [model], 1);
 }
 
 /** Continues an unfinished reply in place. A reply without text is requested again. */
 export async function continueReply(message: ReplyMessage): Promise<void> {
-  const conversation = conversationOf(message.conversationId);
+  const conversation = findConversation(message.conversationId);
   if (conversation === undefined || openChat.value === null || liveReplies.value.has(message.id)) return;
   const path = pathTo(openChat.value.tree, message.id);
   const isContinuation = message.text !== "";
@@ -171,7 +172,7 @@ async function requestReplies(
   );
   // Messages are ordered by their times.
   const replies = sets.flat().map((message, at) => ({ ...message, createdAt: now + at }));
-  const latest = conversationOf(conversation.id) ?? conversation;
+  const latest = findConversation(conversation.id) ?? conversation;
   // Each reply calls its own tools, so each has its own requests.
   const groups = usesTools(latest)
     ? replies.map((message) => [message])
@@ -180,21 +181,21 @@ async function requestReplies(
   try {
     await addMessages(conversation.id, replies);
     await changeConversation(conversation.id, (before) => ({ ...before, updatedAt: now }));
-    const path = pathTo(await treeOf(conversation.id), parentId);
+    const path = pathTo(await readTree(conversation.id), parentId);
     const asked = { conversation: latest, path, models };
     const prepare = prepareOnce(asked, begun);
     for (const own of begun) void run({ ...asked, begun: own, isContinuation: false, prepare });
   } catch (error) {
-    endLive(replies);
+    endLiveReplies(replies);
     throw error;
   }
 }
 
 /** The messages of a conversation, even if another one has been opened since. */
-async function treeOf(conversationId: string): Promise<MessageTree<Message>> {
+async function readTree(conversationId: string): Promise<MessageTree<Message>> {
   const chat = openChat.value;
   if (chat?.id === conversationId) return chat.tree;
-  return makeTree(await (await chatStorage()).messagesOf(conversationId));
+  return makeTree(await (await chatStorage()).readMessages(conversationId));
 }
 
 /** Whether its replies may call tools. */
@@ -202,7 +203,7 @@ function usesTools({ toolServers = [] }: Conversation): boolean {
   return offeredTools(toolServers).tools.length > 0;
 }
 
-type BodyOf = (sent: readonly Message[]) => StreamedChatBody;
+type ToBody = (sent: readonly Message[]) => StreamedChatBody;
 
 type Asked = Pick<PassagesOptions, "conversation" | "path" | "models">;
 
@@ -213,15 +214,15 @@ function prepareOnce(asked: Asked, begun: readonly BegunReplies[]) {
   const onProgress = (progress: ReadingProgress | null) => {
     for (const { reading } of begun.flatMap(({ live }) => live)) reading.value = progress;
   };
-  return (bodyOf: BodyOf) => (prepared ??= preparedPath({ ...asked, bodyOf, onProgress, signal }));
+  return (toBody: ToBody) => (prepared ??= preparedPath({ ...asked, toBody, onProgress, signal }));
 }
 
 /** A question that has its passages keeps them. */
 async function preparedPath(options: PassagesOptions): Promise<readonly Message[]> {
   const { path } = options;
   const question = path.at(-1);
-  const isOpen = question?.role === "user" && question.found === undefined && documentsOf(path).length > 0;
-  return isOpen ? (await import("./question-passages.ts")).withPassages(options) : path;
+  const isOpen = question?.role === "user" && question.found === undefined && textDocuments(path).length > 0;
+  return isOpen ? (await import("./question-passages.ts")).addPassages(options) : path;
 }
 
 interface RunOptions extends Pick<Asked, "conversation" | "path"> {
@@ -245,8 +246,8 @@ async function run({ conversation, path: asked, begun, isContinuation, prepare }
       if (servers.length > 0) await refreshToolServers();
       const { tools, rounds } = offeredTools(servers);
       const own = first === undefined ? [] : ownPart(first, steps, isContinued);
-      const images = await imagesOf(asked);
-      const bodyOf: BodyOf = (sent) =>
+      const images = await readImages(asked);
+      const toBody: ToBody = (sent) =>
         toChatBody({
           model,
           path: [...sent, ...own],
@@ -257,12 +258,12 @@ async function run({ conversation, path: asked, begun, isContinuation, prepare }
           mayCall: steps.length < rounds,
           images,
         });
-      const path = await prepare(bodyOf);
+      const path = await prepare(toBody);
       if (settings.rolling === true) {
         const { maxTokens } = settings;
-        leftOut = await rolledCut({ path, model, maxTokens, bodyOf, signal: begun.controller.signal });
+        leftOut = await rolledCut({ path, model, maxTokens, toBody, signal: begun.controller.signal });
       }
-      const body = bodyOf(path.slice(leftOut));
+      const body = toBody(path.slice(leftOut));
       isContinued = false;
       return body;
     },
@@ -273,7 +274,7 @@ async function run({ conversation, path: asked, begun, isContinuation, prepare }
   });
   batch(() => {
     showMessages(conversation.id, written.messages);
-    endLive(messages);
+    endLiveReplies(messages);
   });
   // Without a server, the banner says so; the reply is saved when it is back.
   if (written.saveError !== undefined && !ConnectionError.is(written.saveError)) showError(written.saveError);
@@ -284,16 +285,16 @@ interface RolledCutOptions {
   path: readonly Message[];
   model: string;
   maxTokens: number | null;
-  bodyOf: BodyOf;
+  toBody: ToBody;
   signal: AbortSignal;
 }
 
 /** How many of the first messages of a path to leave out of its request, so that it fits the context. */
-async function rolledCut({ path, model, maxTokens, bodyOf, signal }: RolledCutOptions): Promise<number> {
-  const count = (sent: readonly Message[]) => countRequest(bodyOf(sent), signal);
+async function rolledCut({ path, model, maxTokens, toBody, signal }: RolledCutOptions): Promise<number> {
+  const count = (sent: readonly Message[]) => countRequest(toBody(sent), signal);
   try {
-    const contextLength = await contextLengthOf(model, signal);
-    return contextLength === null ? 0 : await leftOutOf({ path, count, contextLength, maxTokens });
+    const contextLength = await readContextLength(model, signal);
+    return contextLength === null ? 0 : await countLeftOut({ path, count, contextLength, maxTokens });
   } catch (error) {
     // The request itself will fail with the same reason, or shows that the server counts nothing.
     if (ApiError.is(error)) return 0;
@@ -328,9 +329,9 @@ function announceEnd({ reply }: ReplyMessage): void {
   else announce(chatText.answerReady(reply.model));
 }
 
-async function imagesOf(path: readonly Message[]): Promise<Map<string, string>> {
+async function readImages(path: readonly Message[]): Promise<Map<string, string>> {
   const storage = await chatStorage();
-  const images = path.flatMap(attachmentsOf).filter(({ kind }) => kind === "image");
+  const images = path.flatMap(messageAttachments).filter(({ kind }) => kind === "image");
   const urls = new Map<string, string>();
   for (const { id } of images) {
     const data = await storage.file(id);
@@ -353,6 +354,6 @@ function emptyReply(conversationId: string, parentId: string, model: string, rou
   return { role: "assistant", id: newId(), conversationId, parentId, createdAt: 0, text: "", reply };
 }
 
-function conversationOf(id: string): Conversation | undefined {
+function findConversation(id: string): Conversation | undefined {
   return conversations.value.find((conversation) => conversation.id === id);
 }

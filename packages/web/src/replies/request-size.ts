@@ -1,5 +1,5 @@
 // How many tokens a request has, and how many its model can have, as the server says.
-import { client, modelOf } from "../connection/connection.ts";
+import { client, findModel } from "../connection/connection.ts";
 import type { StreamedChatBody } from "./chat-request.ts";
 
 /** The tokens of a request's prompt. Loads the model. */
@@ -15,8 +15,8 @@ export async function countText(model: string, content: string, signal: AbortSig
 }
 
 /** The context of a model, which is loaded for it; null if it has none. */
-export async function contextLengthOf(model: string, signal: AbortSignal): Promise<number | null> {
+export async function readContextLength(model: string, signal: AbortSignal): Promise<number | null> {
   // Counting loads the model, after which its context is known.
-  if (modelOf(model)?.status !== "loaded") await countText(model, "?", signal);
+  if (findModel(model)?.status !== "loaded") await countText(model, "?", signal);
   return (await client.models.retrieve(model, { signal })).context_length ?? null;
 }

@@ -1,8 +1,8 @@
 // A conversation longer than the context: the oldest turns are left out. Where it is cut moves in steps, so that most prompts begin as the one
 // before, whose computed part the server then reuses. Pure, apart from the counting that it is given.
-import type { Message } from "../chats/conversation.ts";
+import type { Message } from "../conversations/conversation.ts";
 
-export interface RollingOptions {
+interface RollingOptions {
   /** From the first message to the last one that is sent. */
   path: readonly Message[];
   /** The tokens of a request with these messages of the path. */
@@ -24,14 +24,19 @@ export function replyReserve(contextLength: number, maxTokens: number | null): n
 const shareAfterCut = 0.75;
 
 /** Where a path can begin: at each question. The last one always stays. */
-export function cutsOf(path: readonly Message[]): number[] {
+export function findCuts(path: readonly Message[]): number[] {
   return path.flatMap(({ role }, at) => (role === "user" ? [at] : []));
 }
 
 /** How many of the first messages to leave out; 0 if all fit. If not even the last turn fits, all others are left out. */
-export async function leftOutOf({ path, count, contextLength, maxTokens }: RollingOptions): Promise<number> {
+export async function countLeftOut({
+  path,
+  count,
+  contextLength,
+  maxTokens,
+}: RollingOptions): Promise<number> {
   const reserve = replyReserve(contextLength, maxTokens);
-  const cuts = cutsOf(path);
+  const cuts = findCuts(path);
   const last = cuts.at(-1) ?? 0;
   const begin = Math.min(lastCut(path), last);
   const fits = async (cut: number, limit: number) => (await count(path.slice(cut))) + reserve <= limit;

@@ -1,8 +1,8 @@
 // Which documents of a chat are searched for passages, because they do not fit the context as a whole: the longest first. Pure, apart from the
 // counting that it is given.
-import { documentsOf } from "../chats/chat-storage.ts";
-import type { Message, TextAttachment } from "../chats/conversation.ts";
-import { passagesBudget } from "../retrieval/passage-size.ts";
+import { textDocuments } from "../conversations/chat-storage.ts";
+import type { Message, TextAttachment } from "../conversations/conversation.ts";
+import { passagesBudget } from "../retrieval/split-text.ts";
 import { replyReserve } from "./rolling-context.ts";
 
 /** No text has so many characters per token on average, so a longer one does not have to be counted. */
@@ -33,13 +33,13 @@ export async function planSearch(options: SearchOptions): Promise<SearchPlan> {
   const free = contextLength - replyReserve(contextLength, maxTokens);
   const isTooLong = ({ text }: TextAttachment) => text.length > contextLength * tokenCharactersMax;
   // What has fewer characters than this has fewer tokens.
-  const whole = documentsOf(options.path)
+  const whole = textDocuments(options.path)
     .filter(({ isSearched, text }) => isSearched !== true && text.length > budget)
     .toSorted((a, b) => b.text.length - a.text.length);
   let marked = whole.filter(isTooLong).length;
   for (;;) {
     const path = markSearched(options.path, new Set(whole.slice(0, marked).map(({ id }) => id)));
-    const isSearching = documentsOf(path).some(({ isSearched }) => isSearched);
+    const isSearching = textDocuments(path).some(({ isSearched }) => isSearched);
     const left = free - (await count(path));
     if (left >= (isSearching ? budget : 0)) return { path, budget };
     if (marked === whole.length) return { path, budget: rolls ? budget : Math.max(0, left) };

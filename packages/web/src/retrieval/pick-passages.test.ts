@@ -17,12 +17,12 @@ describe("rankByScores", () => {
     const scores = fc.array(fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 20 }));
     fc.assert(
       fc.property(scores, (given) => {
-        const sumOf = (at: number) => given.reduce((sum, each) => sum + (each[at] ?? 0), 0);
+        const sumScores = (at: number) => given.reduce((sum, each) => sum + (each[at] ?? 0), 0);
         const ranked = rankByScores(given);
-        const scored = Array.from({ length: 20 }, (_nothing, at) => at).filter((at) => sumOf(at) > 0);
+        const scored = Array.from({ length: 20 }, (_nothing, at) => at).filter((at) => sumScores(at) > 0);
         expect(ranked.toSorted((a, b) => a - b)).toEqual(scored);
         for (const [at, index] of ranked.slice(1).entries())
-          expect(sumOf(index)).toBeLessThanOrEqual(sumOf(ranked[at] ?? 0));
+          expect(sumScores(index)).toBeLessThanOrEqual(sumScores(ranked[at] ?? 0));
       }),
     );
   });

@@ -20,7 +20,7 @@ export async function scoreByWords(
   question: string,
   { signal }: { signal?: AbortSignal } = {},
 ): Promise<number[]> {
-  const index = new MiniSearch<{ id: number; text: string }>({ fields: ["text"], tokenize: wordsOf });
+  const index = new MiniSearch<{ id: number; text: string }>({ fields: ["text"], tokenize: splitWords });
   const documents = passages.map((text, id) => ({ id, text }));
   for (let at = 0; at < documents.length; at += chunkPassages) {
     signal?.throwIfAborted();
@@ -39,7 +39,7 @@ export async function scoreByWords(
   return scores;
 }
 
-function wordsOf(text: string): string[] {
+function splitWords(text: string): string[] {
   const words = text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
   return words.flatMap((word) =>
     unspaced.test(word) ? Array.from(segmenter.segment(word), ({ segment }) => segment) : word,

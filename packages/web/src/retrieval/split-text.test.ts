@@ -1,11 +1,11 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { overlapBytesMax, passageBytesMax } from "./passage-size.ts";
+import { overlapBytesMax, passageBytesMax } from "./split-text.ts";
 import { mergeRanges, splitText } from "./split-text.ts";
 
-const bytesOf = (text: string) => new TextEncoder().encode(text).length;
-const passagesOf = (text: string) => splitText(text).map(({ start, end }) => text.slice(start, end));
+const countBytes = (text: string) => new TextEncoder().encode(text).length;
+const passageTexts = (text: string) => splitText(text).map(({ start, end }) => text.slice(start, end));
 
 /** Texts with and without borders, of all alphabets, long enough for several passages. */
 const anyText = fc
@@ -29,8 +29,8 @@ describe("splitText", () => {
           expect(text.slice(covered, start).trim()).toBe("");
           expect(start).toBeGreaterThan(last);
           expect(end).toBeGreaterThan(covered);
-          expect(bytesOf(text.slice(start, end))).toBeLessThanOrEqual(passageBytesMax);
-          expect(bytesOf(text.slice(start, covered))).toBeLessThanOrEqual(overlapBytesMax);
+          expect(countBytes(text.slice(start, end))).toBeLessThanOrEqual(passageBytesMax);
+          expect(countBytes(text.slice(start, covered))).toBeLessThanOrEqual(overlapBytesMax);
           expect(text.slice(start, end)).toBe(text.slice(start, end).trim());
           last = start;
           covered = end;
@@ -42,29 +42,31 @@ describe("splitText", () => {
 
   it("never cuts a character in two", () => {
     for (const shift of ["", "a", "ab", "abc"])
-      for (const passage of passagesOf(shift + "😀".repeat(2_000))) expect(passage).toMatch(/^\w*(?:😀)+$/u);
+      for (const passage of passageTexts(shift + "😀".repeat(2_000)))
+        expect(passage).toMatch(/^\w*(?:😀)+$/u);
   });
 
   it("keeps a short text whole, and an empty one is no passage", () => {
-    expect(passagesOf("  One paragraph.\n\nAnother.\n")).toEqual(["One paragraph.\n\nAnother."]);
-    expect(passagesOf(" \n\f ")).toEqual([]);
+    expect(passageTexts("  One paragraph.\n\nAnother.\n")).toEqual(["One paragraph.\n\nAnother."]);
+    expect(passageTexts(" \n\f ")).toEqual([]);
   });
 
   it("ends after a paragraph rather than a sentence, after a sentence rather than a word", () => {
     const sentence = "The harbour opens at seven and closes late. ";
-    const paragraphs = passagesOf(`${sentence.repeat(17).trim()}\n\n${sentence.repeat(30)}`);
+    const paragraphs = passageTexts(`${sentence.repeat(17).trim()}\n\n${sentence.repeat(30)}`);
     expect(paragraphs[0]).toBe(sentence.repeat(17).trim());
     for (const passage of paragraphs) expect(passage).toMatch(/^The .*late\.$/s);
-    for (const passage of passagesOf("harbour ".repeat(500)))
+    for (const passage of passageTexts("harbour ".repeat(500)))
       expect(passage).toMatch(/^harbour\b.*\bharbour$/);
   });
 
   it("repeats the last sentence of a passage at the beginning of the next", () => {
     const text = Array.from({ length: 60 }, (_nothing, at) => `Sentence number ${at} ends here.`).join(" ");
-    const passages = passagesOf(text);
-    const lastOf = (passage = "") => passage.slice(passage.lastIndexOf("Sentence"));
+    const passages = passageTexts(text);
+    const lastSentence = (passage = "") => passage.slice(passage.lastIndexOf("Sentence"));
     expect(passages.length).toBeGreaterThan(1);
-    for (const [at, passage] of passages.slice(1).entries()) expect(passage).toContain(lastOf(passages[at]));
+    for (const [at, passage] of passages.slice(1).entries())
+      expect(passage).toContain(lastSentence(passages[at]));
   });
 });
 

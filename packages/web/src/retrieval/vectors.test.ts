@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { meanOf, packVectors, scoreByMeaning, toVector, unpackVectors } from "./vectors.ts";
+import { meanVector, packVectors, scoreByMeaning, toVector, unpackVectors } from "./vectors.ts";
 
 const numbers = (size: number) =>
   fc.array(fc.float({ noNaN: true, noDefaultInfinity: true }), { minLength: size, maxLength: size });
@@ -37,9 +37,9 @@ describe("packVectors", () => {
   });
 });
 
-it("meanOf is the direction between the parts", () => {
+it("meanVector is the direction between the parts", () => {
   expect(
-    meanOf([
+    meanVector([
       [1, 0],
       [0, 1],
     ]),

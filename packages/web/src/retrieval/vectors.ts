@@ -11,7 +11,7 @@ export function toVector(numbers: ArrayLike<number>): Vector {
 }
 
 /** The vector of a text from those of its parts. */
-export function meanOf(parts: readonly ArrayLike<number>[]): number[] {
+export function meanVector(parts: readonly ArrayLike<number>[]): number[] {
   const [first] = parts;
   return Array.from(first ?? [], (_number, at) =>
     parts.reduce((sum, part) => sum + (part[at] ?? 0) / parts.length, 0),
@@ -41,7 +41,7 @@ function cosine(a: Vector, b: Vector): number {
 }
 
 /** The vectors of a document, as they are kept: those of its first passages, if the computation was stopped. */
-export interface KeptVectors {
+interface KeptVectors {
   /** The embedding model that computed them. */
   model: string;
   /** How the text was split. */
@@ -61,7 +61,7 @@ export function packVectors({ vectors, ...how }: KeptVectors): Blob {
 export async function unpackVectors(data: Blob): Promise<KeptVectors | undefined> {
   const bytes = new Int8Array(await data.arrayBuffer());
   const lineEnd = bytes.indexOf("\n".charCodeAt(0));
-  const head = headOf(new TextDecoder().decode(bytes.subarray(0, Math.max(0, lineEnd))));
+  const head = parseHead(new TextDecoder().decode(bytes.subarray(0, Math.max(0, lineEnd))));
   if (head === undefined) return undefined;
   const { size, ...how } = head;
   const count = Math.floor((bytes.length - lineEnd - 1) / size);
@@ -71,7 +71,7 @@ export async function unpackVectors(data: Blob): Promise<KeptVectors | undefined
   return { ...how, vectors };
 }
 
-function headOf(line: string): { model: string; splitVersion: number; size: number } | undefined {
+function parseHead(line: string): { model: string; splitVersion: number; size: number } | undefined {
   try {
     const { model, splitVersion, size }: Record<string, unknown> = JSON.parse(line);
     const isOurs = typeof model === "string" && typeof splitVersion === "number";

@@ -1,8 +1,8 @@
 // What the answer looks like: texts that end it, and a JSON schema; and what happens to a long chat.
-import { changeSettings, currentChoice } from "../chat/current-chat.ts";
+import { changeSettings, currentChoice } from "../conversations/current-chat.ts";
 import { Switch, TextAreaField } from "../design/field.tsx";
 import { samplingText } from "../strings/sampling.ts";
-import { schemaProblem, stopProblem } from "./settings-fields.ts";
+import { schemaProblem, stopProblem } from "../conversations/settings-fields.ts";
 
 export function AnswerForm() {
   const { stop = "", jsonSchema = "", rolling = false } = currentChoice.value.settings;

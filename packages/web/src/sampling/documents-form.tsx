@@ -1,8 +1,7 @@
 // Which embedding model finds passages of long documents.
-import { changeSettings, currentChoice } from "../chat/current-chat.ts";
-import { FindEmbedder } from "../chat/documents-note.tsx";
+import { changeSettings, currentChoice, chooseEmbedder, embedders } from "../conversations/current-chat.ts";
 import { SelectField } from "../design/field.tsx";
-import { embedderOf, embedders } from "../replies/embedder.ts";
+import { linkTo } from "../router.ts";
 import { documentsText } from "../strings/documents.ts";
 
 /** The values of the choices that are no models. */
@@ -11,7 +10,7 @@ const wordsOnly = "words";
 
 export function DocumentsForm() {
   const { embedder = null } = currentChoice.value.settings;
-  const standard = embedderOf(null);
+  const standard = chooseEmbedder(null);
   const installed = embedders().map(({ id }) => id);
   const choices = [
     {
@@ -28,7 +27,7 @@ export function DocumentsForm() {
     <section class="stack" aria-labelledby="documents-title">
       <h3 id="documents-title">{documentsText.title}</h3>
       <SelectField
-        label={documentsText.findWith}
+        label={documentsText.embedderLabel}
         hint={documentsText.hint}
         value={embedder === "" ? wordsOnly : known}
         choices={choices}
@@ -41,4 +40,9 @@ export function DocumentsForm() {
       )}
     </section>
   );
+}
+
+/** Leads to the model hub. */
+export function FindEmbedder() {
+  return <a href={linkTo("library", "hub", "embedding")}>{documentsText.find}</a>;
 }

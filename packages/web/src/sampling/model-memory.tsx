@@ -3,15 +3,15 @@
 import type { ManagedModel, MemoryEstimate } from "@ingle/protocol";
 import { useState } from "preact/hooks";
 
-import { currentChoice } from "../chat/current-chat.ts";
-import { canManage, modelOf } from "../connection/connection.ts";
+import { currentChoice } from "../conversations/current-chat.ts";
+import { canManage, findModel } from "../connection/connection.ts";
 import { Button } from "../design/button.tsx";
 import { NumberField, SelectField } from "../design/field.tsx";
 import { ask } from "../design/dialog.tsx";
 import { countText } from "../format/localized.ts";
 import { FitLight } from "../library/fit-light.tsx";
-import { fitOfEstimate } from "../library/fit.ts";
-import { kvBitsChoices, loadOptionsOf, type LoadFields } from "../library/load-form.ts";
+import { rateEstimate } from "../library/fit.ts";
+import { kvBitsChoices, toLoadOptions, type LoadFields } from "../library/load-form.ts";
 import { reloadingModel, reloadModel, useEstimate } from "../library/model-loading.ts";
 import { samplingText } from "../strings/sampling.ts";
 
@@ -19,7 +19,7 @@ const unchanged: LoadFields = { contextLength: null, kvBits: null };
 
 export function ModelMemory() {
   const { models } = currentChoice.value;
-  const model = models[0] === undefined ? undefined : modelOf(models[0]);
+  const model = models[0] === undefined ? undefined : findModel(models[0]);
   return (
     <section class="stack" aria-labelledby="memory-title">
       <h3 id="memory-title">{samplingText.memory}</h3>
@@ -42,7 +42,7 @@ function MemoryForm({ model }: { model: ManagedModel }) {
       action: samplingText.applyAction,
     });
     if (!isSure) return;
-    await reloadModel(model.id, loadOptionsOf(fields));
+    await reloadModel(model.id, toLoadOptions(fields));
     setFields(unchanged);
   };
   return (
@@ -95,7 +95,7 @@ function changedBits(value: string, model: ManagedModel): LoadFields["kvBits"] {
 function EstimateView({ estimate }: { estimate: MemoryEstimate }) {
   return (
     <div class="stack estimate">
-      <FitLight fit={fitOfEstimate(estimate)} />
+      <FitLight fit={rateEstimate(estimate)} />
       <p class="small soft">{samplingText.contextMax(countText(estimate.context_length_max))}</p>
     </div>
   );

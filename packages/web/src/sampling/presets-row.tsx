@@ -1,10 +1,10 @@
 // Chooses, saves and deletes presets.
 import { useState } from "preact/hooks";
 
-import { changeSettings, currentChoice } from "../chat/current-chat.ts";
-import { removePreset, savePreset, setDefaultPreset } from "../chats/chat-changes.ts";
-import { presets } from "../chats/chat-store.ts";
-import type { Preset } from "../chats/conversation.ts";
+import { changeSettings, currentChoice } from "../conversations/current-chat.ts";
+import { removePreset, savePreset, setDefaultPreset } from "../conversations/chat-changes.ts";
+import { presets } from "../conversations/chat-store.ts";
+import type { Preset } from "../conversations/conversation.ts";
 import { Button } from "../design/button.tsx";
 import { Dialog } from "../design/dialog.tsx";
 import { Form, SelectField, TextField } from "../design/field.tsx";
@@ -12,7 +12,7 @@ import { Menu } from "../design/menu.tsx";
 import { showToast } from "../design/toast.tsx";
 import { appText } from "../strings/app.ts";
 import { samplingText } from "../strings/sampling.ts";
-import { emptySettings, isSameSettings } from "./settings-fields.ts";
+import { emptySettings, isSameSettings } from "../conversations/settings-fields.ts";
 
 const none = "none";
 const changed = "changed";

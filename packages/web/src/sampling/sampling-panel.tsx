@@ -1,8 +1,8 @@
 // The settings panel of a chat: presets, system prompt, sampling, and the memory of its model.
 import { useEffect, useState } from "preact/hooks";
 
-import { changeSettings, currentChoice, panelIsOpen } from "../chat/current-chat.ts";
-import { live, modelOf } from "../connection/connection.ts";
+import { changeSettings, currentChoice, panelIsOpen } from "../conversations/current-chat.ts";
+import { live, findModel } from "../connection/connection.ts";
 import { Button, IconButton } from "../design/button.tsx";
 import { NumberField, TextAreaField } from "../design/field.tsx";
 import { Slider } from "../design/slider.tsx";
@@ -13,7 +13,7 @@ import { ModelMemory } from "./model-memory.tsx";
 import { PresetsRow } from "./presets-row.tsx";
 import {
   emptySettings,
-  fitted,
+  nearestAllowed,
   hasSettings,
   moreFields,
   recommendedFor,
@@ -21,7 +21,7 @@ import {
   serverDefaults,
   settingFields,
   type SettingField,
-} from "./settings-fields.ts";
+} from "../conversations/settings-fields.ts";
 
 import "./sampling-panel.css";
 
@@ -82,7 +82,7 @@ function SettingSlider({ field }: { field: SettingField }) {
   const standard = serverDefaults(live.value?.state.variant ?? "")[name];
   const set = currentChoice.value.settings[name] ?? null;
   const value = set ?? standard;
-  const onValue = (chosen: number) => void changeSettings({ [name]: fitted(field, chosen) });
+  const onValue = (chosen: number) => void changeSettings({ [name]: nearestAllowed(field, chosen) });
   return (
     <Slider
       label={samplingText[name]}
@@ -204,7 +204,7 @@ function MoreSamplers() {
 function Recommendation() {
   const { models, settings } = currentChoice.value;
   const [id] = models;
-  const model = id === undefined ? undefined : modelOf(id);
+  const model = id === undefined ? undefined : findModel(id);
   const values = recommendedFor(model?.architecture ?? null, model?.capabilities.includes("vision") ?? false);
   if (values === null || hasSettings(settings, values)) return null;
   return (

@@ -2,7 +2,7 @@
 import type { ServerControl } from "@ingle/protocol";
 import { useState } from "preact/hooks";
 
-import { modelOf, models } from "../connection/connection.ts";
+import { findModel, models } from "../connection/connection.ts";
 import { Badge } from "../design/indicators.tsx";
 import { CodeWords } from "../design/empty-state.tsx";
 import { CopyButton } from "../design/copy-button.tsx";
@@ -40,7 +40,7 @@ function Snippets({ control }: { control: ServerControl }) {
     url,
     model,
     needsKey: control.needs_key,
-    contextLength: modelOf(model)?.context_length ?? null,
+    contextLength: findModel(model)?.context_length ?? null,
   });
   const [chosen, setChosen] = useState("curl");
   const snippet = all.find(({ id }) => id === chosen) ?? all[0];

@@ -7,8 +7,6 @@ import { Gauge } from "../design/indicators.tsx";
 import { bytesText } from "../format/localized.ts";
 import { machineText } from "../strings/pages.ts";
 
-import "./machine-view.css";
-
 export function MachineView() {
   const machine = useMachine();
   return (

@@ -159,7 +159,7 @@ function RequestDialog({ request, keepsBodies, onClose }: RequestDialogProps) {
   const hasBodies = request.body !== null || request.answer !== null;
   return (
     <Dialog title={serverText.column.request} onClose={onClose} size="wide">
-      <Facts class="request-details" facts={factsOf(request)} />
+      <Facts class="request-details" facts={requestFacts(request)} />
       {request.body !== null && (
         <Body title={serverText.body} copy={serverText.copyBody} content={request.body} />
       )}
@@ -171,7 +171,7 @@ function RequestDialog({ request, keepsBodies, onClose }: RequestDialogProps) {
   );
 }
 
-function factsOf(request: LiveRequest): Fact[] {
+function requestFacts(request: LiveRequest): Fact[] {
   const { detail } = serverText;
   const { tokens_per_second: speed } = request;
   return [

@@ -58,7 +58,7 @@ const slopeMsMax = 1500;
  */
 export function linePoints<Values>(
   samples: readonly Sample<Values>[],
-  valueOf: (values: Values) => number,
+  readValue: (values: Values) => number,
   { now, windowMs, max, box }: { now: number; windowMs: number; max: number; box: ChartBox },
 ): string {
   const point = (at: number, value: number): string => {
@@ -70,11 +70,11 @@ export function linePoints<Values>(
   let before: Sample<Values> | undefined;
   for (const sample of samples) {
     if (before !== undefined && sample.at - before.at > slopeMsMax)
-      points.push(point(sample.at, valueOf(before.values)));
-    points.push(point(sample.at, valueOf(sample.values)));
+      points.push(point(sample.at, readValue(before.values)));
+    points.push(point(sample.at, readValue(sample.values)));
     before = sample;
   }
-  if (before !== undefined) points.push(point(now, valueOf(before.values)));
+  if (before !== undefined) points.push(point(now, readValue(before.values)));
   return points.join(" ");
 }
 

@@ -1,7 +1,7 @@
 // The Server page: the server's state, start button and address, and tabs for connecting, activity, settings and the machine.
 import type { ServerControl, ServerStatus } from "@ingle/protocol";
 
-import { go, linkTo, route } from "../app/router.ts";
+import { navigate, linkTo, route } from "../router.ts";
 import { canManage, client, live } from "../connection/connection.ts";
 import { Failure } from "../design/failure.tsx";
 import { Badge, type Tone } from "../design/indicators.tsx";
@@ -21,7 +21,7 @@ import { SettingsView } from "./settings-view.tsx";
 import { startButton } from "./start-button.ts";
 import { hasUnsaved, isSavable, saveFields } from "./unsaved-settings.ts";
 
-import "./server-head.css";
+import "./server-page.css";
 
 const viewNames = ["connect", "activity", "settings", "machine"] as const;
 
@@ -37,7 +37,7 @@ export function ServerPage() {
           label={serverText.views}
           tabs={viewNames.map((name) => ({ name, label: serverText.tab[name] }))}
           chosen={chosen}
-          onChoose={(name) => go(linkTo("server", name), { replace: true })}
+          onChoose={(name) => navigate(linkTo("server", name), { replace: true })}
         >
           {chosen === "connect" && <ConnectView control={state.server} />}
           {chosen === "activity" && <ActivityView state={state} />}

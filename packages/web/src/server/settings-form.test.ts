@@ -1,6 +1,6 @@
 import type { ServerSettings } from "@ingle/protocol";
 import { describe, expect, it } from "vitest";
-import { fieldsOf, isOpenToOthers, offeredVariants, readSettings, withVariant } from "./settings-form.ts";
+import { toFields, isOpenToOthers, offeredVariants, readSettings, withVariant } from "./settings-form.ts";
 
 const settings: ServerSettings = {
   variant: "desktop",
@@ -16,11 +16,11 @@ const settings: ServerSettings = {
 describe("the fields of the settings", () => {
   it("become the same settings again", () => {
     const { models: _models, starts_with_app: _starts, ...change } = settings;
-    expect(readSettings(fieldsOf(settings))).toEqual({ ok: true, change });
+    expect(readSettings(toFields(settings))).toEqual({ ok: true, change });
   });
 
   it("accept lists separated by lines or commas", () => {
-    const fields = { ...fieldsOf(settings), allowHosts: " a.example, b.example\n\nc.example " };
+    const fields = { ...toFields(settings), allowHosts: " a.example, b.example\n\nc.example " };
     expect(readSettings(fields)).toMatchObject({
       change: { allow_hosts: ["a.example", "b.example", "c.example"] },
     });
@@ -39,18 +39,18 @@ describe("the fields of the settings", () => {
     ["parallel", { parallel: "257" }],
     ["parallel", { parallel: "many" }],
   ])("report an invalid %s: %j", (problem, wrong) => {
-    expect(readSettings({ ...fieldsOf(settings), ...wrong })).toEqual({ ok: false, problems: [problem] });
+    expect(readSettings({ ...toFields(settings), ...wrong })).toEqual({ ok: false, problems: [problem] });
   });
 
   it("change a default port with the variant, and keep any other", () => {
-    expect(withVariant(fieldsOf(settings), "developer").port).toBe("1234");
-    expect(withVariant({ ...fieldsOf(settings), port: "8080" }, "developer").port).toBe("8080");
+    expect(withVariant(toFields(settings), "developer").port).toBe("1234");
+    expect(withVariant({ ...toFields(settings), port: "8080" }, "developer").port).toBe("8080");
   });
 });
 
 describe("a variant", () => {
   it("that the app does not offer is shown but not sent", () => {
-    const fields = fieldsOf({ ...settings, variant: "serverless" });
+    const fields = toFields({ ...settings, variant: "serverless" });
     expect(offeredVariants(fields.variant)).toEqual(["desktop", "developer", "serverless"]);
     expect(offeredVariants("desktop")).toEqual(["desktop", "developer"]);
     const read = readSettings(fields);

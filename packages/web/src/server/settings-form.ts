@@ -38,7 +38,7 @@ const defaultPort: Readonly<Partial<Record<ServerSettings["variant"], number>>> 
   developer: 1234,
 };
 
-export function fieldsOf(settings: ServerSettings): SettingsFields {
+export function toFields(settings: ServerSettings): SettingsFields {
   return {
     variant: settings.variant,
     host: settings.host,

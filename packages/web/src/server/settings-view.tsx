@@ -11,7 +11,7 @@ import { appText } from "../strings/app.ts";
 import { serverText } from "../strings/server.ts";
 import { KeysPanel } from "./keys-panel.tsx";
 import {
-  fieldsOf,
+  toFields,
   isOpenToOthers,
   offeredVariants,
   readSettings,
@@ -21,8 +21,6 @@ import {
 } from "./settings-form.ts";
 import { isLocked } from "./start-button.ts";
 import { changeFields, discardFields, hasUnsaved, saveFields, shownFields } from "./unsaved-settings.ts";
-
-import "./settings-view.css";
 
 export function SettingsView({ control }: { control: ServerControl }) {
   const locked = isLocked(control) || !canManage.value;
@@ -45,7 +43,7 @@ function SettingsForm({ control, isLocked: locked }: { control: ServerControl; i
   const [isBusy, attempt] = useAttempt();
   const { settings } = control;
   // While the server runs, its own settings are shown.
-  const fields = isLocked(control) ? fieldsOf(settings) : shownFields(settings);
+  const fields = isLocked(control) ? toFields(settings) : shownFields(settings);
   const read = readSettings(fields);
   const save = async () => {
     if (read.ok && (await attempt(() => saveFields(settings))))
@@ -83,7 +81,7 @@ interface FieldsProps {
 }
 
 function SettingsInputs({ fields, problems, hasKey, onFields }: FieldsProps) {
-  const inputOf = (name: SettingsProblem) => ({
+  const inputProps = (name: SettingsProblem) => ({
     label: serverText[name],
     error: problems.includes(name) ? serverText.problem[name] : undefined,
     value: fields[name],
@@ -101,9 +99,9 @@ function SettingsInputs({ fields, problems, hasKey, onFields }: FieldsProps) {
         }))}
         onValue={(variant) => onFields(withVariant(fields, variant))}
       />
-      <TextField {...inputOf("port")} hint={serverText.portHint} inputMode="numeric" />
+      <TextField {...inputProps("port")} hint={serverText.portHint} inputMode="numeric" />
       <TextField
-        {...inputOf("host")}
+        {...inputProps("host")}
         hint={
           isOpenToOthers(fields) && !hasKey ? (
             <span class="host-open">{serverText.openNeedsKey}</span>
@@ -120,19 +118,19 @@ function SettingsInputs({ fields, problems, hasKey, onFields }: FieldsProps) {
         <option value="0.0.0.0" />
       </datalist>
       <TextField
-        {...inputOf("parallel")}
+        {...inputProps("parallel")}
         hint={serverText.parallelHint}
         inputMode="numeric"
         placeholder={serverText.parallelPlaceholder}
       />
       <TextAreaField
-        {...inputOf("allowHosts")}
+        {...inputProps("allowHosts")}
         hint={serverText.allowHostsHint}
         rows={3}
         spellcheck={false}
       />
       <TextAreaField
-        {...inputOf("allowOrigins")}
+        {...inputProps("allowOrigins")}
         hint={serverText.allowOriginsHint}
         rows={3}
         spellcheck={false}

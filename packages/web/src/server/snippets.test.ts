@@ -12,7 +12,7 @@ const documented: SnippetTarget = {
   contextLength: 32_768,
 };
 
-function codeOf(id: string, target: SnippetTarget): string {
+function snippetCode(id: string, target: SnippetTarget): string {
   return snippets(target).find((snippet) => snippet.id === id)?.code ?? "";
 }
 
@@ -41,8 +41,10 @@ describe("snippets", () => {
   });
 
   it("tell Claude Code the model's context, if it is known", () => {
-    expect(codeOf("claude-code", { ...documented, contextLength: 8_192 })).toContain("CONTEXT_TOKENS=8192\n");
-    expect(codeOf("claude-code", { ...documented, contextLength: null })).not.toContain("CONTEXT");
+    expect(snippetCode("claude-code", { ...documented, contextLength: 8_192 })).toContain(
+      "CONTEXT_TOKENS=8192\n",
+    );
+    expect(snippetCode("claude-code", { ...documented, contextLength: null })).not.toContain("CONTEXT");
   });
 
   it("show where the key belongs if the server requires one", () => {
@@ -55,13 +57,13 @@ describe("snippets", () => {
   it("quote the model's name in every language", () => {
     const model = `it's "$(touch /tmp/x)" \\ here`;
     const target = { ...documented, model };
-    expect(codeOf("openai-js", target)).toContain(JSON.stringify(model));
-    expect(codeOf("curl", target)).toContain(`'\\''`);
+    expect(snippetCode("openai-js", target)).toContain(JSON.stringify(model));
+    expect(snippetCode("curl", target)).toContain(`'\\''`);
   });
 
   it.skipIf(process.platform === "win32")("quote a name with special characters for sh", () => {
     const model = `it's "$(echo no)" \\ here`;
-    const lines = codeOf("claude-code", { ...documented, model }).split("\n");
+    const lines = snippetCode("claude-code", { ...documented, model }).split("\n");
     const script = [...lines.slice(0, -1), 'printf %s "$ANTHROPIC_MODEL"'].join("\n");
     expect(spawnSync("sh", ["-c", script], { encoding: "utf8" }).stdout).toBe(model);
   });

@@ -39,7 +39,7 @@ export function snippets(target: SnippetTarget): Snippet[] {
   ];
 }
 
-function keyOf({ needsKey }: SnippetTarget): string {
+function shownKey({ needsKey }: SnippetTarget): string {
   return needsKey ? keyPlaceholder : anyKey;
 }
 
@@ -56,7 +56,7 @@ function curl({ url, model, needsKey }: SnippetTarget): string {
 function openaiJs(target: SnippetTarget): string {
   return `import OpenAI from "openai";
 
-const client = new OpenAI({ baseURL: ${quoted(`${target.url}/v1`)}, apiKey: ${quoted(keyOf(target))} });
+const client = new OpenAI({ baseURL: ${quoted(`${target.url}/v1`)}, apiKey: ${quoted(shownKey(target))} });
 const reply = await client.chat.completions.create({
   model: ${quoted(target.model)},
   messages: [{ role: "user", content: "${question}" }],
@@ -67,7 +67,7 @@ console.log(reply.choices[0].message.content);`;
 function openaiPython(target: SnippetTarget): string {
   return `from openai import OpenAI
 
-client = OpenAI(base_url=${quoted(`${target.url}/v1`)}, api_key=${quoted(keyOf(target))})
+client = OpenAI(base_url=${quoted(`${target.url}/v1`)}, api_key=${quoted(shownKey(target))})
 reply = client.chat.completions.create(
     model=${quoted(target.model)},
     messages=[{"role": "user", "content": "${question}"}],
@@ -108,7 +108,7 @@ function claudeCode(target: SnippetTarget): string {
   const { contextLength } = target;
   return [
     `export ANTHROPIC_BASE_URL=${shellWord(target.url)}`,
-    `export ANTHROPIC_AUTH_TOKEN=${shellWord(keyOf(target))}`,
+    `export ANTHROPIC_AUTH_TOKEN=${shellWord(shownKey(target))}`,
     `export ANTHROPIC_MODEL=${model}`,
     `export ANTHROPIC_DEFAULT_HAIKU_MODEL=${model}`,
     ...(contextLength === null ? [] : [`export CLAUDE_CODE_MAX_CONTEXT_TOKENS=${contextLength}`]),
@@ -125,13 +125,13 @@ models:
     provider: openai
     model: ${quoted(target.model)}
     apiBase: ${quoted(`${target.url}/v1`)}
-    apiKey: ${quoted(keyOf(target))}
+    apiKey: ${quoted(shownKey(target))}
     roles: [chat, edit, apply]`;
 }
 
 function openWebui(target: SnippetTarget): string {
   return `export OPENAI_API_BASE_URL=${shellWord(`${target.url}/v1`)}
-export OPENAI_API_KEY=${shellWord(keyOf(target))}
+export OPENAI_API_KEY=${shellWord(shownKey(target))}
 open-webui serve --port 3000`;
 }
 

@@ -4,21 +4,21 @@ import type { ServerSettings } from "@ingle/protocol";
 import { signal } from "@preact/signals";
 
 import { client } from "../connection/connection.ts";
-import { fieldsOf, readSettings, type SettingsFields } from "./settings-form.ts";
+import { toFields, readSettings, type SettingsFields } from "./settings-form.ts";
 
 /** `before`: the saved settings that were changed. When these change elsewhere, the page shows the new ones. */
 const unsaved = signal<{ before: string; fields: SettingsFields } | null>(null);
 
-const keyOf = (fields: SettingsFields): string => JSON.stringify(fields);
+const serializeFields = (fields: SettingsFields): string => JSON.stringify(fields);
 
 /** What the form shows: the unsaved fields, or the saved ones. */
 export function shownFields(settings: ServerSettings): SettingsFields {
-  const saved = fieldsOf(settings);
-  return unsaved.value?.before === keyOf(saved) ? unsaved.value.fields : saved;
+  const saved = toFields(settings);
+  return unsaved.value?.before === serializeFields(saved) ? unsaved.value.fields : saved;
 }
 
 export function changeFields(settings: ServerSettings, fields: SettingsFields): void {
-  unsaved.value = { before: keyOf(fieldsOf(settings)), fields };
+  unsaved.value = { before: serializeFields(toFields(settings)), fields };
 }
 
 export function discardFields(): void {
@@ -26,7 +26,7 @@ export function discardFields(): void {
 }
 
 export function hasUnsaved(settings: ServerSettings): boolean {
-  return keyOf(shownFields(settings)) !== keyOf(fieldsOf(settings));
+  return serializeFields(shownFields(settings)) !== serializeFields(toFields(settings));
 }
 
 /** Whether all fields on the screen are valid. */

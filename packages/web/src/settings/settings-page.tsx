@@ -1,15 +1,15 @@
 // The Settings page: appearance, chats, the machine, and about.
 import { useEffect, useRef } from "preact/hooks";
 
-import { linkTo } from "../app/router.ts";
-import { chooseTheme, theme, themes } from "../app/theme.ts";
+import { linkTo } from "../router.ts";
+import { chooseTheme, theme, themes } from "../design/theme.ts";
 import { saveAllChats } from "../chat/chat-files.ts";
 import { importFiles } from "../chat/import-chats.ts";
 import { ImportDialog } from "../chat/import-dialog.tsx";
-import { showFigures, showsFigures } from "../chat/shown-figures.ts";
-import { deleteConversation, setDefaultPreset } from "../chats/chat-changes.ts";
-import { conversations, keeper, presets, startChats } from "../chats/chat-store.ts";
-import { chooseReturns, live, machine, returns, session, useMachine } from "../connection/connection.ts";
+import { showFigures, showsFigures } from "../conversations/current-chat.ts";
+import { deleteConversation, setDefaultPreset } from "../conversations/chat-changes.ts";
+import { conversations, chatsKeptBy, presets, startChats } from "../conversations/chat-store.ts";
+import { setRemembered, live, machine, isRemembered, session, useMachine } from "../connection/connection.ts";
 import { Button } from "../design/button.tsx";
 import { FileInput, SelectField, Switch } from "../design/field.tsx";
 import { ask } from "../design/dialog.tsx";
@@ -64,9 +64,9 @@ function AccessSection() {
       <Switch
         label={settingsText.returns}
         hint={settingsText.returnsHint}
-        isOn={returns.value}
+        isOn={isRemembered.value}
         isDisabled={isBusy}
-        onToggle={(isWanted) => void attempt(() => chooseReturns(isWanted))}
+        onToggle={(isWanted) => void attempt(() => setRemembered(isWanted))}
       />
     </section>
   );
@@ -118,7 +118,7 @@ function ChatsSection() {
     <section class="card stack" aria-labelledby="chats">
       <h2 id="chats">{settingsText.chats}</h2>
       <p class="small soft">
-        {keeper.value !== null && settingsText.chatsIn[keeper.value]}{" "}
+        {chatsKeptBy.value !== null && settingsText.chatsIn[chatsKeptBy.value]}{" "}
         {count > 1 && settingsText.chatCount(countText(count))}
       </p>
       <DefaultPreset />

@@ -3,7 +3,7 @@ import { say, texts } from "./language.ts";
 
 export const documentsText = texts({
   title: ["Long documents", "Lange Dokumente"],
-  findWith: ["Find passages with", "Passagen finden mit"],
+  embedderLabel: ["Find passages with", "Passagen finden mit"],
   hint: [
     "Of a document that does not fit the context, only the passages that belong to a question are sent. Their words always count; an embedding model also compares their meaning.",
     "Von einem Dokument, das nicht in den Kontext passt, werden nur die Passagen gesendet, die zu einer Frage gehören. Ihre Wörter zählen immer; ein Embedding-Modell vergleicht auch ihre Bedeutung.",

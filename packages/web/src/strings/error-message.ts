@@ -103,7 +103,7 @@ export function storedErrorMessage({ code, message }: StoredError): ErrorMessage
 
 /** The message of anything that was thrown. */
 export function errorMessage(error: unknown): ErrorMessage {
-  return storedErrorMessage({ code: errorCode(error), message: reasonOf(error) });
+  return storedErrorMessage({ code: errorCode(error), message: errorText(error) });
 }
 
 /** The code under which the page stores an error and finds its sentence; null if it has none. */
@@ -114,6 +114,6 @@ export function errorCode(error: unknown): string | null {
 }
 
 /** The error's own message, in English. */
-export function reasonOf(error: unknown): string {
+export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

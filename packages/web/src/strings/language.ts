@@ -34,13 +34,13 @@ type Texts<Shown> = {
 export function texts<const Written extends Table>(table: Written): Texts<Written> {
   const shown = Object.entries(table).map(([name, entry]): [string, PropertyDescriptor] => [
     name,
-    { enumerable: true, get: readerOf(entry) },
+    { enumerable: true, get: makeGetter(entry) },
   ]);
   // Any type, as far as TypeScript knows: each property has the one that Texts gives it.
   return Object.create(null, Object.fromEntries(shown));
 }
 
-function readerOf(entry: Table[string]): () => unknown {
+function makeGetter(entry: Table[string]): () => unknown {
   if (isPair(entry)) return () => say(...entry);
   const shown = typeof entry === "object" ? texts(entry) : entry;
   return () => shown;

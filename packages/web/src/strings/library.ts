@@ -64,7 +64,7 @@ export const libraryText = texts({
     "Stays in memory even when it is idle or other models need the memory.",
     "Bleibt im Speicher, auch wenn es nicht benutzt wird oder andere Modelle den Platz brauchen.",
   ],
-  chatWith: (model: string) => say(`Chat with ${model}`, `Mit ${model} chatten`),
+  startChat: (model: string) => say(`Chat with ${model}`, `Mit ${model} chatten`),
   load: ["Load", "Laden"],
   loadOptions: ["Load…", "Laden …"],
   unload: ["Unload", "Entladen"],

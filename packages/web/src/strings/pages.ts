@@ -110,7 +110,7 @@ export const plainText = texts({
   placeholder: ["Once upon a time", "Es war einmal"],
   tokens: ["Tokens to generate", "Zu erzeugende Token"],
   tokensHint: ["The model may stop earlier.", "Das Modell kann früher aufhören."],
-  writeOn: ["Continue the text", "Weiterschreiben"],
+  continueText: ["Continue the text", "Weiterschreiben"],
   edit: ["Edit the text", "Text bearbeiten"],
   showTokens: ["Show tokens", "Token anzeigen"],
   clear: ["Clear", "Leeren"],
@@ -119,7 +119,7 @@ export const plainText = texts({
     "Wählen Sie ein Token des Modells, um zu sehen, was dort noch wahrscheinlich war.",
   ],
   alternatives: ["Alternatives", "Alternativen"],
-  insteadOf: (token: string) => say(`Instead of ${token}`, `Anstelle von ${token}`),
+  alternativesTo: (token: string) => say(`Instead of ${token}`, `Anstelle von ${token}`),
   alternativesHint: [
     "Selecting one cuts the text there and continues from it.",
     "Die Wahl schneidet den Text dort ab und schreibt von da weiter.",

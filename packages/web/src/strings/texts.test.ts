@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 
-import { moreFields, settingFields } from "../sampling/settings-fields.ts";
+import { moreFields, settingFields } from "../conversations/settings-fields.ts";
 import { appText } from "./app.ts";
 import { chatText } from "./chat.ts";
 import { documentsText } from "./documents.ts";

@@ -29,7 +29,7 @@ export const toolsText = texts({
     disabled: ["Disabled in the file", "In der Datei abgeschaltet"],
   },
   stop: (name: string) => say(`Stop ${name}`, `${name} stoppen`),
-  toolsOf: (count: string) =>
+  toolCount: (count: string) =>
     count === "1" ? say("1 tool", "1 Werkzeug") : say(`${count} tools`, `${count} Werkzeuge`),
   allowed: ["always allowed", "immer erlaubt"],
   asksFirst: ["asks first", "fragt zuerst"],

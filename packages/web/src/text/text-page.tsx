@@ -1,7 +1,7 @@
 // The plain-text page: a model continues a text, and each of its tokens shows the alternatives.
 import { useState } from "preact/hooks";
 
-import { chatModels } from "../chat/current-chat.ts";
+import { chatModels } from "../conversations/current-chat.ts";
 import { link } from "../connection/connection.ts";
 import { Button } from "../design/button.tsx";
 import { NumberField, SelectField, TextArea } from "../design/field.tsx";
@@ -10,7 +10,7 @@ import { appText } from "../strings/app.ts";
 import { plainText } from "../strings/pages.ts";
 import { samplingText } from "../strings/sampling.ts";
 import {
-  chosenAt,
+  chosenPieceIndex,
   continueFrom,
   isWriting,
   pickModel,
@@ -18,11 +18,11 @@ import {
   stopWriting,
   temperature,
   textModel,
-  tokensWanted,
+  maxTokensToWrite,
   typeText,
-  writeOn,
+  continueText,
 } from "./text-writer.ts";
-import { textOf, type Piece } from "./token-pieces.ts";
+import { joinPieces, type Piece } from "./token-pieces.ts";
 
 import "./text-page.css";
 
@@ -35,7 +35,7 @@ export function TextPage() {
   const isShown = !isEditing || isWriting.value;
   const write = () => {
     setEditing(false);
-    void writeOn();
+    void continueText();
   };
   return (
     <div class="page">
@@ -52,7 +52,7 @@ export function TextPage() {
             rows={12}
             aria-label={appText.text}
             placeholder={plainText.placeholder}
-            value={textOf(pieces.value)}
+            value={joinPieces(pieces.value)}
             onValue={typeText}
           />
         )}
@@ -68,7 +68,7 @@ export function TextPage() {
               disabled={textModel.value === undefined || link.value !== "open"}
               onClick={write}
             >
-              {plainText.writeOn}
+              {plainText.continueText}
             </Button>
           )}
           <Button
@@ -108,8 +108,8 @@ function TextSettings() {
         hint={plainText.tokensHint}
         min={1}
         step={1}
-        value={tokensWanted.value}
-        onValue={(value) => (tokensWanted.value = Math.max(1, Math.round(value ?? 1)))}
+        value={maxTokensToWrite.value}
+        onValue={(value) => (maxTokensToWrite.value = Math.max(1, Math.round(value ?? 1)))}
       />
       <NumberField
         label={samplingText.temperature}
@@ -142,10 +142,10 @@ function Token({ piece, at }: { piece: Piece; at: number }) {
     <button
       type="button"
       class={`token ${tone}`}
-      aria-pressed={chosenAt.value === at}
+      aria-pressed={chosenPieceIndex.value === at}
       title={shareText(share)}
       disabled={isWriting.value}
-      onClick={() => (chosenAt.value = chosenAt.value === at ? null : at)}
+      onClick={() => (chosenPieceIndex.value = chosenPieceIndex.value === at ? null : at)}
     >
       {text}
     </button>
@@ -153,12 +153,12 @@ function Token({ piece, at }: { piece: Piece; at: number }) {
 }
 
 function Alternatives() {
-  const at = chosenAt.value;
+  const at = chosenPieceIndex.value;
   const piece = at === null ? undefined : pieces.value[at];
   if (at === null || piece === undefined) return <p class="small soft">{plainText.chooseToken}</p>;
   return (
     <section class="card stack" aria-label={plainText.alternatives}>
-      <h2>{plainText.insteadOf(shownToken(piece.text))}</h2>
+      <h2>{plainText.alternativesTo(shownToken(piece.text))}</h2>
       <p class="small soft">{plainText.alternativesHint}</p>
       <ul class="alternatives">
         {piece.alternatives.map((alternative) => (

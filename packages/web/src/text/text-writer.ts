@@ -1,14 +1,14 @@
 // The text of the plain-text page, and the model that continues it.
 import { computed, signal } from "@preact/signals";
 
-import { chatModels } from "../chat/current-chat.ts";
+import { chatModels } from "../conversations/current-chat.ts";
 import { client } from "../connection/connection.ts";
 import { announce, showError, showToast } from "../design/toast.tsx";
 import { createFrameBatch } from "../replies/frame-batch.ts";
 import { plainText } from "../strings/pages.ts";
 import {
-  piecesOf,
-  textOf,
+  toPieces,
+  joinPieces,
   typedPiece,
   withAlternative,
   type Alternative,
@@ -19,11 +19,11 @@ import {
 const alternativesMax = 5;
 
 export const pieces = signal<readonly Piece[]>([]);
-export const tokensWanted = signal(64);
+export const maxTokensToWrite = signal(64);
 export const temperature = signal(1);
 
 /** The index of the piece whose alternatives are shown. */
-export const chosenAt = signal<number | null>(null);
+export const chosenPieceIndex = signal<number | null>(null);
 
 const picked = signal<string | null>(null);
 
@@ -48,19 +48,19 @@ export function stopWriting(): void {
 
 /** Replaces the whole text by what the user typed. */
 export function typeText(text: string): void {
-  chosenAt.value = null;
+  chosenPieceIndex.value = null;
   pieces.value = text === "" ? [] : [typedPiece(text)];
 }
 
 /** Replaces a token by an alternative, cuts the text there, and continues it. */
 export async function continueFrom(at: number, alternative: Alternative): Promise<void> {
-  chosenAt.value = null;
+  chosenPieceIndex.value = null;
   pieces.value = withAlternative(pieces.value, at, alternative);
-  await writeOn();
+  await continueText();
 }
 
 /** Has the model continue the text. */
-export async function writeOn(): Promise<void> {
+export async function continueText(): Promise<void> {
   const model = textModel.value;
   if (model === undefined || stop.value !== null) return;
   const controller = new AbortController();
@@ -73,14 +73,14 @@ export async function writeOn(): Promise<void> {
   });
   const body = {
     model,
-    prompt: textOf(written),
-    max_tokens: tokensWanted.value,
+    prompt: joinPieces(written),
+    max_tokens: maxTokensToWrite.value,
     temperature: temperature.value,
     logprobs: alternativesMax,
   };
   try {
     for await (const { choices } of await client.completions.stream(body, { signal: controller.signal })) {
-      for (const choice of choices) written.push(...piecesOf(choice));
+      for (const choice of choices) written.push(...toPieces(choice));
       frames.request();
     }
     if (written.length === begun) showToast({ text: plainText.ended });

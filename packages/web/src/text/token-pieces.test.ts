@@ -1,7 +1,7 @@
 import type { CompletionLogprobs } from "@ingle/protocol";
 import { describe, expect, it } from "vitest";
 
-import { piecesOf, textOf, typedPiece, withAlternative } from "./token-pieces.ts";
+import { toPieces, joinPieces, typedPiece, withAlternative } from "./token-pieces.ts";
 
 const logprobs: CompletionLogprobs = {
   tokens: [" Par", "is"],
@@ -13,10 +13,10 @@ const logprobs: CompletionLogprobs = {
   text_offset: [0, 4],
 };
 
-describe("piecesOf", () => {
+describe("toPieces", () => {
   it("makes a piece of each token, with the most likely alternatives first", () => {
-    const pieces = piecesOf({ text: " Paris", logprobs });
-    expect(textOf(pieces)).toBe(" Paris");
+    const pieces = toPieces({ text: " Paris", logprobs });
+    expect(joinPieces(pieces)).toBe(" Paris");
     expect(pieces.map(({ share }) => share?.toFixed(2))).toEqual(["0.50", "0.25"]);
     expect(pieces[0]?.alternatives.map(({ text }) => text)).toEqual([" Par", " Lon"]);
     expect(pieces[1]?.alternatives.map(({ text }) => text)).toEqual(["ma", "is"]);
@@ -24,20 +24,20 @@ describe("piecesOf", () => {
 
   it("keeps a character together that came in parts", () => {
     const parts = { ...logprobs, tokens: ["bytes:\\xf0", "bytes:\\x9f"] };
-    expect(piecesOf({ text: "🙂", logprobs: parts })).toEqual([typedPiece("🙂")]);
+    expect(toPieces({ text: "🙂", logprobs: parts })).toEqual([typedPiece("🙂")]);
   });
 
   it("accepts text without probabilities, and chunks without text", () => {
-    expect(piecesOf({ text: "x", logprobs: null })).toEqual([typedPiece("x")]);
-    expect(piecesOf({ text: "", logprobs: null })).toEqual([]);
+    expect(toPieces({ text: "x", logprobs: null })).toEqual([typedPiece("x")]);
+    expect(toPieces({ text: "", logprobs: null })).toEqual([]);
   });
 });
 
 describe("withAlternative", () => {
   it("ends the text with the alternative", () => {
-    const pieces = [typedPiece("To"), ...piecesOf({ text: " Paris", logprobs })];
+    const pieces = [typedPiece("To"), ...toPieces({ text: " Paris", logprobs })];
     const other = withAlternative(pieces, 1, { text: " Lon", share: 0.25 });
-    expect(textOf(other)).toBe("To Lon");
+    expect(joinPieces(other)).toBe("To Lon");
     expect(other[1]?.alternatives).toHaveLength(2);
   });
 });

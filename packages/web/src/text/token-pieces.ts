@@ -19,21 +19,21 @@ export function typedPiece(text: string): Piece {
   return { text, share: null, alternatives: [] };
 }
 
-export function textOf(pieces: readonly Piece[]): string {
+export function joinPieces(pieces: readonly Piece[]): string {
   return pieces.map(({ text }) => text).join("");
 }
 
 type ChunkChoice = CompletionChunk["choices"][number];
 
 /** The pieces of a chunk. Tokens that are parts of one character become one piece without alternatives. */
-export function piecesOf({ text, logprobs }: Pick<ChunkChoice, "text" | "logprobs">): Piece[] {
+export function toPieces({ text, logprobs }: Pick<ChunkChoice, "text" | "logprobs">): Piece[] {
   if (text === "") return [];
   if (logprobs === null || logprobs.tokens.join("") !== text) return [typedPiece(text)];
   return logprobs.tokens.flatMap((token, at) => {
     const piece: Piece = {
       text: token,
-      share: shareOf(logprobs.token_logprobs[at] ?? 0),
-      alternatives: alternativesOf(logprobs.top_logprobs[at] ?? {}),
+      share: toShare(logprobs.token_logprobs[at] ?? 0),
+      alternatives: toAlternatives(logprobs.top_logprobs[at] ?? {}),
     };
     return token === "" ? [] : [piece];
   });
@@ -46,13 +46,13 @@ export function withAlternative(pieces: readonly Piece[], at: number, { text, sh
 }
 
 /** Omits partial characters, which cannot be continued as text. */
-function alternativesOf(likeliest: Readonly<Record<string, number>>): Alternative[] {
+function toAlternatives(likeliest: Readonly<Record<string, number>>): Alternative[] {
   return Object.entries(likeliest)
     .filter(([text]) => text !== "" && !text.startsWith("bytes:"))
-    .map(([text, logprob]) => ({ text, share: shareOf(logprob) }))
+    .map(([text, logprob]) => ({ text, share: toShare(logprob) }))
     .toSorted((a, b) => b.share - a.share);
 }
 
-function shareOf(logprob: number): number {
+function toShare(logprob: number): number {
   return Math.min(1, Math.exp(logprob));
 }

@@ -1,7 +1,13 @@
 // The conversations in the screenshots, as an export that the page imports.
-import { makeArchive } from "../../src/chats/chat-archive.ts";
-import type { ArchivedChat, ChatArchive, Folder, Message, Reply } from "../../src/chats/conversation.ts";
-import { emptySettings } from "../../src/sampling/settings-fields.ts";
+import { makeArchive } from "../../src/conversations/chat-archive.ts";
+import type {
+  ArchivedChat,
+  ChatArchive,
+  Folder,
+  Message,
+  Reply,
+} from "../../src/conversations/conversation.ts";
+import { emptySettings } from "../../src/conversations/settings-fields.ts";
 
 /** The models in the screenshots: tiny ones under the names of real ones. */
 export const exampleModels = {

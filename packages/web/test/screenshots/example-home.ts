@@ -2,7 +2,7 @@
 // with empty space, so nothing is downloaded and everything on the page comes from the server.
 import { readFile, truncate } from "node:fs/promises";
 import path from "node:path";
-import { FakeHub, type FakeRepository } from "@ingle/engine/testing/fake-hub";
+import { FakeHub, type FakeRepository } from "@ingle/fixtures/fake-hub";
 import { tinyModel, type TinyModelOptions } from "@ingle/fixtures";
 
 import { Home } from "../ingle-process.ts";

@@ -21,7 +21,7 @@
 #define MA_NO_RESOURCE_MANAGER
 #include "miniaudio/miniaudio.h"
 
-namespace llama_rt {
+namespace llama {
 
 using base::Code;
 
@@ -101,4 +101,4 @@ base::Result<std::vector<float>> decode_audio(std::span<const uint8_t> file, int
     }
 }
 
-} // namespace llama_rt
+} // namespace llama

@@ -11,7 +11,7 @@
 #include <tuple>
 #include <vector>
 
-namespace llama_rt {
+namespace llama {
 
 /// A WAV, FLAC or MP3 file.
 struct AudioFile {
@@ -31,4 +31,4 @@ constexpr auto fields_of(const AudioFile*) {
 base::Result<std::vector<float>> decode_audio(std::span<const uint8_t> file, int32_t sample_rate,
                                               size_t samples_max);
 
-} // namespace llama_rt
+} // namespace llama

@@ -15,11 +15,11 @@
 
 #include "ggml-backend.h"
 
-namespace llama_rt {
+namespace llama {
 
 namespace {
 
-thread_local bool assertions_throw = false;
+thread_local bool throws_on_this_thread = false;
 
 /// "/path/to/src/llama-model.cpp:1260: GGML_ASSERT(…) failed" without the folders of the machine that built it.
 std::string without_path(std::string_view message) {
@@ -29,19 +29,19 @@ std::string without_path(std::string_view message) {
 }
 
 void on_abort(const char* message) {
-    if (assertions_throw) throw std::runtime_error(without_path(message));
+    if (throws_on_this_thread) throw std::runtime_error(without_path(message));
     std::fprintf(stderr, "%s\n", message); // outside of AssertionsThrow, ggml then ends the process
 }
 
 } // namespace
 
-AssertionsThrow::AssertionsThrow() : outer_(std::exchange(assertions_throw, true)) {
+AssertionsThrow::AssertionsThrow() : outer_(std::exchange(throws_on_this_thread, true)) {
     static std::once_flag once;
     std::call_once(once, [] { ggml_set_abort_callback(on_abort); });
 }
 
 AssertionsThrow::~AssertionsThrow() {
-    assertions_throw = outer_;
+    throws_on_this_thread = outer_;
 }
 
 bool is_on_host(const ggml_tensor& tensor) {
@@ -251,4 +251,4 @@ std::optional<std::string> not_computable(llama_context* context, uint32_t outpu
     }
 }
 
-} // namespace llama_rt
+} // namespace llama

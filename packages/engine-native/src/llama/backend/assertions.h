@@ -10,7 +10,7 @@
 struct ggml_tensor;
 struct llama_context;
 
-namespace llama_rt {
+namespace llama {
 
 /**
  * While one lives, a failed GGML_ASSERT on this thread throws std::runtime_error with its text instead of ending the process.
@@ -45,4 +45,4 @@ std::optional<std::string> not_computable(const ggml_tensor& node);
  */
 std::optional<std::string> not_computable(llama_context* context, uint32_t outputs);
 
-} // namespace llama_rt
+} // namespace llama

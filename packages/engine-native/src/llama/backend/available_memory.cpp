@@ -9,7 +9,7 @@
 
 #include "ggml-backend.h"
 
-namespace llama_rt {
+namespace llama {
 
 namespace {
 
@@ -79,4 +79,4 @@ uint64_t available_memory(const std::string& device) {
     return free;
 }
 
-} // namespace llama_rt
+} // namespace llama

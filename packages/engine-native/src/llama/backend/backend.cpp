@@ -27,7 +27,7 @@
 #include <dlfcn.h>
 #endif
 
-namespace llama_rt {
+namespace llama {
 
 namespace {
 
@@ -205,4 +205,4 @@ void ErrorLines::add(int level, const char* text) {
     if (level == GGML_LOG_LEVEL_ERROR) text_ += text;
 }
 
-} // namespace llama_rt
+} // namespace llama

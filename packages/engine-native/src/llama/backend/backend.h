@@ -2,7 +2,8 @@
 #pragma once
 
 #include "base/fields.h"
-#include "llama/backend/thread_placement.h"
+#include "base/result.h"
+#include "process/thread_placement.h"
 
 #include <cstdint>
 #include <exception>
@@ -15,7 +16,7 @@
 
 #include "ggml-cpu.h"
 
-namespace llama_rt {
+namespace llama {
 
 struct Device {
     std::string name;
@@ -53,6 +54,11 @@ constexpr auto fields_of(const BackendInfo*) {
 /// Starts llama.cpp on the first call; later calls do nothing. Any thread.
 void ensure_backend();
 
+/// Makes ggml place its threads by this strategy on machines with several NUMA nodes, which have memory close to some of their
+/// processors: "distribute", "isolate" or "numactl"; "" does nothing. It applies to the whole process from the first model on.
+/// `invalid_argument` on a machine with one node, where no strategy has an effect, or if the process has another strategy. Any thread.
+base::Result<void> start_numa(const std::string& strategy);
+
 BackendInfo backend_info();
 
 /// Whether there is a GPU. GPUs compute asynchronously: a call may return before its result is computed.
@@ -72,7 +78,7 @@ inline constexpr base::Rule<int32_t> kThreads{.min = 1, .max = GGML_MAX_N_THREAD
 /// Shared by the contexts of one thread: pool threads spin for a while after their last task, and two pools would compete for
 /// the cores.
 using ThreadpoolPtr = std::shared_ptr<ggml_threadpool>;
-ThreadpoolPtr make_threadpool(int32_t threads, const ThreadPlacement& placement = {});
+ThreadpoolPtr make_threadpool(int32_t threads, const process::ThreadPlacement& placement = {});
 
 /// Makes a CPU backend compute with `threads` threads of `pool`.
 void set_threadpool(ggml_backend_t backend, ggml_threadpool* pool, int32_t threads);
@@ -134,4 +140,4 @@ private:
     LogListener listener_{[this](int level, const char* text) { add(level, text); }};
 };
 
-} // namespace llama_rt
+} // namespace llama

@@ -5,7 +5,7 @@
 
 #include "ggml-backend.h"
 
-namespace llama_rt {
+namespace llama {
 
 namespace {
 
@@ -20,7 +20,7 @@ Function* cpu_function(const char* name) {
 
 } // namespace
 
-ThreadpoolPtr make_threadpool(int32_t threads, const ThreadPlacement& placement) {
+ThreadpoolPtr make_threadpool(int32_t threads, const process::ThreadPlacement& placement) {
     ggml_threadpool_params params = ggml_threadpool_params_default(threads);
     for (const int32_t cpu : placement.cpus) {
         if (cpu >= 0 && cpu < GGML_MAX_N_THREADS) params.cpumask[cpu] = true;
@@ -47,4 +47,4 @@ const ggml_type_traits_cpu& cpu_type_traits(ggml_type type) {
 #endif
 }
 
-} // namespace llama_rt
+} // namespace llama

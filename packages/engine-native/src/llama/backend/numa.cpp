@@ -1,5 +1,3 @@
-#include "llama/backend/numa.h"
-
 #include "llama/backend/backend.h"
 
 #include <filesystem>
@@ -8,7 +6,7 @@
 
 #include "llama.h"
 
-namespace llama_rt {
+namespace llama {
 
 namespace {
 
@@ -42,4 +40,4 @@ base::Result<void> start_numa(const std::string& strategy) {
     return {};
 }
 
-} // namespace llama_rt
+} // namespace llama

@@ -12,7 +12,7 @@
 #include <unistd.h>
 #endif
 
-namespace llama_rt {
+namespace llama {
 
 using base::Code;
 
@@ -115,4 +115,4 @@ base::Result<SocketPair> socket_pair() {
 #endif
 }
 
-} // namespace llama_rt
+} // namespace llama

@@ -1,5 +1,5 @@
 // Devices of other machines over ggml's RPC backend, and this machine's devices offered to others. JavaScript provides the
-// sockets: it encrypts the traffic and authenticates the peer (engine/src/workers). Nothing here listens or connects.
+// sockets: it encrypts the traffic and authenticates the peer (engine/src/native/workers). Nothing here listens or connects.
 #pragma once
 
 #include "base/exit_guard.h"
@@ -16,7 +16,7 @@
 struct ggml_backend_device;
 struct ggml_backend_rpc_connection;
 
-namespace llama_rt {
+namespace llama {
 
 struct ConnectOptions {
     /// Identifies the worker in this process. A worker that reconnects with the same devices must have the same name, so that ggml
@@ -107,4 +107,4 @@ struct SocketPair {
 };
 base::Result<SocketPair> socket_pair();
 
-} // namespace llama_rt
+} // namespace llama

@@ -15,7 +15,7 @@
 
 #include "chat.h"
 
-namespace llama_rt {
+namespace llama {
 
 namespace {
 
@@ -199,4 +199,4 @@ jinja::work_allowance template_allowance(const Chat& chat, const std::atomic<boo
             .is_cancelled = &is_aborted};
 }
 
-} // namespace llama_rt
+} // namespace llama

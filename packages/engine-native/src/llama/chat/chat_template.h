@@ -14,7 +14,7 @@ namespace jinja {
 struct work_allowance;
 }
 
-namespace llama_rt {
+namespace llama {
 
 struct Chat;
 
@@ -65,4 +65,4 @@ TemplateSkills skills_of(const common_chat_templates& templates);
 /// memory is fixed. `is_aborted` must outlive the limit that is made from this.
 jinja::work_allowance template_allowance(const Chat& chat, const std::atomic<bool>& is_aborted);
 
-} // namespace llama_rt
+} // namespace llama

@@ -15,7 +15,7 @@
 
 #include "chat.h"
 
-namespace llama_rt {
+namespace llama {
 
 using base::Code;
 
@@ -82,8 +82,8 @@ bool may_reason(const Model& model, const common_chat_params& params) {
 }
 
 /// Control tokens that are part of the syntax, so that a reply includes their text.
-std::vector<SpelledToken> spelled_tokens(const Model& model, const common_chat_params& params) {
-    std::vector<SpelledToken> spelled;
+std::vector<grammar::SpelledToken> spelled_tokens(const Model& model, const common_chat_params& params) {
+    std::vector<grammar::SpelledToken> spelled;
     for (const std::string& text : params.preserved_tokens) {
         const base::Token token = model.token_of(text);
         if (token >= 0 && !model.is_end_of_generation(token))
@@ -95,7 +95,7 @@ std::vector<SpelledToken> spelled_tokens(const Model& model, const common_chat_p
 ReplyGrammar own_grammar(const Chat& chat) {
     if (!chat.content_rules.empty()) return content_grammar(chat.content_rules);
     ReplyGrammar grammar{.text = chat.grammar};
-    if (!chat.grammar_trigger.empty()) grammar.triggers = Triggers{.words = {chat.grammar_trigger}};
+    if (!chat.grammar_trigger.empty()) grammar.triggers = grammar::Triggers{.words = {chat.grammar_trigger}};
     return grammar;
 }
 
@@ -109,7 +109,7 @@ std::optional<ReplyGrammar> form_in_syntax(const Model& model, const Chat& chat,
 
 base::Result<ReplySyntax> with_grammar(const Model& model, ReplySyntax syntax, ReplyGrammar grammar) {
     if (grammar.text.empty()) return syntax;
-    base::Result<std::shared_ptr<const Rules>> rules = rules_of(model.grammars(), grammar);
+    base::Result<std::shared_ptr<const grammar::Rules>> rules = rules_of(model.grammars(), grammar);
     if (!rules) return std::unexpected(rules.error());
     syntax.rules = std::move(*rules);
     syntax.begun = std::move(grammar.begun);
@@ -145,15 +145,16 @@ base::Result<ReplySyntax> syntax_of(const Model& model, const Chat& chat,
     return with_grammar(model, std::move(syntax), grammar ? std::move(*grammar) : own_grammar(chat));
 }
 
-std::shared_ptr<const Constraint> constrain(const Model& model, ReplySyntax& syntax) {
-    std::vector<SpelledToken> spelled;
+std::shared_ptr<const grammar::Constraint> constrain(const Model& model, ReplySyntax& syntax) {
+    std::vector<grammar::SpelledToken> spelled;
     if (syntax.reads_reply) spelled = spelled_tokens(model, syntax.params);
     if (syntax.rules == nullptr && spelled.empty()) return nullptr;
-    return std::make_shared<const Constraint>(Constraint{.rules = std::move(syntax.rules),
-                                                         .pieces = model.grammars().pieces(),
-                                                         .begun = std::move(syntax.begun),
-                                                         .triggers = std::move(syntax.triggers),
-                                                         .spelled = std::move(spelled)});
+    return std::make_shared<const grammar::Constraint>(
+        grammar::Constraint{.rules = std::move(syntax.rules),
+                            .pieces = model.grammars().pieces(),
+                            .begun = std::move(syntax.begun),
+                            .triggers = std::move(syntax.triggers),
+                            .spelled = std::move(spelled)});
 }
 
 /// Adds the parts of a started reply, which llama.cpp appends to what the template writes: the reasoning in its tags, then the
@@ -324,4 +325,4 @@ base::Result<Vision::Prompt> tokenize_chat(const Model& model, const PreparedCha
     return std::unexpected(is_image ? reads_no_images() : reads_no_audio());
 }
 
-} // namespace llama_rt
+} // namespace llama

@@ -5,9 +5,9 @@
 #include "base/fields.h"
 #include "base/result.h"
 #include "base/types.h"
+#include "grammar/constraint.h"
 #include "llama/chat/reply_parser.h"
 #include "llama/chat/tool_arguments.h"
-#include "llama/grammar/constraint.h"
 #include "llama/model/marked_text.h"
 #include "llama/model/model.h"
 #include "llama/vision/vision.h"
@@ -20,7 +20,7 @@
 #include <tuple>
 #include <vector>
 
-namespace llama_rt {
+namespace llama {
 
 /// Text, an image or an audio.
 struct ContentPart {
@@ -150,7 +150,7 @@ struct PreparedChat {
     /// Texts that end a turn in the template's format, in addition to the model's end tokens.
     std::vector<std::string> stops;
     /// Null: any text.
-    std::shared_ptr<const Constraint> constraint;
+    std::shared_ptr<const grammar::Constraint> constraint;
     /// Null: the whole reply is content.
     std::shared_ptr<const ReplyParser> parser;
 };
@@ -189,4 +189,4 @@ base::Result<Vision::Prompt> tokenize_images(const Model& model, const ImageText
 /// `image_not_supported` or `audio_not_supported` if the model has no projector.
 base::Result<Vision::Prompt> tokenize_chat(const Model& model, const PreparedChat& prepared, Chat chat);
 
-} // namespace llama_rt
+} // namespace llama

@@ -1,6 +1,6 @@
 #include "llama/chat/reply_grammar.h"
 
-#include "llama/grammar/grammar.h"
+#include "grammar/grammar.h"
 
 #include <regex>
 #include <string_view>
@@ -8,7 +8,7 @@
 
 #include "chat-peg-parser.h"
 
-namespace llama_rt {
+namespace llama {
 
 namespace {
 
@@ -16,8 +16,8 @@ constexpr std::string_view kContentRule = "ingle-json";
 
 /// The placeholder as a GBNF literal, either plain or as a JSON string.
 std::string placeholder_literal(bool is_json) {
-    return gbnf_literal(is_json ? std::string("\"").append(kPlaceholder).append("\"")
-                                : std::string(kPlaceholder));
+    return grammar::gbnf_literal(is_json ? std::string("\"").append(kPlaceholder).append("\"")
+                                         : std::string(kPlaceholder));
 }
 
 /// The grammar with `rules` in place of the placeholder; absent if it has none.
@@ -49,8 +49,8 @@ void drop_content(std::string& grammar, const std::string& parser) {
     }
 }
 
-Triggers to_triggers(const common_chat_params& params) {
-    Triggers triggers;
+grammar::Triggers to_triggers(const common_chat_params& params) {
+    grammar::Triggers triggers;
     for (const common_grammar_trigger& trigger : params.grammar_triggers) {
         switch (trigger.type) {
             case COMMON_GRAMMAR_TRIGGER_TYPE_WORD: triggers.words.push_back(trigger.value); break;
@@ -99,15 +99,17 @@ ReplyGrammar calls_grammar(const common_chat_params& params, bool is_parallel,
     return grammar;
 }
 
-base::Result<std::shared_ptr<const Rules>> rules_of(Grammars& grammars, const ReplyGrammar& grammar) {
-    base::Result<std::shared_ptr<const Rules>> rules = grammars.rules(grammar.text);
-    if (!rules || grammar.begun.empty() || GrammarState(*rules).accept_text(grammar.begun)) return rules;
+base::Result<std::shared_ptr<const grammar::Rules>> rules_of(grammar::Grammars& grammars,
+                                                             const ReplyGrammar& grammar) {
+    base::Result<std::shared_ptr<const grammar::Rules>> rules = grammars.rules(grammar.text);
+    if (!rules || grammar.begun.empty() || grammar::GrammarState(*rules).accept_text(grammar.begun))
+        return rules;
     return base::fail(
         base::Code::template_failed,
         "The model's chat template starts replies in a way that its own syntax does not allow.");
 }
 
-base::Result<ReplySyntax> form_or_calls(const common_chat_templates& templates, Grammars& grammars,
+base::Result<ReplySyntax> form_or_calls(const common_chat_templates& templates, grammar::Grammars& grammars,
                                         common_chat_templates_inputs inputs, const ReplyRules& reply) {
     ReplySyntax syntax{.params = common_chat_templates_apply(&templates, inputs)};
     inputs.tool_choice = COMMON_CHAT_TOOL_CHOICE_REQUIRED;
@@ -122,11 +124,11 @@ base::Result<ReplySyntax> form_or_calls(const common_chat_templates& templates, 
             "The model's chat template does not support a response format together with tools. Leave one of "
             "them out.");
     }
-    const base::Result<std::shared_ptr<const Rules>> of_form = rules_of(grammars, *form);
+    const base::Result<std::shared_ptr<const grammar::Rules>> of_form = rules_of(grammars, *form);
     if (!of_form) return std::unexpected(of_form.error());
-    const base::Result<std::shared_ptr<const Rules>> of_calls = rules_of(grammars, calls);
+    const base::Result<std::shared_ptr<const grammar::Rules>> of_calls = rules_of(grammars, calls);
     if (!of_calls) return std::unexpected(of_calls.error());
-    syntax.rules = std::make_shared<const Rules>(either_of(**of_form, **of_calls));
+    syntax.rules = std::make_shared<const grammar::Rules>(grammar::either_of(**of_form, **of_calls));
     syntax.begun = std::move(calls.begun);
     return syntax;
 }
@@ -138,10 +140,11 @@ bool holds_calls(const common_chat_params& params) {
         const std::optional<std::string> grammar =
             with_rules(params.grammar, placeholder_literal(is_json), endless);
         if (!grammar) continue;
-        const base::Result<Rules> rules = read_gbnf(*grammar, [](std::string_view) { return -1; });
-        if (rules && !has_texts(*rules)) return true;
+        const base::Result<grammar::Rules> rules =
+            grammar::read_gbnf(*grammar, [](std::string_view) { return -1; });
+        if (rules && !grammar::has_texts(*rules)) return true;
     }
     return false;
 }
 
-} // namespace llama_rt
+} // namespace llama

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "base/result.h"
-#include "llama/grammar/constraint.h"
-#include "llama/grammar/gbnf.h"
-#include "llama/grammar/grammars.h"
+#include "grammar/constraint.h"
+#include "grammar/gbnf.h"
+#include "grammar/grammars.h"
 
 #include <memory>
 #include <optional>
@@ -14,7 +14,7 @@
 
 #include "chat.h"
 
-namespace llama_rt {
+namespace llama {
 
 /// Stands for the content in the grammars that llama.cpp generates.
 inline constexpr std::string_view kPlaceholder = "@ingle-content@";
@@ -24,7 +24,7 @@ struct ReplyGrammar {
     std::string text = {};
     /// The start of the reply that is already in the prompt.
     std::string begun = {};
-    std::optional<Triggers> triggers = std::nullopt;
+    std::optional<grammar::Triggers> triggers = std::nullopt;
 };
 
 /// Changes the inputs so that llama.cpp generates the grammar of a reply without calls whose content is the placeholder.
@@ -42,7 +42,8 @@ ReplyGrammar content_grammar(const std::string& rules);
 ReplyGrammar calls_grammar(const common_chat_params& params, bool is_parallel, const std::string& tool_rules);
 
 /// Reads a grammar's rules. `template_failed` if they do not match the start of the reply that the prompt has.
-base::Result<std::shared_ptr<const Rules>> rules_of(Grammars& grammars, const ReplyGrammar& grammar);
+base::Result<std::shared_ptr<const grammar::Rules>> rules_of(grammar::Grammars& grammars,
+                                                             const ReplyGrammar& grammar);
 
 /// A conversation rendered by a template, and the rules of the reply.
 struct ReplySyntax {
@@ -50,10 +51,10 @@ struct ReplySyntax {
     /// The syntax of a reply without calls; absent if `params` covers all replies.
     std::optional<common_chat_params> form = std::nullopt;
     /// Null: any text.
-    std::shared_ptr<const Rules> rules = nullptr;
+    std::shared_ptr<const grammar::Rules> rules = nullptr;
     /// The start of the reply that is already in the prompt.
     std::string begun = {};
-    std::optional<Triggers> triggers = std::nullopt;
+    std::optional<grammar::Triggers> triggers = std::nullopt;
     /// Whether the reply needs a parser, to separate reasoning and calls from content.
     bool reads_reply = true;
 };
@@ -69,11 +70,11 @@ struct ReplyRules {
 /// The syntax of a reply that consists of calls to the inputs' tools, or of content that matches these rules; llama.cpp generates
 /// grammars only for one or the other. `template_failed` if the template's syntax has no place for the rules, or no grammar for
 /// calls.
-base::Result<ReplySyntax> form_or_calls(const common_chat_templates& templates, Grammars& grammars,
+base::Result<ReplySyntax> form_or_calls(const common_chat_templates& templates, grammar::Grammars& grammars,
                                         common_chat_templates_inputs inputs, const ReplyRules& reply);
 
 /// Whether the syntax constrains required calls to their tool's schema. `params` must be those of a tool whose schema requires
 /// the placeholder.
 bool holds_calls(const common_chat_params& params);
 
-} // namespace llama_rt
+} // namespace llama

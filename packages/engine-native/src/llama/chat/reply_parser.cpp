@@ -6,7 +6,7 @@
 
 #include "chat.h"
 
-namespace llama_rt {
+namespace llama {
 
 using base::Code;
 
@@ -113,4 +113,4 @@ base::Result<Reply> ReplyParser::parse_calls(const std::string& text, bool is_pa
     }
 }
 
-} // namespace llama_rt
+} // namespace llama

@@ -12,7 +12,7 @@
 
 struct common_chat_params;
 
-namespace llama_rt {
+namespace llama {
 
 struct ToolCall {
     std::string id;
@@ -61,4 +61,4 @@ private:
     std::shared_ptr<const ReplyParser> form_;
 };
 
-} // namespace llama_rt
+} // namespace llama

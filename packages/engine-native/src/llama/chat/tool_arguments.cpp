@@ -1,7 +1,7 @@
 #include "llama/chat/tool_arguments.h"
 
+#include "grammar/gbnf.h"
 #include "llama/chat/conversation.h"
-#include "llama/grammar/gbnf.h"
 #include "tool-rules.h"
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 #include "chat.h"
 
-namespace llama_rt {
+namespace llama {
 
 namespace {
 
@@ -45,8 +45,9 @@ bool holds(const std::string& grammar) {
     if (grammar.empty()) return false;
     const std::string endless =
         std::string("\n").append(kRule).append(R"( ::= "x" )").append(kRule).append("\n");
-    const base::Result<Rules> rules = read_gbnf(grammar + endless, [](std::string_view) { return -1; });
-    return rules && !has_texts(*rules);
+    const base::Result<grammar::Rules> rules =
+        grammar::read_gbnf(grammar + endless, [](std::string_view) { return -1; });
+    return rules && !grammar::has_texts(*rules);
 }
 
 /// While it exists, llama.cpp uses these rules on this thread.
@@ -99,4 +100,4 @@ ArgumentRules::~ArgumentRules() {
     tool_rules::current() = nullptr;
 }
 
-} // namespace llama_rt
+} // namespace llama

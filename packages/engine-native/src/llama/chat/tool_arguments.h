@@ -14,7 +14,7 @@ namespace tool_rules {
 struct rule_set;
 }
 
-namespace llama_rt {
+namespace llama {
 
 struct Chat;
 
@@ -75,4 +75,4 @@ private:
     std::unique_ptr<tool_rules::rule_set> rules_;
 };
 
-} // namespace llama_rt
+} // namespace llama

@@ -3,7 +3,20 @@
 #include "base/result.h"
 #include "llama/vision/vision.h"
 
-namespace llama_rt {
+namespace llama {
+
+namespace {
+
+// What llama.cpp, with our patch, puts out for a token: nothing, its logits, or the likeliest tokens alone.
+constexpr int8_t kNothing = 0;
+constexpr int8_t kLogits = 1;
+constexpr int8_t kLikeliest = 2;
+
+int8_t output_of(bool likeliest_suffice) {
+    return likeliest_suffice ? kLikeliest : kLogits;
+}
+
+} // namespace
 
 Batch::Batch(int32_t tokens_max, const Vision* vision)
     : tokens_max_(tokens_max), vision_(vision), batch_(llama_batch_init(tokens_max, 0, 1)) {}
@@ -49,7 +62,7 @@ llama_batch Batch::raw() {
 }
 
 void Batch::add_text(const BatchPart& part, const Positions& positions) {
-    const auto& [slot, first, tokens, wants_logits, drafts, given, image, embedding, offset, wants_all] =
+    const auto& [slot, first, tokens, wants_logits, drafts, given, image, embedding, offset, wants_all, few] =
         part;
     const int32_t position = given >= 0 ? given : positions.of(slot, first);
     for (size_t i = 0; i < tokens.size() + drafts.size(); ++i) {
@@ -58,7 +71,7 @@ void Batch::add_text(const BatchPart& part, const Positions& positions) {
         batch_.pos[at] = position + static_cast<int32_t>(i);
         batch_.n_seq_id[at] = 1;
         batch_.seq_id[at][0] = slot;
-        batch_.logits[at] = wants_all || (wants_logits && i + 1 >= tokens.size()) ? 1 : 0;
+        batch_.logits[at] = wants_all || (wants_logits && i + 1 >= tokens.size()) ? output_of(few) : kNothing;
     }
 }
 
@@ -82,11 +95,12 @@ void Batch::add_image(const BatchPart& part, Positions& positions) {
         }
         batch_.n_seq_id[at] = 1;
         batch_.seq_id[at][0] = part.slot;
-        batch_.logits[at] = part.wants_logits && i + 1 == part.tokens.size() ? 1 : 0;
+        batch_.logits[at] =
+            part.wants_logits && i + 1 == part.tokens.size() ? output_of(part.likeliest_suffice) : kNothing;
     }
     if (part.image->positions() < part.image->tokens())
         positions.add(part.slot,
                       {.first = begin, .tokens = part.image->tokens(), .positions = part.image->positions()});
 }
 
-} // namespace llama_rt
+} // namespace llama

@@ -10,7 +10,7 @@
 
 #include "llama.h"
 
-namespace llama_rt {
+namespace llama {
 
 class ImagePart;
 class Vision;
@@ -32,6 +32,8 @@ struct BatchPart {
     int32_t offset = 0;
     /// Whether to compute logits for every token; not for an image.
     bool wants_all_logits = false;
+    /// Whether the likeliest tokens are enough where logits are wanted, if the context selects them.
+    bool likeliest_suffice = false;
 };
 
 class Batch {
@@ -75,4 +77,4 @@ private:
     std::vector<int32_t> logits_index_;
 };
 
-} // namespace llama_rt
+} // namespace llama

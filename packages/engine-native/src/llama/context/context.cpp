@@ -2,6 +2,7 @@
 
 #include "../src/llama-ext.h" // no public header has hidden states
 #include "llama/backend/backend.h"
+#include "llama/context/filler_rows.h"
 #include "llama/context/guarded.h"
 #include "llama/model/model.h"
 #include "llama/vision/vision.h"
@@ -11,7 +12,7 @@
 #include <optional>
 #include <utility>
 
-namespace llama_rt {
+namespace llama {
 
 namespace {
 
@@ -28,6 +29,23 @@ public:
 private:
     llama_context* context_;
 };
+
+/// Whether a part is a token of a reply, without drafts.
+bool is_reply(const BatchPart& part) {
+    return part.tokens.size() == 1 && part.drafts.empty() && part.image == nullptr && part.wants_logits &&
+           !part.wants_all_logits;
+}
+
+/// A token that nothing reads, and that is removed after its batch.
+BatchPart filler(base::Slot slot, int32_t position, bool selects) {
+    static constexpr base::Token kFiller = 0;
+    return {.slot = slot,
+            .first = 0,
+            .tokens = std::span(&kFiller, 1),
+            .wants_logits = selects,
+            .position = position,
+            .likeliest_suffice = selects};
+}
 
 } // namespace
 
@@ -54,6 +72,7 @@ Context::Context(std::shared_ptr<const Model> model, const ContextOptions& optio
       outputs_max_(static_cast<int32_t>(params.n_outputs_max)),
       has_yarn_(params.rope_scaling_type == LLAMA_ROPE_SCALING_TYPE_YARN),
       tapped_layers_(options.tapped_layers),
+      selected_(selected_candidates(*model_, options)),
       batch_(static_cast<int32_t>(params.n_batch), model_->vision()),
       positions_(static_cast<size_t>(slots) + 1),
       spare_(slots) {
@@ -65,7 +84,9 @@ Context::Context(std::shared_ptr<const Model> model, const ContextOptions& optio
     attach(context_.get(), threadpool_.get(), is_aborted_);
     if (options.has_mtp) llama_set_embeddings_nextn(context_.get(), true, true);
     tap_layers(context_.get(), tapped_layers_);
+    select_candidates(context_.get(), selected_);
     if (options.has_streams) stream_cells_ = static_cast<int32_t>(llama_n_ctx_seq(context_.get()));
+    filler_sequences_ = filler_sequences(*model_, options, slots);
 }
 
 Decoded Context::decode(std::span<const BatchPart> parts) {
@@ -74,7 +95,7 @@ Decoded Context::decode(std::span<const BatchPart> parts) {
     std::optional<NonCausalAttention> non_causal;
     bool is_undone = false; // llama.cpp guarantees that the failed batch changed nothing
     const Decoded decoded = guarded_compute(*model_, is_aborted_, [&] {
-        batch_.fill(stream_cells_ > 0 ? in_streams(parts) : parts, positions_);
+        batch_.fill(arranged(parts), positions_);
         if (batch_.has_whole_images()) non_causal.emplace(context_.get());
         apply_adapters();
         const int32_t code = decode_batch(*model_, context_.get(), batch_.raw());
@@ -100,8 +121,32 @@ void Context::apply_adapters() {
     scales_given_ = scales_;
 }
 
+std::span<const BatchPart> Context::arranged(std::span<const BatchPart> parts) {
+    return stream_cells_ > 0 ? in_streams(parts) : in_pool(parts);
+}
+
+/// Prompts beside replies change the graph anyway, but llama.cpp computes both on their own where states are recurrent, if the replies come
+/// first.
+std::span<const BatchPart> Context::in_pool(std::span<const BatchPart> parts) {
+    const auto others = std::ranges::find_if_not(parts, is_reply);
+    const auto rows = static_cast<int32_t>(others - parts.begin());
+    const bool are_apart =
+        others == parts.end() || (model_->info().is_recurrent && std::none_of(others, parts.end(), is_reply));
+    const int32_t fillers = filled_rows(rows) - rows;
+    places_.clear();
+    if (rows == 0 || fillers == 0 || fillers > filler_sequences_ || !are_apart) return parts;
+    ordered_.clear();
+    for (int32_t number = 1; number <= fillers; ++number)
+        ordered_.push_back(filler(spare_ + number, 0, true));
+    ordered_.insert(ordered_.end(), parts.begin(), parts.end());
+    places_.resize(parts.size());
+    std::iota(places_.begin(), places_.end(), static_cast<size_t>(fillers));
+    return ordered_;
+}
+
 /// llama.cpp computes adjacent streams together, and others one after the other, each with a pass over all weights. So the parts
-/// are ordered by stream, and a stream in between that has nothing to compute gets a token, which is removed afterwards.
+/// are ordered by stream, and a stream in between that has nothing to compute gets a token, which is removed afterwards. So do those
+/// around a batch of replies alone: a graph is built for certain streams.
 std::span<const BatchPart> Context::in_streams(std::span<const BatchPart> parts) {
     std::vector<size_t> order(parts.size());
     std::iota(order.begin(), order.end(), size_t{0});
@@ -111,32 +156,43 @@ std::span<const BatchPart> Context::in_streams(std::span<const BatchPart> parts)
     };
     const auto last = std::find_if(order.rbegin(), order.rend(), decodes);
     const base::Slot last_decoding = last == order.rend() ? -1 : parts[*last].slot;
+    const bool are_filled = selected_ > 0 && std::ranges::all_of(parts, is_reply);
+    const base::Slot first = parts[order.front()].slot;
+    const auto [first_stream, end_stream] =
+        are_filled ? streams_around(first, last_decoding) : std::pair(first, last_decoding + 1);
     bool is_between = false; // two decoding sequences
     ordered_.clear();
     places_.assign(parts.size(), 0);
+    fill_streams(first_stream, first, are_filled);
     for (const size_t part : order) {
         if (is_between && parts[part].slot <= last_decoding)
-            fill_gap(ordered_.back().slot + 1, parts[part].slot);
+            fill_streams(ordered_.back().slot + 1, parts[part].slot, are_filled);
         is_between |= decodes(part);
         places_[part] = ordered_.size();
         ordered_.push_back(parts[part]);
     }
+    fill_streams(last_decoding + 1, end_stream, are_filled);
     return ordered_;
 }
 
+/// The streams, from the first to before the last one, that the graph of a batch of replies from `first` to `last` computes: the
+/// smallest aligned range, so that it seldom differs from that of the batch before.
+std::pair<base::Slot, base::Slot> Context::streams_around(base::Slot first, base::Slot last) const {
+    for (int32_t rows = filled_rows(last + 1 - first); rows < spare_; rows = filled_rows(rows + 1)) {
+        const base::Slot begin = std::min(first - first % rows, spare_ - rows);
+        if (last < begin + rows) return {begin, begin + rows};
+    }
+    return {0, spare_};
+}
+
 /// A gap stays if one of its streams cannot take a token.
-void Context::fill_gap(base::Slot from, base::Slot to) {
-    static constexpr base::Token kFiller = 0;
+void Context::fill_streams(base::Slot from, base::Slot to, bool selects) {
     const llama_memory_t memory = llama_get_memory(context_.get());
     const size_t before = ordered_.size();
     for (base::Slot slot = from; slot < to; ++slot) {
         const int32_t position = llama_memory_seq_pos_max(memory, slot) + 1;
         if (position >= stream_cells_ || !positions_.are_plain(slot)) return ordered_.resize(before);
-        ordered_.push_back({.slot = slot,
-                            .first = 0,
-                            .tokens = std::span(&kFiller, 1),
-                            .wants_logits = false,
-                            .position = position});
+        ordered_.push_back(filler(slot, position, selects));
     }
 }
 
@@ -166,7 +222,7 @@ bool Context::undo(std::span<const BatchPart> parts) {
 
 /// Where a part is in the batch.
 size_t Context::place_of(size_t part) const {
-    return stream_cells_ > 0 ? places_[part] : part;
+    return places_.empty() ? part : places_[part];
 }
 
 /// Below 0 if the part wants no logits.
@@ -184,6 +240,18 @@ float* Context::logits(size_t part, size_t output) {
     return logits;
 }
 
+Context::Likeliest Context::likeliest(size_t part, size_t output) {
+    thread_.check();
+    const int32_t index = index_of(part, output);
+    if (index < 0 || selected_ == 0) return {};
+    return guarded(Likeliest{}, [&]() -> Likeliest {
+        const base::Token* tokens = llama_get_candidate_tokens_ith(context_.get(), index);
+        const float* logits = llama_get_candidate_logits_ith(context_.get(), index);
+        if (tokens == nullptr || logits == nullptr) return {};
+        return {.tokens = {tokens, selected_}, .logits = {logits, selected_}};
+    });
+}
+
 bool Context::add_states(size_t part, size_t token, std::vector<const float*>& states) {
     thread_.check();
     const int32_t index = batch_.token_index(place_of(part)) + static_cast<int32_t>(token);
@@ -198,6 +266,16 @@ bool Context::add_states(size_t part, size_t token, std::vector<const float*>& s
             return add(llama_get_embeddings_layer_inp_ith(context_.get(), number, index));
         });
     });
+}
+
+BatchCounts Context::counts() const {
+    const llama_batch_counts counts = llama_get_batch_counts(context_.get());
+    return {.graph_us = static_cast<uint64_t>(counts.t_build_us),
+            .launch_us = static_cast<uint64_t>(counts.t_launch_us),
+            .wait_us = static_cast<uint64_t>(counts.t_wait_us),
+            .device_us = static_cast<uint64_t>(counts.t_device_us),
+            .graphs_built = counts.n_built,
+            .output_bytes = counts.n_bytes};
 }
 
 uint64_t Context::token_bytes() const {
@@ -345,4 +423,4 @@ bool Context::copy_in(base::Slot slot, const Copy& copy) {
     return is_there && !is_torn_;
 }
 
-} // namespace llama_rt
+} // namespace llama

@@ -16,11 +16,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "llama-cpp.h"
 
-namespace llama_rt {
+namespace llama {
 
 class Model;
 
@@ -36,6 +37,17 @@ struct State {
 /// The outcome of a batch. After `failed` and `out_of_memory`, call undo(); running out of memory may be transient. After
 /// `worker_lost`, the context is unusable.
 enum class Decoded { ok, aborted, failed, out_of_memory, worker_lost };
+
+/// What all batches of a context took: microseconds to build graphs, to launch them and to wait for them, and those that devices computed;
+/// and graphs and bytes.
+struct BatchCounts {
+    uint64_t graph_us;
+    uint64_t launch_us;
+    uint64_t wait_us;
+    uint64_t device_us;
+    uint64_t graphs_built;
+    uint64_t output_bytes;
+};
 
 class Context {
 public:
@@ -62,6 +74,17 @@ public:
     /// model's file forbids have minus infinity, so nothing that reads logits can choose them. Null on failure. Valid until the next
     /// decode().
     float* logits(size_t part, size_t output = 0);
+
+    /// How many of the likeliest tokens each output selects; 0: none.
+    size_t selected() const { return selected_; }
+
+    struct Likeliest {
+        std::span<const base::Token> tokens;
+        std::span<const float> logits;
+    };
+    /// The selected() likeliest tokens in no order, in place of the logits of a part for which they suffice: the others stay on the
+    /// device. Forbidden tokens are among them. Empty on failure. Valid until the next decode().
+    Likeliest likeliest(size_t part, size_t output = 0);
 
     /// Adds the hidden states of a part's token number `token`, drafts included: with ContextOptions::has_mtp the one before the output
     /// matrix, which needs logits; otherwise those of ContextOptions::tapped_layers. False on failure. Valid as long.
@@ -136,6 +159,8 @@ public:
     /// Whether a worker that holds a part of the model was lost: the context is then unusable. Any thread.
     bool is_worker_lost() const;
 
+    BatchCounts counts() const;
+
     /// Bytes of KV cache per token; 0 without a KV cache.
     uint64_t token_bytes() const;
 
@@ -148,9 +173,12 @@ private:
     int32_t index_of(size_t part, size_t output) const;
     size_t place_of(size_t part) const;
     State copy_spare(uint64_t bytes_max);
+    std::span<const BatchPart> arranged(std::span<const BatchPart> parts);
+    std::span<const BatchPart> in_pool(std::span<const BatchPart> parts);
     std::span<const BatchPart> in_streams(std::span<const BatchPart> parts);
     void apply_adapters();
-    void fill_gap(base::Slot from, base::Slot to);
+    std::pair<base::Slot, base::Slot> streams_around(base::Slot first, base::Slot last) const;
+    void fill_streams(base::Slot from, base::Slot to, bool selects);
     bool remove_fillers();
 
     base::ThreadChecker thread_;
@@ -165,6 +193,7 @@ private:
     ThreadpoolPtr threadpool_;
     llama_context_ptr context_;
     const std::vector<int32_t> tapped_layers_;
+    const size_t selected_;
     Batch batch_;
     /// Of the model's adapters: those of the next batch, and those that llama.cpp was given; absent if that failed.
     std::vector<float> scales_;
@@ -172,7 +201,10 @@ private:
     Positions positions_;
     /// Cells of each sequence's stream; 0 in a pool of cells.
     int32_t stream_cells_ = 0;
-    /// The last batch in the order of its streams, with the tokens that fill gaps, and where each of decode()'s parts is in it.
+    /// In a pool of cells, sequences after the spare one whose tokens fill batches.
+    int32_t filler_sequences_ = 0;
+    /// The last batch with the tokens that fill it, by stream if there are any; and where each of decode()'s parts is in it: empty if as
+    /// given.
     std::vector<BatchPart> ordered_;
     std::vector<size_t> places_;
     /// A batch or a copy was interrupted, and may have mixed up the sequences' states.
@@ -183,4 +215,4 @@ private:
     base::Slot spare_;
 };
 
-} // namespace llama_rt
+} // namespace llama

@@ -1,13 +1,17 @@
 #include "llama/context/context_params.h"
 
+#include "../src/llama-ext.h"   // no public header has candidates
 #include "../src/llama-model.h" // no public header has the devices
+#include "llama/context/filler_rows.h"
 #include "llama/context/kv_types.h"
 #include "llama/model/model.h"
 
 #include <algorithm>
 #include <string>
 
-namespace llama_rt {
+#include "ggml-cpp.h"
+
+namespace llama {
 
 using base::Code;
 
@@ -46,13 +50,15 @@ uint64_t kv_bytes(const Model& model, const llama_context_params& params) {
     return kv_token_bytes(model, {.k = params.type_k, .v = params.type_v}) * params.n_ctx;
 }
 
-llama_context_params to_params(const ContextOptions& options, KvTypes types, int32_t slots) {
+llama_context_params to_params(const ContextOptions& options, KvTypes types, int32_t slots,
+                               int32_t filler_sequences) {
     llama_context_params params = llama_context_default_params();
-    // With streams, a slot may have a token in a batch only to fill a gap, and none is spare: no state is copied out.
-    const int32_t sequences = options.has_streams ? slots : std::min(slots + 1, kSlotsMax);
-    const int32_t fillers = options.has_streams ? slots : 0;
-    params.n_ctx = static_cast<uint32_t>(
-        options.has_streams ? slots * rounded_up(options.context_length, kStreamCells) : options.cells);
+    // With streams, a slot may have a token in a batch only to fill it, and none is spare: no state is copied out.
+    const int32_t sequences = options.has_streams ? slots : std::min(slots + 1, kSlotsMax) + filler_sequences;
+    const int32_t fillers = options.has_streams ? slots : filler_sequences;
+    params.n_ctx =
+        static_cast<uint32_t>(options.has_streams ? slots * rounded_up(options.context_length, kStreamCells)
+                                                  : options.cells + filler_sequences);
     params.n_batch = static_cast<uint32_t>(options.batch_tokens + fillers);
     params.n_ubatch = static_cast<uint32_t>(options.tokens_at_once() + fillers);
     params.offload_kqv = options.offloads_kv;
@@ -62,7 +68,8 @@ llama_context_params to_params(const ContextOptions& options, KvTypes types, int
     // Room for one token's logits of every sequence, and for those of drafts, which in a pool take the places of cached sequences:
     // outputs_max().
     const int32_t drafts = options.has_streams || options.rollback > 0 ? kDraftOutputs : 0;
-    params.n_outputs_max = static_cast<uint32_t>(std::max(sequences, options.sequences + drafts));
+    params.n_outputs_max =
+        static_cast<uint32_t>(std::max(sequences, options.sequences + drafts + filler_sequences));
     params.n_threads = options.threads;
     params.n_threads_batch = options.threads_batch;
     params.type_k = types.k;
@@ -71,6 +78,31 @@ llama_context_params to_params(const ContextOptions& options, KvTypes types, int
     params.kv_unified = !options.has_streams;
     params.no_perf = true;
     return params;
+}
+
+/// Enough for top-k with 40 and penalties for 64 tokens, which are the most that usual settings need. 64 replies then copy 64 KiB a
+/// step, instead of 33 MB with a vocabulary of 128,000.
+constexpr int32_t kSelected = 128;
+
+/// A convolution's state takes kilobytes, a state space tens of megabytes.
+constexpr uint64_t kFillerStateBytesMax = 1 << 20;
+
+/// Devices for tests, by Mesa and by SwiftShader, compute on the processor: there is no bus to spare, and selecting takes long.
+bool is_software(ggml_backend_dev_t device) {
+    const std::string description = ggml_backend_dev_description(device);
+    return description.contains("llvmpipe") || description.contains("SwiftShader");
+}
+
+/// Whether the logits are computed by a device of its own, which can select the likeliest.
+bool selects_on_device(const Model& model) {
+    ggml_backend_dev_t device = model.raw()->dev_output();
+    if (device == nullptr || ggml_backend_dev_type(device) == GGML_BACKEND_DEVICE_TYPE_CPU ||
+        is_software(device))
+        return false;
+    const ggml_context_ptr context(
+        ggml_init({.mem_size = 4 * ggml_tensor_overhead(), .mem_buffer = nullptr, .no_alloc = true}));
+    ggml_tensor* logits = ggml_new_tensor_2d(context.get(), GGML_TYPE_F32, model.info().vocabulary_size, 1);
+    return ggml_backend_dev_supports_op(device, ggml_top_k(context.get(), logits, kSelected));
 }
 
 std::unexpected<base::Error> has_no_effect(const std::string& param, const std::string& reason) {
@@ -125,11 +157,31 @@ llama_flash_attn_type flash_attention_type(const std::string& name) {
 base::Result<llama_context_params> context_params(const Model& model, const ContextOptions& options,
                                                   int32_t slots) {
     if (auto checked = check_effects(model, options); !checked) return std::unexpected(checked.error());
-    if (auto checked = check_placement(options.placement); !checked) return std::unexpected(checked.error());
+    if (auto checked = process::check_placement(options.placement); !checked)
+        return std::unexpected(checked.error());
     const base::Result<KvTypes> types =
         kv_types(model, options.kv_type_k, options.kv_type_v, options.flash_attention);
     if (!types) return std::unexpected(types.error());
-    return to_params(options, *types, slots);
+    return to_params(options, *types, slots, filler_sequences(model, options, slots));
+}
+
+size_t selected_candidates(const Model& model, const ContextOptions& options) {
+    const int32_t wanted = options.selected >= 0      ? options.selected
+                           : selects_on_device(model) ? kSelected
+                                                      : 0;
+    return static_cast<size_t>(std::min(wanted, model.info().vocabulary_size));
+}
+
+void select_candidates(llama_context* context, size_t selected) {
+    llama_set_output_candidates(context, static_cast<uint32_t>(selected));
+    llama_set_keep_decode_graphs(context, selected > 0);
+}
+
+int32_t filler_sequences(const Model& model, const ContextOptions& options, int32_t slots) {
+    if (options.has_streams || selected_candidates(model, options) == 0 ||
+        llama_model_is_recurrent(model.raw()) || recurrent_state_bytes(model) > kFillerStateBytesMax)
+        return 0;
+    return std::clamp(kSlotsMax - 1 - slots, 0, filler_rows_max(options.sequences));
 }
 
 bool fits_machine(const Model& model, const llama_context_params& params) {
@@ -164,4 +216,4 @@ base::Error context_failed(const Model& model, const std::string& reason) {
     return {.code = Code::engine_failed, .message = "The context could not be created: " + reason};
 }
 
-} // namespace llama_rt
+} // namespace llama

@@ -4,7 +4,7 @@
 #include "base/fields.h"
 #include "base/result.h"
 #include "llama/backend/backend.h"
-#include "llama/backend/thread_placement.h"
+#include "process/thread_placement.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 #include "llama.h"
 
-namespace llama_rt {
+namespace llama {
 
 class Model;
 
@@ -72,7 +72,7 @@ struct ContextOptions {
     /// Whether the KV cache and attention are on the devices of their layers.
     bool offloads_kv = true;
     RopeOptions rope = {};
-    ThreadPlacement placement = {};
+    process::ThreadPlacement placement = {};
     /// Whether all sequences share one pool of cells: "auto", "on" or "off".
     std::string kv_unified = "on";
     /// Each sequence has a stream of `context_length` cells instead. Decided from `kv_unified` when a context is planned
@@ -88,6 +88,9 @@ struct ContextOptions {
     /// Layers whose input is kept for every token, for a speculator (llama/model/speculator.h); the number of layers stands for the last
     /// one's output. Not together with `has_mtp`.
     std::vector<int32_t> tapped_layers = {};
+    /// How many of the likeliest tokens each output selects where its logits are computed (Context::likeliest()). Negative: as many as
+    /// most requests need if that is on a device whose memory is not the processor's, else none.
+    int32_t selected = -1;
 
     int32_t tokens_at_once() const {
         return ubatch_tokens > 0 ? std::min(ubatch_tokens, batch_tokens) : batch_tokens;
@@ -132,6 +135,18 @@ llama_flash_attn_type flash_attention_type(const std::string& name);
 base::Result<llama_context_params> context_params(const Model& model, const ContextOptions& options,
                                                   int32_t slots);
 
+/// How many of the likeliest tokens each output selects with these options: ContextOptions::selected.
+size_t selected_candidates(const Model& model, const ContextOptions& options);
+
+/// Lets each output select so many tokens from the next batch on, and batches of replies keep their graph: where outputs select, a
+/// device computes, for which graphs take long to build.
+void select_candidates(llama_context* context, size_t selected);
+
+/// How many sequences more than `slots` and the spare one the context has, whose rows fill batches (llama/context/filler_rows.h). None
+/// with streams, where idle ones fill; none where outputs do not select, because the logits of rows for nothing would come back, and
+/// none for models whose sequences have large states, or nothing but states: llama.cpp computes only adjacent ones together.
+int32_t filler_sequences(const Model& model, const ContextOptions& options, int32_t slots);
+
 /// Whether the weights and the KV cache together fit into the total memory of this machine and its GPUs. If they do not, the
 /// kernel may still grant the memory, and kill the process when it is used.
 bool fits_machine(const Model& model, const llama_context_params& params);
@@ -150,4 +165,4 @@ base::Error untappable(const Model& model, const base::Error& reason);
 /// `engine_failed`.
 base::Error context_failed(const Model& model, const std::string& reason);
 
-} // namespace llama_rt
+} // namespace llama

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace llama_rt {
+namespace llama {
 
 namespace {
 
@@ -95,7 +95,7 @@ base::Result<std::vector<MemoryUse>> DraftContext::measure(const Model& model, c
                                                            Size size) {
     const base::Result<llama_context_params> params = mtp_params(model, options, size);
     if (!params) return std::unexpected(params.error());
-    auto uses = llama_rt::measure(model, *params);
+    auto uses = llama::measure(model, *params);
     if (!uses) return uses;
     for (MemoryUse& use : *uses) use.weights = 0;
     std::erase_if(*uses, [](const MemoryUse& use) { return use.context + use.compute == 0; });
@@ -108,9 +108,9 @@ base::Result<std::vector<MemoryUse>> DraftContext::measure(const Model& speculat
     base::Result<std::vector<MemoryUse>> uses = std::vector<MemoryUse>();
     const auto measure_beside = [&](llama_context* context) {
         const auto params = speculator_params(speculator, options, size, context);
-        uses = params ? llama_rt::measure(speculator, *params) : std::unexpected(params.error());
+        uses = params ? llama::measure(speculator, *params) : std::unexpected(params.error());
     };
-    auto own = llama_rt::measure(target, options, slots, measure_beside);
+    auto own = llama::measure(target, options, slots, measure_beside);
     if (!own || !uses) return own ? std::move(uses) : std::move(own);
     add_uses(*own, *uses);
     return own;
@@ -230,4 +230,4 @@ void DraftContext::clear() {
     llama_memory_clear(llama_get_memory(context_.get()), false);
 }
 
-} // namespace llama_rt
+} // namespace llama

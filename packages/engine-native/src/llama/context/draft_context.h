@@ -20,7 +20,7 @@
 
 #include "llama-cpp.h"
 
-namespace llama_rt {
+namespace llama {
 
 class Model;
 
@@ -130,4 +130,4 @@ private:
     std::vector<int32_t> last_;
 };
 
-} // namespace llama_rt
+} // namespace llama

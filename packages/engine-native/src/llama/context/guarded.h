@@ -20,7 +20,7 @@
 
 #include "llama-cpp.h"
 
-namespace llama_rt {
+namespace llama {
 
 /// Returns `otherwise` if the call throws.
 template <class T>
@@ -118,4 +118,4 @@ Decoded guarded_compute(const Model& model, const std::atomic<bool>& is_aborted,
     return is_lost ? Decoded::worker_lost : decoded;
 }
 
-} // namespace llama_rt
+} // namespace llama

@@ -10,7 +10,7 @@
 #include "ggml-backend.h"
 #include "ggml-cpp.h"
 
-namespace llama_rt {
+namespace llama {
 
 using base::Code;
 
@@ -178,4 +178,4 @@ uint64_t recurrent_state_bytes(const Model& model) {
     return layers * sizeof(float) * (hparams.n_embd_r() + hparams.n_embd_s());
 }
 
-} // namespace llama_rt
+} // namespace llama

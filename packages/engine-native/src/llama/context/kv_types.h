@@ -10,7 +10,7 @@
 
 #include "ggml.h"
 
-namespace llama_rt {
+namespace llama {
 
 class Model;
 
@@ -37,4 +37,4 @@ uint64_t kv_token_bytes(const Model& model, KvTypes types);
 /// Bytes of one sequence's recurrent state in all layers; 0 if no layer has any.
 uint64_t recurrent_state_bytes(const Model& model);
 
-} // namespace llama_rt
+} // namespace llama

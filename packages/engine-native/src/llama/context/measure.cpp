@@ -9,7 +9,7 @@
 #include <exception>
 #include <utility>
 
-namespace llama_rt {
+namespace llama {
 
 namespace {
 
@@ -64,8 +64,10 @@ base::Result<std::vector<MemoryUse>> measure(const Model& model, const ContextOp
         const base::Result<llama_context_params> params = context_params(model, options, slots);
         if (!params) return std::unexpected(params.error());
         auto uses = measure(model, *params, [&](llama_context* context) {
+            const size_t selected = selected_candidates(model, options);
+            select_candidates(context, selected);
             tap_layers(context, options.tapped_layers);
-            if (!options.tapped_layers.empty()) reserve(context, *params);
+            if (selected > 0 || !options.tapped_layers.empty()) reserve(context, *params);
             if (beside) beside(context);
         });
         if (!uses) return std::unexpected(untappable(model, uses.error()));
@@ -115,4 +117,4 @@ base::Result<void> measure_vision(const VisionOptions& options, std::vector<Memo
     return {};
 }
 
-} // namespace llama_rt
+} // namespace llama

@@ -12,7 +12,7 @@
 #include <tuple>
 #include <vector>
 
-namespace llama_rt {
+namespace llama {
 
 /// Bytes needed in one memory.
 struct MemoryUse {
@@ -45,4 +45,4 @@ void add_uses(std::vector<MemoryUse>& uses, const std::vector<MemoryUse>& more);
 /// Adds the memory of a projector to `uses`. `model_invalid` if its file cannot be laid out.
 base::Result<void> measure_vision(const VisionOptions& options, std::vector<MemoryUse>& uses);
 
-} // namespace llama_rt
+} // namespace llama

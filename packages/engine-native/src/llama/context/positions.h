@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace llama_rt {
+namespace llama {
 
 /// An image that takes fewer positions than it has tokens.
 struct Leap {
@@ -86,4 +86,4 @@ private:
     std::vector<std::vector<Leap>> leaps_;
 };
 
-} // namespace llama_rt
+} // namespace llama

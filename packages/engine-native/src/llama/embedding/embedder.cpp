@@ -14,7 +14,7 @@
 const std::vector<std::pair<std::string, ggml_tensor*>>&
 llama_internal_get_tensor_map(const llama_model* model); // NOLINT
 
-namespace llama_rt {
+namespace llama {
 
 using base::Code;
 
@@ -121,8 +121,8 @@ base::Result<std::vector<MemoryUse>> Embedder::measure(const Model& model, const
     int32_t batch_tokens = 0;
     const auto measured = [&](bool takes_parts) {
         batch_tokens = batch_tokens_of(model, options, takes_parts);
-        return llama_rt::measure(
-            model, to_params(options, pooling, batch_tokens, batch_texts_of(model, batch_tokens)));
+        return llama::measure(model,
+                              to_params(options, pooling, batch_tokens, batch_texts_of(model, batch_tokens)));
     };
     const auto has_cache = [](const MemoryUse& use) { return use.context > 0; };
     auto uses = measured(model.info().is_causal);
@@ -238,4 +238,4 @@ bool Embedder::score(std::span<const TextPart> parts) {
     return true;
 }
 
-} // namespace llama_rt
+} // namespace llama

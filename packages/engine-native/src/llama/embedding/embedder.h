@@ -23,7 +23,7 @@
 
 #include "llama-cpp.h"
 
-namespace llama_rt {
+namespace llama {
 
 struct EmbedderOptions {
     /// Maximum number of tokens per text.
@@ -109,4 +109,4 @@ private:
     llama_batch batch_{};
 };
 
-} // namespace llama_rt
+} // namespace llama

@@ -11,7 +11,7 @@
 #include <new>
 #include <utility>
 
-namespace llama_rt {
+namespace llama {
 
 namespace {
 
@@ -113,4 +113,4 @@ void Adapters::add_directions(llama_context* context, std::span<const float> sca
                            kFirstLayer, last_layer(model));
 }
 
-} // namespace llama_rt
+} // namespace llama

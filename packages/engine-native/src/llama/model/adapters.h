@@ -12,7 +12,7 @@
 
 #include "llama-cpp.h"
 
-namespace llama_rt {
+namespace llama {
 
 struct AdapterFile {
     /// A GGUF file whose header was checked.
@@ -65,4 +65,4 @@ private:
     std::vector<Loaded> loaded_;
 };
 
-} // namespace llama_rt
+} // namespace llama

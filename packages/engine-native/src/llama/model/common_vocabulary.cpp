@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace llama_rt {
+namespace llama {
 
 namespace {
 
@@ -45,4 +45,4 @@ base::Result<int32_t> common_vocabulary(const Model& target, const Model& draft)
     return common;
 }
 
-} // namespace llama_rt
+} // namespace llama

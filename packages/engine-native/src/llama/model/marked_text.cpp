@@ -4,7 +4,7 @@
 #include <set>
 #include <unordered_map>
 
-namespace llama_rt {
+namespace llama {
 
 using base::Token;
 
@@ -43,4 +43,4 @@ std::vector<Token> markup_in(const llama_vocab* vocab, std::string_view source) 
     return {found.begin(), found.end()};
 }
 
-} // namespace llama_rt
+} // namespace llama

@@ -11,7 +11,7 @@
 
 #include "llama.h"
 
-namespace llama_rt {
+namespace llama {
 
 /// The first byte of a part and the one after its last.
 using MarkedPart = std::pair<size_t, size_t>;
@@ -47,4 +47,4 @@ private:
     std::span<const base::Token> markup_;
 };
 
-} // namespace llama_rt
+} // namespace llama

@@ -5,7 +5,7 @@
 #include "llama/backend/backend.h"
 #include "llama/chat/conversation.h"
 #include "llama/model/marked_text.h"
-#include "llama/model/mtp_layers.h"
+#include "llama/model/speculator.h"
 
 #include <algorithm>
 #include <array>
@@ -20,7 +20,7 @@
 const std::vector<std::pair<std::string, ggml_tensor*>>&
 llama_internal_get_tensor_map(const llama_model* model); // NOLINT
 
-namespace llama_rt {
+namespace llama {
 
 using base::Code;
 using base::Token;
@@ -236,8 +236,8 @@ Model::Model(llama_model_ptr model, const ModelOptions& options, std::optional<S
     int32_t count = 0;
     const Token* suppressed = llama_vocab_get_suppress_tokens(vocab(), &count);
     suppressed_tokens_.assign(suppressed, suppressed + count);
-    grammars_ = std::make_unique<Grammars>([this](std::string_view text) { return token_of(text); },
-                                           [this] { return make_pieces(); });
+    grammars_ = std::make_unique<grammar::Grammars>([this](std::string_view text) { return token_of(text); },
+                                                    [this] { return make_pieces(); });
 }
 
 Model::~Model() = default;
@@ -402,11 +402,11 @@ void Model::suppress(float* logits) const {
     for (const Token token : suppressed_tokens_) logits[token] = -std::numeric_limits<float>::infinity();
 }
 
-std::shared_ptr<const Pieces> Model::make_pieces() const {
+std::shared_ptr<const grammar::Pieces> Model::make_pieces() const {
     std::vector<std::string> texts(static_cast<size_t>(info_.vocabulary_size));
     for (Token token = 0; token < info_.vocabulary_size; ++token)
         append_piece(token, texts[static_cast<size_t>(token)]);
-    return std::make_shared<const Pieces>(texts, end_tokens_);
+    return std::make_shared<const grammar::Pieces>(texts, end_tokens_);
 }
 
 void Model::append_piece(Token token, std::string& bytes, bool writes_special) const {
@@ -422,4 +422,4 @@ void Model::append_piece(Token token, std::string& bytes, bool writes_special) c
     llama_token_to_piece(vocab(), token, bytes.data() + before, -length, 0, writes_special);
 }
 
-} // namespace llama_rt
+} // namespace llama

@@ -5,9 +5,9 @@
 #include "base/fields.h"
 #include "base/result.h"
 #include "base/types.h"
+#include "grammar/grammars.h"
 #include "llama/backend/workers.h"
 #include "llama/chat/chat_template.h"
-#include "llama/grammar/grammars.h"
 #include "llama/model/adapters.h"
 #include "llama/model/marked_text.h"
 #include "llama/model/placement.h"
@@ -27,7 +27,7 @@
 
 struct common_chat_templates;
 
-namespace llama_rt {
+namespace llama {
 
 struct ModelOptions {
     std::string path;
@@ -216,6 +216,8 @@ public:
     /// Gives the tokens that the file forbids (`tokenizer.ggml.suppress_tokens`) a probability of 0. `logits` has one for each token of
     /// the vocabulary, or is null.
     void suppress(float* logits) const;
+    /// The tokens that the file forbids.
+    std::span<const base::Token> suppressed() const { return suppressed_tokens_; }
 
     /// User-defined tokens that the chat template writes as its own markup, such as <tool_call>, ascending. Others of that kind, such as
     /// indentations, are text like any other.
@@ -225,7 +227,7 @@ public:
     base::Token token_of(std::string_view text) const;
 
     /// Any thread.
-    Grammars& grammars() const { return *grammars_; }
+    grammar::Grammars& grammars() const { return *grammars_; }
 
     /// Appends a token's bytes, which may be a part of a character. Control tokens have none unless `writes_special`.
     void append_piece(base::Token token, std::string& bytes, bool writes_special = false) const;
@@ -247,7 +249,7 @@ private:
     template <class Tokenize>
     base::Result<std::vector<base::Token>> begun_once(std::string_view text, bool adds_special,
                                                       const Tokenize& tokenize) const;
-    std::shared_ptr<const Pieces> make_pieces() const;
+    std::shared_ptr<const grammar::Pieces> make_pieces() const;
 
     // Destroyed in reverse: templates and projector use the model's vocabulary, adapters belong to it, and the workers hold some of
     // its weights.
@@ -261,7 +263,7 @@ private:
     std::vector<base::Token> end_tokens_;
     std::vector<base::Token> suppressed_tokens_;
     std::vector<base::Token> markup_tokens_;
-    std::unique_ptr<Grammars> grammars_;
+    std::unique_ptr<grammar::Grammars> grammars_;
 };
 
 /// Whether one model can draft for another: the number n of tokens that both vocabularies have, 0 … n - 1. `invalid_argument`, with
@@ -281,4 +283,4 @@ base::Error file_error(const std::string& path, const std::string& reason);
 /// What follows the last `mark` in lines that llama.cpp logged, or the first line without it, up to the end of that line.
 std::string reason_after(std::string_view mark, const std::string& lines);
 
-} // namespace llama_rt
+} // namespace llama

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <ranges>
 
-namespace llama_rt {
+namespace llama {
 
 bool Model::is_on_gpu() const {
     const auto is_gpu = [this](int32_t layer) {
@@ -28,4 +28,4 @@ std::vector<std::string> Model::layer_devices() const {
     return names;
 }
 
-} // namespace llama_rt
+} // namespace llama

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace llama_rt {
+namespace llama {
 
 using base::Code;
 
@@ -99,4 +99,4 @@ std::string reason_after(std::string_view mark, const std::string& lines) {
     return lines.substr(begin, lines.find('\n', begin) - begin);
 }
 
-} // namespace llama_rt
+} // namespace llama

@@ -1,11 +1,11 @@
-#include "llama/model/mtp_layers.h"
-
+// The part of speculator.h that knows which of a model's layers predict tokens beyond the next one.
 #include "../src/llama-model.h" // no public header has the layers
+#include "llama/model/speculator.h"
 
 #include <algorithm>
 #include <array>
 
-namespace llama_rt {
+namespace llama {
 
 namespace {
 
@@ -37,4 +37,4 @@ int32_t mtp_layers(const llama_model* model) {
     return model->layers[model->hparams.n_layer()].nextn.eh_proj != nullptr ? layers : 0;
 }
 
-} // namespace llama_rt
+} // namespace llama

@@ -2,7 +2,6 @@
 
 #include "../src/tensor-pattern.h"
 #include "llama/backend/backend.h"
-#include "llama/backend/numa.h"
 
 #include <algorithm>
 #include <array>
@@ -17,7 +16,7 @@
 const std::vector<std::pair<std::string, ggml_tensor*>>&
 llama_internal_get_tensor_map(const llama_model* model); // NOLINT
 
-namespace llama_rt {
+namespace llama {
 
 using base::wrong_option;
 
@@ -269,4 +268,4 @@ base::Result<void> check_placed(const Placement& placement, const llama_model* m
     return {};
 }
 
-} // namespace llama_rt
+} // namespace llama

@@ -14,7 +14,7 @@
 
 #include "llama.h"
 
-namespace llama_rt {
+namespace llama {
 
 /// Tensors whose names match the pattern (tensor-pattern.h) go to the device.
 struct TensorOverride {
@@ -119,4 +119,4 @@ private:
 base::Result<void> check_placed(const Placement& placement, const llama_model* model,
                                 const std::string& lines);
 
-} // namespace llama_rt
+} // namespace llama

@@ -7,7 +7,7 @@
 
 #include "ggml-backend.h"
 
-namespace llama_rt {
+namespace llama {
 
 using base::Code;
 
@@ -112,4 +112,4 @@ base::Result<int32_t> check_speculator(const Model& speculator, const Model& tar
     return common_vocabulary(target, speculator);
 }
 
-} // namespace llama_rt
+} // namespace llama

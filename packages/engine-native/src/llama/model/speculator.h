@@ -13,7 +13,7 @@
 
 struct llama_model;
 
-namespace llama_rt {
+namespace llama {
 
 class Model;
 
@@ -43,4 +43,8 @@ base::Result<std::optional<Speculator>> read_speculator(const llama_model* model
 /// The number of tokens that both vocabularies share. `invalid_argument` if the speculator was trained for another model.
 base::Result<int32_t> check_speculator(const Model& speculator, const Model& target);
 
-} // namespace llama_rt
+/// The number of a model's own layers that draft: layers for multi-token prediction (MTP) that were loaded and that llama.cpp computes. A file may declare such layers and lack
+/// their tensors, or have them in an architecture, or in a number, that llama.cpp does not compute.
+int32_t mtp_layers(const llama_model* model);
+
+} // namespace llama

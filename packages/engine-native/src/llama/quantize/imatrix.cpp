@@ -18,7 +18,7 @@
 
 #include "ggml-cpp.h"
 
-namespace llama_rt {
+namespace llama {
 
 using base::Code;
 using base::Token;
@@ -302,4 +302,4 @@ base::Result<ImatrixResult> compute_imatrix(const ImatrixOptions& options,
     return ImatrixResult{.chunks = *chunks, .matrices = static_cast<int32_t>(collector.found().size())};
 }
 
-} // namespace llama_rt
+} // namespace llama

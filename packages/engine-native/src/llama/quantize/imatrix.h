@@ -13,7 +13,7 @@
 #include <string>
 #include <tuple>
 
-namespace llama_rt {
+namespace llama {
 
 struct ImatrixOptions {
     ModelOptions model;
@@ -57,4 +57,4 @@ constexpr auto fields_of(const ImatrixResult*) {
 base::Result<ImatrixResult> compute_imatrix(const ImatrixOptions& options,
                                             const std::function<void(int32_t, int32_t)>& on_chunk);
 
-} // namespace llama_rt
+} // namespace llama

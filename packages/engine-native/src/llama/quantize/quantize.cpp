@@ -13,7 +13,7 @@
 
 #include "llama.h"
 
-namespace llama_rt {
+namespace llama {
 
 using base::Code;
 
@@ -155,4 +155,4 @@ base::Result<void> quantize(const QuantizeOptions& options,
     });
 }
 
-} // namespace llama_rt
+} // namespace llama

@@ -11,7 +11,7 @@
 #include <string>
 #include <tuple>
 
-namespace llama_rt {
+namespace llama {
 
 struct QuantizeOptions {
     /// Path of a GGUF file; for a split model, of the first part.
@@ -45,4 +45,4 @@ base::Result<double> plan_quantization(const QuantizeOptions& options);
 base::Result<void> quantize(const QuantizeOptions& options,
                             const std::function<void(const std::string& name)>& on_tensor);
 
-} // namespace llama_rt
+} // namespace llama

@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace llama_rt {
+namespace llama {
 
 using base::Code;
 using base::Token;
@@ -385,4 +385,4 @@ base::Result<std::vector<float>> Vision::encode(const ImagePart& part,
     }
 }
 
-} // namespace llama_rt
+} // namespace llama

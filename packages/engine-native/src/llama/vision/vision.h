@@ -32,7 +32,7 @@
 
 #include "mtmd.h"
 
-namespace llama_rt {
+namespace llama {
 
 /// Rows from top to bottom, three bytes per pixel.
 struct RgbImage {
@@ -197,4 +197,4 @@ constexpr auto fields_of(const Vision::Prompt*) {
                       base::field("audioTokens", &Vision::Prompt::audio_tokens));
 }
 
-} // namespace llama_rt
+} // namespace llama

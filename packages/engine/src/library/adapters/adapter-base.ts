@@ -1,9 +1,9 @@
 // Finds the installed model that an adapter was made for, by the names that the adapter's files give.
 import { readFile, stat } from "node:fs/promises";
 import path from "node:path";
-import { readGgufKeys, stringOf } from "@ingle/gguf";
+import { readGgufKeys, getString } from "@ingle/gguf";
 import { z } from "zod";
-import { EngineError } from "../../errors.ts";
+import { EngineError } from "../../base/errors.ts";
 import type { InstalledModel } from "../installed.ts";
 import { peekFile } from "../model-facts.ts";
 
@@ -20,7 +20,7 @@ const baseKeys = ["general.base_model.0.repo_url", "general.base_model.0.name"];
  * The model that the adapter at this path is for. `chosen` is an id or alias. Throws `model_not_found` if there is none, and
  * `invalid_request` if there are several.
  */
-export async function baseOfAdapter(
+export async function findAdapterBase(
   adapter: { path: string; repo: string },
   chosen: string | undefined,
   models: readonly InstalledModel[],
@@ -38,7 +38,7 @@ export async function baseOfAdapter(
   const [name] = wanted;
   if (name === undefined)
     throw notFound(adapter, `${adapter.repo} does not say which model it is for. ${advice}`);
-  const matching = await matchesOf(wanted, models);
+  const matching = await findMatches(wanted, models);
   const [first, second] = matching;
   if (first === undefined)
     throw notFound(
@@ -62,17 +62,17 @@ async function baseNames(adapter: string): Promise<string[]> {
         Config.parse(JSON.parse(await readFile(path.join(adapter, "adapter_config.json"), "utf8"))),
       )
     : await readGgufKeys(adapter, (key) => baseKeys.includes(key)).then((keys) =>
-        baseKeys.map((key) => stringOf(keys, key)),
+        baseKeys.map((key) => getString(keys, key)),
       );
   // Printed to terminals.
   return found.flatMap((name) => (typeof name === "string" && /^[^\p{Cc}]+$/u.test(name) ? [name] : []));
 }
 
-async function matchesOf(
+async function findMatches(
   wanted: readonly string[],
   models: readonly InstalledModel[],
 ): Promise<InstalledModel[]> {
-  const keys = new Set(wanted.map(keyOf));
+  const keys = new Set(wanted.map(modelKey));
   const matching: InstalledModel[] = [];
   for (const model of models) {
     // Another program may just have removed its file.
@@ -82,7 +82,7 @@ async function matchesOf(
       ...model.aliases,
       ...(facts?.name === undefined ? [] : [facts.name]),
     ];
-    if (names.some((name) => keys.has(keyOf(name)))) matching.push(model);
+    if (names.some((name) => keys.has(modelKey(name)))) matching.push(model);
   }
   return matching;
 }
@@ -91,7 +91,7 @@ async function matchesOf(
 const storage = /[-_. ](?:gguf|mlx|i?q\d\w*|b?f\d\d|fp\d\d|mxfp\d|nvfp4|\d-?bits?|bnb|unsloth|dwq)$/;
 
 /** Equal for builds of one model: the last part of the name, without its storage. */
-function keyOf(name: string): string {
+function modelKey(name: string): string {
   let key = name
     .replace(/[/\\]+$/, "")
     .replace(/^.*[/\\]/, "")

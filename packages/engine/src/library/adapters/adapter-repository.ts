@@ -1,11 +1,10 @@
 // Repositories of the hub that hold an adapter: a LoRA adapter in the format of PEFT or mlx-lm, or a LoRA adapter or control vector as
 // a GGUF file.
-import { EngineError } from "../../errors.ts";
-import type { HubFile, HubRepository } from "../hub/hub-api.ts";
+import { EngineError } from "../../base/errors.ts";
+import type { HubFile, HubRepository, HubModel } from "../hub/hub-api.ts";
 import type { HubHttp } from "../hub/http.ts";
 import { peekHubModel } from "../hub/peek-hub-model.ts";
 import type { LibraryOptions } from "../library-options.ts";
-import type { HubModel } from "../locate.ts";
 
 export interface AdapterRepository {
   repository: HubRepository;

@@ -3,18 +3,19 @@
 //   adapters/<org>/<repo>/    the adapter's files, as the repository has them
 import { rm } from "node:fs/promises";
 import path from "node:path";
-import { adapterBytesMax, checkAdapters } from "../../adapters/adapter-file.ts";
-import { AdapterName, adaptersMax } from "../../adapters/adapter-options.ts";
-import { EngineError } from "../../errors.ts";
+import { adapterBytesMax, checkAdapters } from "./adapter-file.ts";
+import { AdapterName, adaptersMax } from "../../generate/adapter-options.ts";
+import { EngineError } from "../../base/errors.ts";
 import { downloadFiles, type HubSourceOptions } from "../hub/download-files.ts";
 import { downloadSmall } from "../hub/download-small.ts";
 import type { HubFile } from "../hub/hub-api.ts";
 import { listModels, type InstalledAdapter, type InstalledModel } from "../installed.ts";
 import type { FetchOptions } from "../library-options.ts";
 import { readManifest, updateManifest, withAdapter, type ManifestAdapter } from "../manifest.ts";
-import { fileBytes, libraryPaths, type LibraryPaths } from "../paths.ts";
+import { fileBytes } from "../durable-files.ts";
 import type { AdapterRepository } from "./adapter-repository.ts";
-import { baseOfAdapter } from "./adapter-base.ts";
+import { findAdapterBase } from "./adapter-base.ts";
+import { libraryPaths, type LibraryPaths } from "../../base/home.ts";
 
 type Chosen = NonNullable<FetchOptions["adapter"]>;
 
@@ -28,14 +29,14 @@ export async function installAdapter(
   options: HubSourceOptions = {},
 ): Promise<string> {
   const folders = libraryPaths(options.env);
-  const entry = "repository" in found ? entryOf(found) : await entryInstalled(found, folders);
+  const entry = "repository" in found ? toManifestEntry(found) : await entryInstalled(found, folders);
   const adapter = { path: path.join(folders.adaptersDir, entry.path), repo: entry.repo };
   if ("repository" in found) {
     await downloadAdapter(found, folders, options, async () => {
       const models = await listModels(options);
       // Before the weights are downloaded in vain.
       if (found.kind === "folder")
-        await orDiscard(adapter, folders, async () => await baseOfAdapter(adapter, chosen.base, models));
+        await orDiscard(adapter, folders, async () => await findAdapterBase(adapter, chosen.base, models));
     });
   } else if (chosen.base === undefined && chosen.name === undefined) return adapter.path;
   const models = await listModels(options);
@@ -43,7 +44,7 @@ export async function installAdapter(
   const base =
     chosen.base === undefined && kept !== undefined
       ? kept
-      : await baseOfAdapter(adapter, chosen.base, models);
+      : await findAdapterBase(adapter, chosen.base, models);
   const name = nameFor(chosen.name ?? (kept === undefined ? undefined : entry.name), entry.repo, base);
   const wanted = [{ name, path: adapter.path }];
   await orDiscard(adapter, folders, async () => await checkAdapters(base.path, wanted, options.env));
@@ -52,7 +53,7 @@ export async function installAdapter(
   return adapter.path;
 }
 
-function entryOf({ repository, kind, files }: AdapterRepository): ManifestAdapter {
+function toManifestEntry({ repository, kind, files }: AdapterRepository): ManifestAdapter {
   const { repo, commit } = repository;
   const own = files.map(({ path: name, sizeBytes, sha256 }) => ({
     path: `${repo}/${name}`,
@@ -89,16 +90,16 @@ async function downloadAdapter(
     const message = `The adapter ${repository.repo} has ${bytes} bytes; at most ${adapterBytesMax} are allowed.`;
     throw new EngineError("model_unsupported", message);
   }
-  const targetOf = (file: HubFile): string => path.join(adaptersDir, repository.repo, file.path);
+  const targetPath = (file: HubFile): string => path.join(adaptersDir, repository.repo, file.path);
   const missing = async (wanted: readonly HubFile[]): Promise<HubFile[]> => {
-    const sizes = await Promise.all(wanted.map((file) => fileBytes(targetOf(file))));
+    const sizes = await Promise.all(wanted.map((file) => fileBytes(targetPath(file))));
     return wanted.filter((file, index) => sizes[index] !== file.sizeBytes);
   };
   for (const file of files.filter(({ sha256 }) => sha256 === undefined))
-    await downloadSmall(file, repository, targetOf(file), options);
+    await downloadSmall(file, repository, targetPath(file), options);
   await beforeLarge();
   const large = files.filter(({ sha256 }) => sha256 !== undefined);
-  await downloadFiles({ repository, files: large, targetOf, missing }, options, async () => {});
+  await downloadFiles({ repository, files: large, targetPath, missing }, options, async () => {});
 }
 
 /** The given name, or the repository's if it is free. Throws `invalid_request`. */

@@ -1,5 +1,5 @@
 // Downloads one file of the hub over several connections and checks it, however often connections break or the process dies.
-import { EngineError } from "../../errors.ts";
+import { EngineError } from "../../base/errors.ts";
 import { retry, TemporaryFailure, type Wait } from "../retry.ts";
 import { RangedFile, removeRangedFile, type Range, type RangedContent } from "./ranged-file.ts";
 import type { RemoteFile } from "./remote-file.ts";

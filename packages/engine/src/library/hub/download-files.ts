@@ -1,30 +1,31 @@
 // Downloads files of one repository of the hub: lock, disk space, checksums.
 //
 //   downloads/<org>+<repo>+<checksum>.part, .part.log    grow, survive breaks, are checked against the hub's sha256
-//   the path of `targetOf`                               the same file, once it is complete
+//   the path of `targetPath`                             the same file, once it is complete
 import { mkdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
-import { EngineError } from "../../errors.ts";
+import { EngineError } from "../../base/errors.ts";
 import { checkDiskSpace, diskFailure, spareBytes } from "../disk-space.ts";
 import { lockFile } from "../library-lock.ts";
 import type { FetchOptions, LibraryOptions } from "../library-options.ts";
-import { libraryPaths, makeFolders, syncFolder, type LibraryPaths } from "../paths.ts";
+import { makeFolders, syncFolder } from "../durable-files.ts";
 import { throttleProgress, type OnProgress } from "../progress.ts";
 import { retry, smallFailuresMax } from "../retry.ts";
 import { downloadFile, type FileDownload } from "./download-file.ts";
 import type { HubFile, HubRepository } from "./hub-api.ts";
 import { hubSettings } from "./hub-settings.ts";
 import { HubHttp } from "./http.ts";
-import { bytesInLog, logPathOf, type RangedContent } from "./ranged-file.ts";
+import { bytesInLog, rangeLogPath, type RangedContent } from "./ranged-file.ts";
 import { RemoteFile } from "./remote-file.ts";
+import { libraryPaths, type LibraryPaths } from "../../base/home.ts";
 
 export interface HubSourceOptions extends FetchOptions, Pick<FileDownload, "connections" | "pieceBytes"> {}
 
 /** Files to download, and their paths. */
-export interface RepositoryFiles {
+interface RepositoryFiles {
   repository: HubRepository;
   files: readonly HubFile[];
-  targetOf: (file: HubFile) => string;
+  targetPath: (file: HubFile) => string;
   /** Those that are missing. Called while this process holds the repository's lock. */
   missing: (files: readonly HubFile[]) => Promise<HubFile[]>;
 }
@@ -86,8 +87,8 @@ async function prepare(
     file,
     remote,
     content,
-    partPath: partPathOf(repo, expected, folders),
-    path: wanted.targetOf(file),
+    partPath: downloadPath(repo, expected, folders),
+    path: wanted.targetPath(file),
   };
 }
 
@@ -125,7 +126,7 @@ async function moveInto(partPath: string, target: string): Promise<void> {
   } catch (error) {
     throw diskFailure(error, folder);
   }
-  await rm(logPathOf(partPath), { force: true });
+  await rm(rangeLogPath(partPath), { force: true });
   await syncFolder(folder);
 }
 
@@ -147,14 +148,14 @@ async function reportOther(
   onProgress: OnProgress,
 ): Promise<void> {
   const there = files.map(async ({ sha256 = "", sizeBytes }) =>
-    bytesInLog(partPathOf(repo, sha256, folders), { sizeBytes, sha256 }),
+    bytesInLog(downloadPath(repo, sha256, folders), { sizeBytes, sha256 }),
   );
   const totalBytes = sum(files.map(({ sizeBytes }) => sizeBytes));
   onProgress({ phase: "waiting", bytes: sum(await Promise.all(there)), totalBytes });
 }
 
 /** The name contains a part of the checksum, so that files of different commits never mix. */
-function partPathOf(repo: string, sha256: string, { downloadsDir }: LibraryPaths): string {
+function downloadPath(repo: string, sha256: string, { downloadsDir }: LibraryPaths): string {
   return path.join(downloadsDir, `${flatName(repo)}+${sha256.slice(0, 16)}.part`);
 }
 

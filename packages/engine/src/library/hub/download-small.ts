@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { EngineError } from "../../errors.ts";
+import { EngineError } from "../../base/errors.ts";
 import { diskFailure } from "../disk-space.ts";
 import { retry, smallFailuresMax, TemporaryFailure } from "../retry.ts";
 import type { HubSourceOptions } from "./download-files.ts";

@@ -6,14 +6,14 @@ import https from "node:https";
 import type { Agent } from "@npmcli/agent";
 import { ingleAgent } from "../library-options.ts";
 import { readBody, type HttpResponse } from "../response.ts";
-import { hubFailure, type HubQuestion } from "./hub-failure.ts";
+import { hubFailure, type HubRequestInfo } from "./hub-failure.ts";
 import type { HubSettings } from "./hub-settings.ts";
 
-export interface HubRequest {
+interface HubRequest {
   method?: "GET" | "HEAD";
   headers?: Record<string, string>;
   /** For the error message. */
-  question: HubQuestion;
+  question: HubRequestInfo;
   signal?: AbortSignal | undefined;
 }
 
@@ -40,7 +40,7 @@ export class HubHttp implements Disposable {
       const message = await this.#send(target, { method, headers, signal });
       return {
         status: message.statusCode ?? 0,
-        header: (name) => textOf(message.headers[name]),
+        header: (name) => firstValue(message.headers[name]),
         body: readBody(message, signal, (error) => hubFailure(error, question)),
         [Symbol.dispose]: () => message.destroy(),
       };
@@ -105,6 +105,6 @@ export class HubHttp implements Disposable {
   }
 }
 
-function textOf(value: string | string[] | undefined): string | undefined {
+function firstValue(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value;
 }

@@ -9,10 +9,10 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { LibraryOptions } from "../library-options.ts";
 import { locateModel } from "../locate.ts";
 import { describeRepository, searchModels } from "../search-hub.ts";
-import { fakeGguf } from "../testing/fake-gguf.ts";
-import { FakeHub, goodToken } from "../testing/fake-hub.ts";
+import { fakeGguf } from "@ingle/fixtures/fake-gguf";
+import { FakeHub, goodToken } from "@ingle/fixtures/fake-hub";
 import { fetchModel } from "../fetch-model.ts";
-import { failure } from "../testing/failure.ts";
+import { failure } from "../../../test/harness/failure.ts";
 
 const gguf = fakeGguf();
 let home: string;
@@ -37,7 +37,7 @@ afterEach(async () => {
   await rm(home, { recursive: true });
 });
 
-function optionsOf(env: NodeJS.ProcessEnv = {}): LibraryOptions {
+function hubOptions(env: NodeJS.ProcessEnv = {}): LibraryOptions {
   const wait = async (): Promise<void> => {};
   return { env: { HOME: home, INGLE_HOME: home, HF_ENDPOINT: hub.url, ...env }, wait, memoryBytes: 8e9 };
 }
@@ -48,39 +48,39 @@ async function fetched(spec: string, options: LibraryOptions): Promise<string> {
 
 describe("a search", () => {
   test("finds GGUF repositories, up to the limit", async () => {
-    const found = await searchModels("OPEN", { ...optionsOf(), limit: 1 });
+    const found = await searchModels("OPEN", { ...hubOptions(), limit: 1 });
     expect(found).toEqual([{ repo: "acme/open-GGUF", downloads: 1234, likes: 5, isGated: false }]);
     expect(hub.requests[0]?.url).toContain("filter=gguf");
     expect(hub.requests[0]?.url).toContain("limit=1");
   });
 
   test("of a repository shows its models and their memory, without reading weights", async () => {
-    const { models, facts, license } = await describeRepository("acme/open-GGUF", optionsOf());
+    const { models, facts, license } = await describeRepository("acme/open-GGUF", hubOptions());
     expect(license).toBe("apache-2.0");
     expect(facts).toMatchObject({ architecture: "lfm2", contextLength: 128_000 });
     expect(models.map(({ id }) => id)).toEqual(["acme/open-GGUF:Q4_K_M", "acme/open-GGUF:Q8_0"]);
     expect(models.every(({ fits, memoryBytes }) => fits && memoryBytes > 256 * 1024 * 1024)).toBe(true);
-    const small = { ...optionsOf(), memoryBytes: 1e6 };
+    const small = { ...hubOptions(), memoryBytes: 1e6 };
     expect((await describeRepository("acme/open-GGUF", small)).models.some(({ fits }) => fits)).toBe(false);
   });
 
   test("of an invalid repository name makes no request", async () => {
     for (const name of ["", "open", "./open.gguf", "../../api", "npm:open@1.0.0", "acme/open?x=1"])
-      await expect(describeRepository(name, optionsOf())).rejects.toMatchObject({ code: "invalid_request" });
+      await expect(describeRepository(name, hubOptions())).rejects.toMatchObject({ code: "invalid_request" });
     expect(hub.requests).toEqual([]);
   });
 });
 
 describe("a repository", () => {
   test("of original weights is replaced by its sibling with GGUF files", async () => {
-    expect(await locateModel("acme/open", optionsOf())).toMatchObject({
+    expect(await locateModel("acme/open", hubOptions())).toMatchObject({
       kind: "hub",
       id: "acme/open-GGUF:Q4_K_M",
     });
   });
 
   test("of original weights without a sibling is refused with its contents", async () => {
-    const error = await failure(locateModel("acme/original", optionsOf()));
+    const error = await failure(locateModel("acme/original", hubOptions()));
     expect(error.code).toBe("model_not_found");
     expect(error.message).toContain("safetensors");
   });
@@ -91,7 +91,7 @@ describe("a repository", () => {
       response.writeHead(307, { location: request.url.replace("acme/old", "acme/open-GGUF") }).end();
       return true;
     };
-    expect(await locateModel("acme/old", optionsOf())).toMatchObject({ id: "acme/open-GGUF:Q4_K_M" });
+    expect(await locateModel("acme/old", hubOptions())).toMatchObject({ id: "acme/open-GGUF:Q4_K_M" });
   });
 
   test("that redirects in a circle is an error", async () => {
@@ -99,29 +99,29 @@ describe("a repository", () => {
       response.writeHead(302, { location: request.url ?? "" }).end();
       return true;
     };
-    expect((await failure(locateModel("acme/open", optionsOf()))).code).toBe("download_failed");
+    expect((await failure(locateModel("acme/open", hubOptions()))).code).toBe("download_failed");
   });
 });
 
 describe("a refusal says what to do", () => {
   test("for terms that were not accepted", async () => {
-    const without = await failure(fetched("acme/gated-GGUF", optionsOf()));
+    const without = await failure(fetched("acme/gated-GGUF", hubOptions()));
     expect(without.code).toBe("download_failed");
     expect(without.message).toMatch(
       /requires accepting its terms.*acme\/gated-GGUF.*HF_TOKEN to a token of that account/,
     );
-    const wrong = await failure(fetched("acme/gated-GGUF", optionsOf({ HF_TOKEN: "hf_other" })));
+    const wrong = await failure(fetched("acme/gated-GGUF", hubOptions({ HF_TOKEN: "hf_other" })));
     expect(wrong.details["status"]).toBe(403);
     expect(wrong.message).toContain("with the account of your HF_TOKEN");
-    await fetched("acme/gated-GGUF", optionsOf({ HF_TOKEN: goodToken }));
+    await fetched("acme/gated-GGUF", hubOptions({ HF_TOKEN: goodToken }));
   });
 
   test("for a missing or private repository", async () => {
-    const unseen = await failure(locateModel("acme/private-GGUF", optionsOf()));
+    const unseen = await failure(locateModel("acme/private-GGUF", hubOptions()));
     expect(unseen.code).toBe("model_not_found");
     expect(unseen.message).toContain("needs an HF_TOKEN with access");
-    await locateModel("acme/private-GGUF", optionsOf({ HF_TOKEN: goodToken }));
-    const missing = await failure(locateModel("acme/none", optionsOf({ HF_TOKEN: goodToken })));
+    await locateModel("acme/private-GGUF", hubOptions({ HF_TOKEN: goodToken }));
+    const missing = await failure(locateModel("acme/none", hubOptions({ HF_TOKEN: goodToken })));
     expect(missing.code).toBe("model_not_found");
     expect(missing.message).toContain("your HF_TOKEN has no access to it");
   });
@@ -131,7 +131,7 @@ describe("a refusal says what to do", () => {
       response.writeHead(401).end();
       return true;
     };
-    const error = await failure(searchModels("x", optionsOf({ HF_TOKEN: "hf_old" })));
+    const error = await failure(searchModels("x", hubOptions({ HF_TOKEN: "hf_old" })));
     expect(error.message).toMatch(/Your HF_TOKEN was not accepted.*settings\/tokens/);
     expect(error.message).not.toContain("hf_old");
   });
@@ -143,23 +143,23 @@ describe("a refusal says what to do", () => {
         response.writeHead(200, { "content-type": "application/json" }).end(body);
         return true;
       };
-      const error = await failure(locateModel("acme/open-GGUF", optionsOf()));
+      const error = await failure(locateModel("acme/open-GGUF", hubOptions()));
       expect(error.code).toBe("download_failed");
       expect(error.message).toContain("does not respond like a model hub");
     },
   );
 
   test("for a hub that cannot be reached", async () => {
-    const error = await failure(searchModels("x", optionsOf({ HF_ENDPOINT: "http://127.0.0.1:9" })));
+    const error = await failure(searchModels("x", hubOptions({ HF_ENDPOINT: "http://127.0.0.1:9" })));
     expect(error.code).toBe("download_failed");
     expect(error.message).toMatch(/could not be reached .*ECONNREFUSED/);
   });
 
   test("for an HF_ENDPOINT or proxy that is not an address", async () => {
-    expect((await failure(searchModels("x", optionsOf({ HF_ENDPOINT: "hub" })))).message).toContain(
+    expect((await failure(searchModels("x", hubOptions({ HF_ENDPOINT: "hub" })))).message).toContain(
       "HF_ENDPOINT",
     );
-    expect((await failure(searchModels("x", optionsOf({ HTTPS_PROXY: "::" })))).message).toContain(
+    expect((await failure(searchModels("x", hubOptions({ HTTPS_PROXY: "::" })))).message).toContain(
       "HTTPS_PROXY",
     );
   });
@@ -167,7 +167,7 @@ describe("a refusal says what to do", () => {
 
 describe("offline", () => {
   test.each(["INGLE_OFFLINE", "HF_HUB_OFFLINE"])("%s prevents all requests", async (variable) => {
-    const options = optionsOf({ [variable]: "1" });
+    const options = hubOptions({ [variable]: "1" });
     const error = await failure(locateModel("acme/open-GGUF:Q8_0", options));
     expect(error.code).toBe("model_not_found");
     expect(error.message).toContain("stay offline");
@@ -176,7 +176,7 @@ describe("offline", () => {
   });
 
   test("finds installed models, also without their quantization", async () => {
-    const options = optionsOf();
+    const options = hubOptions();
     const file = await fetched("acme/open-GGUF:Q8_0", options);
     hub.requests.length = 0;
     for (const spec of ["acme/open-GGUF:q8_0", "acme/open-GGUF", "acme/open"]) {
@@ -192,7 +192,7 @@ test("paths of a repository that lead out of its folder are not models", async (
     repo: "acme/evil-GGUF",
     files: { "../../evil-Q4_K_M.gguf": gguf, "a\\b-Q8_0.gguf": gguf, "/etc/x.gguf": gguf },
   });
-  expect((await failure(locateModel("acme/evil-GGUF", optionsOf()))).code).toBe("model_not_found");
+  expect((await failure(locateModel("acme/evil-GGUF", hubOptions()))).code).toBe("model_not_found");
 });
 
 describe("a proxy", () => {
@@ -215,11 +215,11 @@ describe("a proxy", () => {
       const address = proxy.address();
       const port = typeof address === "object" ? address?.port : 0;
       const env = { HTTP_PROXY: `http://127.0.0.1:${port}`, NO_PROXY: "example.invalid" };
-      await fetched("acme/open-GGUF", optionsOf(env));
+      await fetched("acme/open-GGUF", hubOptions(env));
       expect(asked.some((url) => url.startsWith(`${hub.url}/api/models/`))).toBe(true);
       expect(asked.some((url) => url.startsWith(hub.bytesUrl))).toBe(true);
       asked.length = 0;
-      await searchModels("open", optionsOf({ ...env, NO_PROXY: "127.0.0.1" }));
+      await searchModels("open", hubOptions({ ...env, NO_PROXY: "127.0.0.1" }));
       expect(asked).toEqual([]);
     } finally {
       proxy.closeAllConnections();

@@ -2,10 +2,10 @@
 // requests; connections, retries and checks of the responses are ours.
 import type { listFiles } from "@huggingface/hub";
 import { z } from "zod";
-import { EngineError } from "../../errors.ts";
-import type { ListedFile } from "../gguf-files.ts";
+import { EngineError } from "../../base/errors.ts";
+import type { FileGroup, ListedFile } from "../gguf-files.ts";
 import { retry, smallFailuresMax, TemporaryFailure, type Wait } from "../retry.ts";
-import { refusal, type HubQuestion } from "./hub-failure.ts";
+import { responseError, type HubRequestInfo } from "./hub-failure.ts";
 import { readDocument, type HttpResponse } from "../response.ts";
 import type { HubHttp } from "./http.ts";
 
@@ -30,6 +30,12 @@ export interface HubRepository {
   files: HubFile[];
 }
 
+/** One model of a repository on the hub, chosen among all of it. */
+export interface HubModel {
+  repository: HubRepository;
+  group: FileGroup<HubFile>;
+}
+
 export interface HubSearchResult {
   repo: string;
   downloads: number;
@@ -37,7 +43,7 @@ export interface HubSearchResult {
   isGated: boolean;
 }
 
-export interface HubCallOptions {
+interface HubCallOptions {
   wait?: Wait | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -78,7 +84,7 @@ export async function searchHub(
   words: string,
   { limit, ...options }: HubCallOptions & { limit: number },
 ): Promise<HubSearchResult[]> {
-  const question = questionFor(http, `the search for "${words}"`);
+  const question = hubRequestInfo(http, `the search for "${words}"`);
   const { listModels } = await import("@huggingface/hub");
   return await ask(question, options, async () => {
     const found = listModels({
@@ -104,14 +110,14 @@ export async function readRepository(
   repo: string,
   options: HubCallOptions,
 ): Promise<HubRepository> {
-  const question = questionFor(http, repo);
+  const question = hubRequestInfo(http, repo);
   const hub = await import("@huggingface/hub");
   const common = { hubUrl: http.settings.endpoint, fetch: hubFetch(http, question, options.signal) };
   const { name, sha, gated, tags } = await ask(question, options, async () =>
     RepositoryInfo.parse(await hub.modelInfo({ name: repo, additionalFields: ["sha", "tags"], ...common })),
   );
   const tree = { repo: { type: "model", name }, recursive: true, revision: sha, ...common } as const;
-  const files = await ask(question, options, async () => await filesOf(hub.listFiles(tree)));
+  const files = await ask(question, options, async () => await collectFiles(hub.listFiles(tree)));
   const licenses = tags.map((tag) => /^license:([\w.+-]{1,64})$/.exec(tag)?.[1]);
   const license = licenses.find((found) => found !== undefined);
   const isAdapter = tags.some((tag) => tag === "lora" || tag.startsWith("base_model:adapter:"));
@@ -127,24 +133,24 @@ export async function readRepository(
 }
 
 /** The description of a request, for error messages. */
-export function questionFor({ settings }: HubHttp, wanted: string): HubQuestion {
+export function hubRequestInfo({ settings }: HubHttp, wanted: string): HubRequestInfo {
   return { endpoint: settings.endpoint, wanted, hasToken: settings.token !== undefined };
 }
 
 /** The target of a redirect; undefined for any other response. */
-export function redirectOf(response: HttpResponse, url: string): string | undefined {
+export function redirectTarget(response: HttpResponse, url: string): string | undefined {
   const location = response.header("location");
   const isRedirect = response.status >= 300 && response.status < 400 && location !== undefined;
   return isRedirect && URL.canParse(location, url) ? new URL(location, url).href : undefined;
 }
 
-export function notAHub({ endpoint, wanted }: HubQuestion, cause?: unknown): EngineError {
+export function notAHubError({ endpoint, wanted }: HubRequestInfo, cause?: unknown): EngineError {
   const advice = "Is it a sign-in page of the network, or is HF_ENDPOINT wrong?";
   const message = `${endpoint} does not respond like a model hub. ${advice}`;
   return new EngineError("download_failed", message, { cause, details: { endpoint, wanted } });
 }
 
-async function filesOf(tree: ReturnType<typeof listFiles>): Promise<HubFile[]> {
+async function collectFiles(tree: ReturnType<typeof listFiles>): Promise<HubFile[]> {
   const files: HubFile[] = [];
   for await (const item of tree) {
     const { type, path, size, oid, lfs } = TreeEntry.parse(item);
@@ -164,7 +170,7 @@ function isPlainPath(path: string): boolean {
 
 /** Retries temporary failures; a response of another shape is not from a hub. */
 async function ask<T>(
-  question: HubQuestion,
+  question: HubRequestInfo,
   { wait, signal }: HubCallOptions,
   task: () => Promise<T>,
 ): Promise<T> {
@@ -174,31 +180,31 @@ async function ask<T>(
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof EngineError || error instanceof TemporaryFailure) throw error;
-      throw notAHub(question, error);
+      throw notAHubError(question, error);
     }
   };
   return await retry(once, { failuresMax: smallFailuresMax, wait, signal });
 }
 
 /** A `fetch` for @huggingface/hub over our own connections. The responses are small and read completely. */
-function hubFetch(http: HubHttp, question: HubQuestion, signal: AbortSignal | undefined): typeof fetch {
+function hubFetch(http: HubHttp, question: HubRequestInfo, signal: AbortSignal | undefined): typeof fetch {
   return async (input) => {
     let url = input instanceof Request ? input.url : String(input);
     for (let hops = 0; hops <= redirectsMax; hops += 1) {
       const headers = { accept: "application/json", "accept-encoding": "identity" };
       using response = await http.request(url, { headers, question, signal });
-      const next = redirectOf(response, url);
+      const next = redirectTarget(response, url);
       if (next === undefined) return await toResponse(response, question);
       url = next;
     }
-    throw notAHub(question);
+    throw notAHubError(question);
   };
 }
 
-async function toResponse(response: HttpResponse, question: HubQuestion): Promise<Response> {
-  if (response.status !== 200) throw refusal(response, question);
+async function toResponse(response: HttpResponse, question: HubRequestInfo): Promise<Response> {
+  if (response.status !== 200) throw responseError(response, question);
   const text = await readDocument(response.body);
-  if (text === undefined) throw notAHub(question);
+  if (text === undefined) throw notAHubError(question);
   const link = response.header("link");
   const headers: Record<string, string> = link === undefined ? {} : { link };
   return new Response(text, { headers });

@@ -1,10 +1,10 @@
 // Turns failed requests to the hub into errors that say what to do, and decides which are temporary.
-import { codeOf, EngineError } from "../../errors.ts";
+import { errorCode, EngineError } from "../../base/errors.ts";
 import type { HttpResponse } from "../response.ts";
 import { certificateProblem, isLaterStatus, parseRetryAfter, TemporaryFailure } from "../retry.ts";
 
 /** A request, as error messages describe it. */
-export interface HubQuestion {
+export interface HubRequestInfo {
   endpoint: string;
   /** A repository (`org/repo`), or a search. */
   wanted: string;
@@ -15,10 +15,10 @@ export interface HubQuestion {
 }
 
 /** The error for a failed connection: temporary, except for a certificate. Other errors are returned unchanged. */
-export function hubFailure(error: unknown, question: HubQuestion): unknown {
+export function hubFailure(error: unknown, question: HubRequestInfo): unknown {
   if (!(error instanceof Error) || error instanceof EngineError || error instanceof TemporaryFailure)
     return error;
-  const code = codeOf(error);
+  const code = errorCode(error);
   if (code === undefined) return error;
   const { endpoint, wanted, isDownload = false } = question;
   const options = { cause: error, details: { endpoint, wanted, reason: code } };
@@ -38,9 +38,9 @@ export function hubFailure(error: unknown, question: HubQuestion): unknown {
 }
 
 /** The error for an unsuccessful response. */
-export function refusal(
+export function responseError(
   response: Pick<HttpResponse, "status" | "header">,
-  question: HubQuestion,
+  question: HubRequestInfo,
 ): EngineError | TemporaryFailure {
   const { status } = response;
   const { endpoint, wanted } = question;
@@ -63,21 +63,21 @@ export function refusal(
   });
 }
 
-function notFound({ endpoint, wanted, hasToken }: HubQuestion): string {
+function notFound({ endpoint, wanted, hasToken }: HubRequestInfo): string {
   const unseen = hasToken
     ? "or your HF_TOKEN has no access to it"
     : "or it is private and needs an HF_TOKEN with access to it";
   return `${endpoint} has no ${wanted}, ${unseen}. Find models with \`ingle search\`.`;
 }
 
-function unauthorized({ endpoint, wanted, hasToken }: HubQuestion): string {
+function unauthorized({ endpoint, wanted, hasToken }: HubRequestInfo): string {
   const advice = hasToken
     ? "Your HF_TOKEN was not accepted: create a new one"
     : "Set HF_TOKEN to a token with access to it; create one";
   return `${endpoint} requires a login for ${wanted} (401). ${advice} at ${endpoint}/settings/tokens.`;
 }
 
-function gated({ endpoint, wanted, hasToken }: HubQuestion): string {
+function gated({ endpoint, wanted, hasToken }: HubRequestInfo): string {
   const page = `${endpoint}/${wanted}`;
   const token = hasToken
     ? "with the account of your HF_TOKEN"

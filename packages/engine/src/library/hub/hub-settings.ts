@@ -1,5 +1,5 @@
 // The hub's address, token and proxies, from the same variables that the hub's own tools read.
-import { EngineError } from "../../errors.ts";
+import { EngineError } from "../../base/errors.ts";
 
 export interface HubSettings {
   /** Without a slash at the end. */

@@ -11,9 +11,9 @@ import { listModels } from "../installed.ts";
 import { locateModel } from "../locate.ts";
 import type { LibraryProgress } from "../progress.ts";
 import { pause } from "../retry.ts";
-import { FakeHub, goodToken, sha256Of, type FakeRepository } from "../testing/fake-hub.ts";
+import { FakeHub, goodToken, sha256Hex, type FakeRepository } from "@ingle/fixtures/fake-hub";
 import type { HubSourceOptions } from "./download-files.ts";
-import { failure } from "../testing/failure.ts";
+import { failure } from "../../../test/harness/failure.ts";
 
 const large: FakeRepository = {
   repo: "acme/large-GGUF",
@@ -46,7 +46,7 @@ afterEach(async () => {
 });
 
 /** Pieces of 64 KiB, and short, recorded sleeps. */
-function optionsOf(more: Partial<HubSourceOptions> = {}): FetchOptions & HubSourceOptions {
+function sourceOptions(more: Partial<HubSourceOptions> = {}): FetchOptions & HubSourceOptions {
   return {
     env: { HOME: home, INGLE_HOME: home, HF_ENDPOINT: hub.url },
     wait: async (ms, { signal }) => {
@@ -60,7 +60,7 @@ function optionsOf(more: Partial<HubSourceOptions> = {}): FetchOptions & HubSour
 }
 
 async function download(spec = "acme/large-GGUF", more: Partial<HubSourceOptions> = {}): Promise<string> {
-  const options = optionsOf(more);
+  const options = sourceOptions(more);
   return await fetchModel(await locateModel(spec, options), options);
 }
 
@@ -73,7 +73,7 @@ async function expectWhole(file: string, { repo, files }: FakeRepository = large
 
 /** The name of the unfinished file. */
 function partPath({ repo, files }: FakeRepository = large): string {
-  const checksum = sha256Of(Object.values(files)[0] ?? Buffer.alloc(0)).slice(0, 16);
+  const checksum = sha256Hex(Object.values(files)[0] ?? Buffer.alloc(0)).slice(0, 16);
   return path.join(home, "downloads", `${repo.replace("/", "+")}+${checksum}.part`);
 }
 
@@ -86,7 +86,7 @@ describe("a download", () => {
     await expectWhole(await download());
     expect(ranges().length).toBe(5);
     expect(ranges()).toContain("bytes=65536-131071");
-    const [model] = await listModels(optionsOf());
+    const [model] = await listModels(sourceOptions());
     expect(model).toMatchObject({ id: "acme/large-GGUF:Q4_K_M", quantization: "Q4_K_M", sizeBytes: 300_000 });
   });
 
@@ -100,7 +100,7 @@ describe("a download", () => {
   test("includes all parts of a split model and its projector", async () => {
     hub.pageEntries = 1;
     await expectWhole(await download("acme/split-GGUF:q4_k_m"), split);
-    const [model] = await listModels(optionsOf());
+    const [model] = await listModels(sourceOptions());
     const folder = path.join(home, "models", "acme/split-GGUF");
     expect(model?.files).toEqual([
       path.join(folder, "Q4_K_M/split-00001-of-00002.gguf"),
@@ -139,7 +139,7 @@ describe("a download", () => {
   test("downloads a file again that has changed at a newer commit", async () => {
     const old = { ...small, files: { "small-Q8_0.gguf": randomBytes(700) } };
     hub.add(old);
-    const options = optionsOf();
+    const options = sourceOptions();
     await fetchModel(await locateModel("acme/small-GGUF", options), options);
     hub.add(small);
     await rm(path.join(home, "models/acme/small-GGUF/small-Q8_0.gguf"));
@@ -281,7 +281,7 @@ describe("an unfinished download", () => {
     await mkdir(path.join(home, "downloads"));
     await writeFile(partPath(), Buffer.alloc(300_000));
     const { files } = large;
-    const sha256 = sha256Of(files["large-Q4_K_M.gguf"] ?? Buffer.alloc(0));
+    const sha256 = sha256Hex(files["large-Q4_K_M.gguf"] ?? Buffer.alloc(0));
     await writeFile(`${partPath()}.log`, `ingle-part 1 300000 ${sha256}\n0 200000\n`);
     await expectWhole(await download());
     expect(hub.bytesSent).toBe(100_000 + 300_000);
@@ -295,7 +295,7 @@ describe("an unfinished download", () => {
   ])("is not trusted if it has a log %s", async (_, text) => {
     await mkdir(path.join(home, "downloads"));
     await writeFile(partPath(), Buffer.alloc(300_000));
-    const sha256 = sha256Of(large.files["large-Q4_K_M.gguf"] ?? Buffer.alloc(0));
+    const sha256 = sha256Hex(large.files["large-Q4_K_M.gguf"] ?? Buffer.alloc(0));
     await writeFile(`${partPath()}.log`, text.replace("LOG", `ingle-part 1 300000 ${sha256}`));
     await expectWhole(await download());
     expect(hub.bytesSent).toBe(300_000);
@@ -340,7 +340,7 @@ describe("wrong bytes", () => {
 describe("two downloads of the same model", () => {
   test("download it once, and the second reports that it waits", async () => {
     const phases = new Set<string>();
-    const options = optionsOf({ onProgress: ({ phase }) => phases.add(phase) });
+    const options = sourceOptions({ onProgress: ({ phase }) => phases.add(phase) });
     const located = await locateModel("acme/large-GGUF", options);
     const files = await Promise.all([fetchModel(located, options), fetchModel(located, options)]);
     for (const file of files) await expectWhole(file);
@@ -351,7 +351,7 @@ describe("two downloads of the same model", () => {
   test("do not stop if the waiting one is aborted", async () => {
     const controller = new AbortController();
     hub.slowly = { bytes: 2048, delayMs: 5 };
-    const options = optionsOf();
+    const options = sourceOptions();
     const located = await locateModel("acme/large-GGUF", options);
     const first = fetchModel(located, options);
     await expect.poll(() => hub.bytesSent, { interval: 1 }).toBeGreaterThan(0);

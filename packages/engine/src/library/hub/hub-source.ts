@@ -1,10 +1,10 @@
 // Downloads a model of the hub to models/<org>/<repo>, and adds it to the manifest.
 import path from "node:path";
-import { fileBytes, libraryPaths, type LibraryPaths } from "../paths.ts";
-import type { HubModel } from "../locate.ts";
+import { fileBytes } from "../durable-files.ts";
 import { readManifest, updateManifest, withModel, type ManifestFile } from "../manifest.ts";
 import { downloadFiles, type HubSourceOptions } from "./download-files.ts";
-import type { HubFile } from "./hub-api.ts";
+import type { HubFile, HubModel } from "./hub-api.ts";
+import { libraryPaths, type LibraryPaths } from "../../base/home.ts";
 
 /** Returns the path of the model's first file. One process downloads from a repository at a time; others wait. Throws as `fetchModel`. */
 export async function downloadFromHub(
@@ -15,23 +15,27 @@ export async function downloadFromHub(
   const folders = libraryPaths(options.env);
   const wanted = {
     repository: found.repository,
-    files: filesOf(found),
-    targetOf: (file: HubFile): string => targetOf(file, found, folders),
+    files: modelFiles(found),
+    targetPath: (file: HubFile): string => targetPath(file, found, folders),
     missing: async (files: readonly HubFile[]): Promise<HubFile[]> =>
       await filesToFetch(files, found, folders),
   };
   await downloadFiles(wanted, options, async (signal) => {
-    await updateManifest(folders, (manifest) => withModel(manifest, entryOf(id, found)), { signal });
+    await updateManifest(folders, (manifest) => withModel(manifest, toManifestEntry(id, found)), { signal });
   });
-  return targetOf(found.group.files[0], found, folders);
+  return targetPath(found.group.files[0], found, folders);
 }
 
 /** All files of the model, the projector last. */
-function filesOf({ group }: HubModel): HubFile[] {
+function modelFiles({ group }: HubModel): HubFile[] {
   return [...group.files, ...(group.mmproj === undefined ? [] : [group.mmproj])];
 }
 
-function targetOf(file: HubFile | undefined, { repository }: HubModel, { modelsDir }: LibraryPaths): string {
+function targetPath(
+  file: HubFile | undefined,
+  { repository }: HubModel,
+  { modelsDir }: LibraryPaths,
+): string {
   return path.join(modelsDir, relativePath(repository.repo, file?.path ?? ""));
 }
 
@@ -53,14 +57,14 @@ async function filesToFetch(
   const missing: HubFile[] = [];
   for (const file of files) {
     // A file gets its name only after a full check, so its size is enough if the manifest has no checksum.
-    const isThere = (await fileBytes(targetOf(file, found, folders))) === file.sizeBytes;
+    const isThere = (await fileBytes(targetPath(file, found, folders))) === file.sizeBytes;
     const knownSha256 = known.get(relativePath(found.repository.repo, file.path)) ?? file.sha256;
     if (!isThere || knownSha256 !== file.sha256) missing.push(file);
   }
   return missing;
 }
 
-function entryOf(id: string, { repository, group }: HubModel) {
+function toManifestEntry(id: string, { repository, group }: HubModel) {
   const toEntry = (file: HubFile): ManifestFile => ({
     path: relativePath(repository.repo, file.path),
     sizeBytes: file.sizeBytes,

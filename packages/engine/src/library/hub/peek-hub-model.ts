@@ -1,6 +1,6 @@
 // Facts of a model on the hub, from the first bytes of its file.
 import type { LibraryOptions } from "../library-options.ts";
-import type { HubModel } from "../locate.ts";
+import type { HubModel } from "./hub-api.ts";
 import { peekFacts, type ModelFacts } from "../model-facts.ts";
 import { retry, smallFailuresMax } from "../retry.ts";
 import type { HubHttp } from "./http.ts";

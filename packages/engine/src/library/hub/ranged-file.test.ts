@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { sha256Of } from "../testing/fake-hub.ts";
-import { bytesInLog, logPathOf, RangedFile } from "./ranged-file.ts";
+import { sha256Hex } from "@ingle/fixtures/fake-hub";
+import { bytesInLog, rangeLogPath, RangedFile } from "./ranged-file.ts";
 
 const bytes = Buffer.from(Array.from({ length: 200 }, (_, index) => index));
-const content = { sizeBytes: bytes.length, sha256: sha256Of(bytes) };
+const content = { sizeBytes: bytes.length, sha256: sha256Hex(bytes) };
 let folder: string;
 let file: string;
 
@@ -45,7 +45,7 @@ test("ranges written in any order, over any number of attempts, become the whole
       for (const { start, end } of missing) await ranged.write(start, from(start, end), () => {});
       expect(await ranged.isRight(() => {}, new AbortController().signal)).toBe(true);
       await rm(file);
-      await rm(logPathOf(file));
+      await rm(rangeLogPath(file));
     }),
     { numRuns: 30 },
   );
@@ -67,9 +67,9 @@ test("a log cut at any byte never claims missing bytes", async () => {
     await ranged.write(0, from(0, 100), () => {});
     await ranged.write(120, from(120, 200), () => {});
   }
-  const log = await readFile(logPathOf(file));
+  const log = await readFile(rangeLogPath(file));
   for (let length = log.length; length >= 0; length -= 1) {
-    await truncate(logPathOf(file), length);
+    await truncate(rangeLogPath(file), length);
     const claimed = await bytesInLog(file, content);
     expect([0, 100, 180]).toContain(claimed);
     if (length < log.length) expect(claimed).toBeLessThan(180);

@@ -9,7 +9,7 @@ import { createHash } from "node:crypto";
 import { open, readFile, rm, type FileHandle } from "node:fs/promises";
 import path from "node:path";
 import { diskFailure } from "../disk-space.ts";
-import { fileBytes } from "../paths.ts";
+import { fileBytes } from "../durable-files.ts";
 
 /** The expected contents. */
 export interface RangedContent {
@@ -54,7 +54,7 @@ export class RangedFile implements AsyncDisposable {
 
   /** Opens what an earlier attempt wrote of these contents, or starts a new file. Throws `disk_full` or `download_failed`. */
   static async open(filePath: string, content: RangedContent): Promise<RangedFile> {
-    const logPath = logPathOf(filePath);
+    const logPath = rangeLogPath(filePath);
     try {
       const done = await readLog(filePath, logPath, content);
       const file = await open(filePath, done.length > 0 ? "r+" : "w+");
@@ -76,7 +76,7 @@ export class RangedFile implements AsyncDisposable {
 
   /** The number of written bytes. */
   get bytes(): number {
-    return bytesOf(this.#done);
+    return totalLength(this.#done);
   }
 
   /** The missing ranges, in pieces of at most `pieceBytes`. */
@@ -116,7 +116,7 @@ export class RangedFile implements AsyncDisposable {
     try {
       this.#done = [];
       await this.#log.truncate(0);
-      await this.#log.appendFile(`${headerOf(this.content)}\n`);
+      await this.#log.appendFile(`${logHeader(this.content)}\n`);
       await this.#file.truncate(0);
       await this.#file.truncate(this.content.sizeBytes);
     } catch (error) {
@@ -181,23 +181,23 @@ export class RangedFile implements AsyncDisposable {
 /** Removes the file and its log. */
 export async function removeRangedFile(filePath: string): Promise<void> {
   await rm(filePath, { force: true });
-  await rm(logPathOf(filePath), { force: true });
+  await rm(rangeLogPath(filePath), { force: true });
 }
 
 /** The bytes that an earlier attempt or another process has written; 0 if there is no such file. */
 export async function bytesInLog(filePath: string, content: RangedContent): Promise<number> {
-  return bytesOf(await readLog(filePath, logPathOf(filePath), content));
+  return totalLength(await readLog(filePath, rangeLogPath(filePath), content));
 }
 
-function bytesOf(ranges: readonly Range[]): number {
+function totalLength(ranges: readonly Range[]): number {
   return ranges.reduce((sum, { start, end }) => sum + end - start, 0);
 }
 
-export function logPathOf(filePath: string): string {
+export function rangeLogPath(filePath: string): string {
   return `${filePath}.log`;
 }
 
-function headerOf({ sizeBytes, sha256 }: RangedContent): string {
+function logHeader({ sizeBytes, sha256 }: RangedContent): string {
   return `ingle-part 1 ${sizeBytes} ${sha256}`;
 }
 
@@ -206,7 +206,7 @@ async function readLog(filePath: string, logPath: string, content: RangedContent
   const [bytes, logBytes] = await Promise.all([fileBytes(filePath), fileBytes(logPath)]);
   if (bytes !== content.sizeBytes || logBytes === undefined || logBytes > logBytesMax) return [];
   const [header, ...lines] = (await readFile(logPath, "latin1")).split("\n");
-  if (header !== headerOf(content)) return [];
+  if (header !== logHeader(content)) return [];
   let done: Range[] = [];
   for (const line of lines.slice(0, -1)) {
     const match = /^(\d{1,15}) (\d{1,15})$/.exec(line);

@@ -1,13 +1,13 @@
 // One file of a repository, read in ranges. The hub redirects to an address on another host, which is valid for a limited
 // time, and gives the file's size and checksum in headers.
-import { EngineError } from "../../errors.ts";
+import { EngineError } from "../../base/errors.ts";
 import { fileStream, type FileStream } from "../response.ts";
 import { TemporaryFailure } from "../retry.ts";
-import { notAHub, questionFor, redirectOf } from "./hub-api.ts";
-import { refusal, type HubQuestion } from "./hub-failure.ts";
+import { notAHubError, hubRequestInfo, redirectTarget } from "./hub-api.ts";
+import { responseError, type HubRequestInfo } from "./hub-failure.ts";
 import type { HubHttp } from "./http.ts";
 
-export interface RemoteAddress {
+interface RemoteAddress {
   url: string;
   /** Hex digest of the whole file, if the hub gives one. */
   sha256: string | undefined;
@@ -15,7 +15,7 @@ export interface RemoteAddress {
   isElsewhere: boolean;
 }
 
-export interface RangeOptions {
+interface RangeOptions {
   start: number;
   /** The first byte after the range. */
   end: number;
@@ -29,12 +29,12 @@ const expiredStatuses = new Set([401, 403, 404, 410]);
 export class RemoteFile {
   readonly #http: HubHttp;
   readonly #url: string;
-  readonly #question: HubQuestion;
+  readonly #question: HubRequestInfo;
   #address: Promise<RemoteAddress> | undefined;
 
   constructor(http: HubHttp, { repo, commit, path }: { repo: string; commit: string; path: string }) {
     this.#http = http;
-    this.#question = { ...questionFor(http, repo), isDownload: true };
+    this.#question = { ...hubRequestInfo(http, repo), isDownload: true };
     const file = path.split("/").map(encodeURIComponent).join("/");
     this.#url = `${http.settings.endpoint}/${repo}/resolve/${commit}/${file}`;
   }
@@ -63,8 +63,8 @@ export class RemoteFile {
     const stream = isFile ? fileStream(response) : undefined;
     if (stream !== undefined && (stream.offset === start || response.status === 200)) return stream;
     response[Symbol.dispose]();
-    if (stream !== undefined) throw notAHub(this.#question);
-    const failure = refusal(response, this.#question);
+    if (stream !== undefined) throw notAHubError(this.#question);
+    const failure = responseError(response, this.#question);
     if (!isElsewhere || !expiredStatuses.has(response.status) || failure instanceof TemporaryFailure)
       throw failure;
     // The address has expired: the next attempt requests a new one.
@@ -84,9 +84,9 @@ export class RemoteFile {
         signal,
       });
       sha256 ??= checksumIn(response.header("x-linked-etag"));
-      const next = redirectOf(response, url);
+      const next = redirectTarget(response, url);
       if (next === undefined) {
-        if (response.status !== 200) throw refusal(response, this.#question);
+        if (response.status !== 200) throw responseError(response, this.#question);
         sha256 ??= checksumIn(response.header("etag"));
         return { url, sha256, isElsewhere: false };
       }
@@ -94,7 +94,7 @@ export class RemoteFile {
       // Another host's address is only valid for a GET.
       if (new URL(url).origin !== origin) return { url, sha256, isElsewhere: true };
     }
-    throw notAHub(this.#question, new EngineError("download_failed", "The hub redirects in a loop."));
+    throw notAHubError(this.#question, new EngineError("download_failed", "The hub redirects in a loop."));
   }
 }
 

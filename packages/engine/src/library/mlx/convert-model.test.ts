@@ -26,10 +26,10 @@ import { importModels } from "../import-model.ts";
 import { listModels } from "../installed.ts";
 import { locateModel } from "../locate.ts";
 import { pruneLibrary, removeModel } from "../remove-model.ts";
-import { fakeGguf } from "../testing/fake-gguf.ts";
-import { fakeMlx } from "../testing/fake-mlx.ts";
-import { FakeHub } from "../testing/fake-hub.ts";
-import { failure } from "../testing/failure.ts";
+import { fakeGguf } from "@ingle/fixtures/fake-gguf";
+import { fakeMlx } from "../../../test/harness/fake-mlx.ts";
+import { FakeHub } from "@ingle/fixtures/fake-hub";
+import { failure } from "../../../test/harness/failure.ts";
 
 let user: string;
 let folder: string;

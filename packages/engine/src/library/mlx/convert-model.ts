@@ -8,22 +8,23 @@ import {
   checkSettings,
   convertMlxFolder,
   digestFolder,
-  lookAtContents,
+  readFolderContents,
   MlxError,
   type ConversionReport,
 } from "@ingle/mlx";
-import { codeOf, EngineError } from "../../errors.ts";
+import { errorCode, EngineError } from "../../base/errors.ts";
 import { checkDiskSpace, diskFailure, spareBytes } from "../disk-space.ts";
-import { fileBytes, libraryPaths, makeFolders, type LibraryPaths } from "../paths.ts";
+import { fileBytes, makeFolders } from "../durable-files.ts";
 import { absolutePath } from "../installed.ts";
 import { lockFile } from "../library-lock.ts";
 import type { FetchOptions } from "../library-options.ts";
 import { readManifest, updateManifest, withModel, type ManifestModel } from "../manifest.ts";
 import { peekFile } from "../model-facts.ts";
 import { throttleProgress, type OnProgress } from "../progress.ts";
+import { libraryPaths, type LibraryPaths } from "../../base/home.ts";
 
 /** A folder to convert. */
-export interface MlxModel {
+interface MlxModel {
   id: string;
   folder: string;
   /** The manifest's `from`. */
@@ -46,7 +47,7 @@ export async function convertModel(model: MlxModel, options: FetchOptions = {}):
   const { look, sizeBytes } = await looking(model);
   const known = await convertedFrom(model, folders);
   if (known?.source.kind === "mlx" && known.source.look === look && isAsked(known.source, options))
-    return pathOf(known, folders);
+    return modelPath(known, folders);
   const onProgress = throttleProgress(options.onProgress);
   await makeFolders(folders);
   await using lock = await lockFile(lockPath(model, folders), {
@@ -67,7 +68,7 @@ async function convertOnce(
   const { onProgress, signal } = options;
   // The previous holder of the lock may have converted the same download and deleted it.
   const done = model.isKept ? undefined : await convertedFrom(model, folders);
-  if (done?.source.kind === "mlx" && isAsked(done.source, options)) return pathOf(done, folders);
+  if (done?.source.kind === "mlx" && isAsked(done.source, options)) return modelPath(done, folders);
   const { sizeBytes } = await looking(model);
   await checkModel(model);
   const verifying = (bytes: number): void => onProgress({ phase: "verify", bytes, totalBytes: sizeBytes });
@@ -88,10 +89,10 @@ async function convertOnce(
     await updateManifest(folders, (manifest) => withModel(manifest, entry), { signal });
   } catch (error) {
     // Without an entry the file is useless.
-    if (same === undefined) await rm(pathOf(entry, folders), { force: true });
+    if (same === undefined) await rm(modelPath(entry, folders), { force: true });
     throw error;
   }
-  return pathOf(entry, folders);
+  return modelPath(entry, folders);
 }
 
 /** Throws `model_invalid` or `model_unsupported` if the settings show that the model cannot be converted; reads no weights. */
@@ -107,7 +108,7 @@ async function make(
 ): Promise<Omit<ManifestModel, "id" | "source">> {
   await checkDiskSpace(folders.home, sizeBytes * growth + spareBytes, options.freeBytes);
   const suffix = options.exact === true ? "-exact" : "";
-  const name = `${nameOf(model)}-${digest.slice(0, digestLetters)}${suffix}.gguf`;
+  const name = `${modelName(model)}-${digest.slice(0, digestLetters)}${suffix}.gguf`;
   const target = path.join(folders.convertedDir, name);
   const { bytes } = await write(model, target, options);
   // The converted contents must match the digest.
@@ -125,11 +126,11 @@ function isAsked({ exact }: { exact: boolean }, options: FetchOptions): boolean 
 }
 
 /** The name of the folder or repository. */
-function nameOf({ id }: MlxModel): string {
+function modelName({ id }: MlxModel): string {
   return path.posix.basename(id).replace(/:.*$/, "");
 }
 
-function pathOf({ files: [file] }: Pick<ManifestModel, "files">, folders: LibraryPaths): string {
+function modelPath({ files: [file] }: Pick<ManifestModel, "files">, folders: LibraryPaths): string {
   return absolutePath({ path: file?.path ?? "" }, folders);
 }
 
@@ -169,13 +170,13 @@ async function convertedBefore(
   folders: LibraryPaths,
 ): Promise<ManifestModel | undefined> {
   for (const model of (await readManifest(folders)).models.filter(isMeant)) {
-    if ((await fileBytes(pathOf(model, folders))) === model.files[0]?.sizeBytes) return model;
+    if ((await fileBytes(modelPath(model, folders))) === model.files[0]?.sizeBytes) return model;
   }
   return undefined;
 }
 
 async function looking(model: MlxModel): Promise<{ look: string; sizeBytes: number }> {
-  return await reading(model, async () => await lookAtContents(model.folder));
+  return await reading(model, async () => await readFolderContents(model.folder));
 }
 
 /** Runs a task that reads the folder, and converts its errors to the library's. */
@@ -183,7 +184,7 @@ async function reading<T>(model: MlxModel, task: () => Promise<T>): Promise<T> {
   try {
     return await task();
   } catch (error) {
-    if (!(error instanceof Error) || !systemCode.test(codeOf(error) ?? "")) throw ours(model, error);
+    if (!(error instanceof Error) || !systemCode.test(errorCode(error) ?? "")) throw ours(model, error);
     const message = `${model.folder} cannot be read: ${error.message}.`;
     throw new EngineError("model_invalid", message, { cause: error, details: { path: model.folder } });
   }

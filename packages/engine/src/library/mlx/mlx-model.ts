@@ -1,9 +1,9 @@
 // Models in MLX's format before they are converted: their files in a repository of the hub, and the id of one in a folder.
 import { createHash } from "node:crypto";
 import path from "node:path";
-import { lookAtContents, isModelFile } from "@ingle/mlx";
+import { readFolderContents, isModelFile } from "@ingle/mlx";
 import { readManifest, type ManifestModel } from "../manifest.ts";
-import { libraryPaths } from "../paths.ts";
+import { libraryPaths } from "../../base/home.ts";
 import type { HubFile, HubRepository } from "../hub/hub-api.ts";
 
 export interface MlxRepository {
@@ -47,6 +47,6 @@ export async function folderId(folder: string, env: NodeJS.ProcessEnv | undefine
 async function isMoved({ source }: ManifestModel, folder: string): Promise<boolean> {
   if (source.kind !== "mlx" || source.look === null) return false;
   // The conversion reports why a folder cannot be read.
-  const contents = await lookAtContents(folder).catch(() => undefined);
+  const contents = await readFolderContents(folder).catch(() => undefined);
   return contents?.look === source.look;
 }

@@ -286,17 +286,17 @@ describe("the server of the app", () => {
     const one = testWorld({ engine: { ...scripted, load }, env: { INGLE_HOME: home, INGLE_PARALLEL: "5" } });
     const { exit, ask, control } = await started(one);
     await ask("/api/v1/models/load", { model: installedTiny.id });
-    const startWith = async (parallel: number | null): Promise<void> => {
+    const startAndStop = async (parallel: number | null): Promise<void> => {
       await control("/settings", { port: await freePort(), parallel });
       expect(await control("/start", {})).toMatchObject({ status: "running" });
       await control("/stop", {});
     };
-    await startWith(null);
+    await startAndStop(null);
     expect(loads).toEqual([5]);
-    await startWith(3);
+    await startAndStop(3);
     expect(loads).toEqual([5, 3]);
-    await startWith(3);
-    await startWith(null);
+    await startAndStop(3);
+    await startAndStop(null);
     expect(loads).toEqual([5, 3, 5]);
     one.signals.emit("SIGINT");
     expect(await exit).toBe(0);

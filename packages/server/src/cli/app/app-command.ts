@@ -1,6 +1,6 @@
 // `ingle app`: opens the app's page in the browser. It starts a control server on this machine and loads no model; the page does the
 // rest. A second `ingle app` opens the page of the first.
-import { ticketOf } from "../../access/page-tickets.ts";
+import { pageTicket } from "../../access/page-tickets.ts";
 import { controlConfig } from "../../control/app-config.ts";
 import type { DesktopApp } from "../../desktop-app.ts";
 import { asLogLines } from "../../logger.ts";
@@ -70,7 +70,7 @@ async function show(
   if (!opens) return;
   try {
     const { openPage } = await context.browser();
-    await openPage(`${url}/?token=${ticketOf(token)}`);
+    await openPage(`${url}/?token=${pageTicket(token)}`);
   } catch {
     context.stderr.write("Could not open a browser. Open the address yourself.\n");
   }

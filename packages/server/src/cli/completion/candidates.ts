@@ -8,7 +8,7 @@ export interface Candidate {
 }
 
 /** Names of the installed models. */
-export type ModelNames = () => Promise<readonly string[]>;
+type ModelNames = () => Promise<readonly string[]>;
 
 /** The state after the words so far. */
 interface Place {
@@ -42,7 +42,7 @@ function step(place: Place, word: string, program: Command): void {
   }
   place.pending = undefined;
   if (word === "--" && !isPlain) {
-    if (takesServeFlags(command)) place.command = serveOf(program);
+    if (takesServeFlags(command)) place.command = findServe(program);
     else place.isPlain = true;
   } else if (isFlag) {
     const option = flagsAt(command, program).find(({ long, short }) => word === long || word === short);
@@ -59,31 +59,31 @@ async function allAt(
   typed: string,
   models: ModelNames,
 ): Promise<Candidate[]> {
-  const flags = flagsAt(command, rootOf(command));
+  const flags = flagsAt(command, rootCommand(command));
   const isFlag = typed.startsWith("-") && !isPlain;
   const [name = "", value] = typed.split("=", 2);
   if (isFlag && value !== undefined) {
     const option = flags.find(({ long }) => long === name);
-    const values = option === undefined ? [] : await valuesOf(option, models);
+    const values = option === undefined ? [] : await completeValues(option, models);
     return values.map((each) => ({ value: `${name}=${each}`, help: "" }));
   }
-  if (isFlag) return namesOf(flags);
-  if (pending !== undefined) return plain(await valuesOf(pending, models));
+  if (isFlag) return flagCandidates(flags);
+  if (pending !== undefined) return plain(await completeValues(pending, models));
   const inner = command.createHelp().visibleCommands(command);
   if (operands === 0 && inner.length > 0)
     return inner.map((each) => ({ value: each.name(), help: each.description() }));
   const { registeredArguments } = command;
   const argument = registeredArguments[Math.min(operands, registeredArguments.length - 1)];
   if (argument !== undefined && (argument.variadic || operands < registeredArguments.length))
-    return takesServeFlags(command) ? namesOf(flags) : plain(await valuesOf(argument, models));
-  return isPlain ? [] : namesOf(flags);
+    return takesServeFlags(command) ? flagCandidates(flags) : plain(await completeValues(argument, models));
+  return isPlain ? [] : flagCandidates(flags);
 }
 
 /** Flags as in the command's help; for a command that only passes flags on to `ingle serve`, those. */
 function flagsAt(command: Command, program: Command): Option[] {
   const own = command.createHelp().visibleOptions(command);
   return takesServeFlags(command) && command.options.length === 0
-    ? [...flagsAt(serveOf(program), program), ...own]
+    ? [...flagsAt(findServe(program), program), ...own]
     : own;
 }
 
@@ -91,22 +91,22 @@ function takesServeFlags({ registeredArguments }: Command): boolean {
   return registeredArguments.some((argument) => argument.name() === "serve-flags");
 }
 
-function serveOf(program: Command): Command {
+function findServe(program: Command): Command {
   return program.commands.find((command) => command.name() === "serve") ?? program;
 }
 
-function rootOf(command: Command): Command {
-  return command.parent === null ? command : rootOf(command.parent);
+function rootCommand(command: Command): Command {
+  return command.parent === null ? command : rootCommand(command.parent);
 }
 
-function namesOf(flags: readonly Option[]): Candidate[] {
+function flagCandidates(flags: readonly Option[]): Candidate[] {
   return flags.flatMap(({ long, description }) =>
     typeof long === "string" ? [{ value: long, help: description }] : [],
   );
 }
 
 /** The known values: choices, and installed models for `<model>`, `<models...>` and `<id...>`. */
-async function valuesOf(taker: Option | Argument, models: ModelNames): Promise<readonly string[]> {
+async function completeValues(taker: Option | Argument, models: ModelNames): Promise<readonly string[]> {
   if (taker.argChoices !== undefined) return taker.argChoices;
   const placeholder = "flags" in taker ? (/[<[]([\w-]+)/.exec(taker.flags)?.[1] ?? "") : taker.name();
   return ["model", "models", "id"].includes(placeholder) ? await models() : [];

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { fakeGguf } from "@ingle/engine/testing/fake-gguf";
+import { fakeGguf } from "@ingle/fixtures/fake-gguf";
 import type { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { testWorld } from "../../../test/cli-context.ts";

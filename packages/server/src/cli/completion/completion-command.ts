@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import type { CommandContext } from "../context.ts";
 import { exitCodes } from "../errors.ts";
-import type { Shell } from "../installation-program.ts";
+import type { Shell } from "../command-flags.ts";
 import { candidatesFor, type Candidate } from "./candidates.ts";
 
 /** The scripts call the `ingle` in PATH, not whatever program is being completed. */

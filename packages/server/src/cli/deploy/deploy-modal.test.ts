@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { testWorld, type TestWorld } from "../../../test/cli-context.ts";
-import { scriptedId, scriptedServer } from "../../testing/scripted-server.ts";
+import { scriptedId, scriptedServer } from "../../../test/harness/scripted-server.ts";
 import { main } from "../main.ts";
 
 const tokens = { MODAL_KEY: "wk-1", MODAL_SECRET: "ws-1" };

@@ -31,7 +31,7 @@ export async function deployModal(
   const settings = modalSettings(flags, serveFlags);
   const env = { ...context.env, ...settings };
   const script = findScript(env);
-  const access = accessOf(flags, env);
+  const access = chooseAccess(flags, env);
   if (access.isOpen) stderr.write("Anyone who knows the address can use this deployment: it has no key.\n");
 
   const address = await deploy(script, env, context);
@@ -104,7 +104,7 @@ interface Access {
 }
 
 /** What requests need: Modal's proxy token, Ingle's own key, both or nothing. */
-function accessOf(flags: ModalFlags, env: NodeJS.ProcessEnv): Access {
+function chooseAccess(flags: ModalFlags, env: NodeJS.ProcessEnv): Access {
   const whyNot = flags.apiKey === undefined ? undefined : whyNotTaken(flags.apiKey, { allowsShort: false });
   if (whyNot !== undefined) throw usageError(`--api-key ${whyNot}.`);
   if (flags.apiKey?.includes(",") === true) throw usageError("--api-key must not contain a comma.");

@@ -42,7 +42,7 @@ async function find(model: string | undefined, { engine: load, env }: CommandCon
   const engine = await load();
   const { libraryPaths, starterModel } = engine;
   const { modelsDir } = libraryPaths(env);
-  const { build, problem } = await builtOf(engine);
+  const { build, problem } = await readBuild(engine);
   const { id, sizeBytes, fileName } = starterModel;
   const stats = await stat(path.join(modelsDir, fileName)).catch(() => undefined);
   const models = build === undefined ? [] : await modelShares(model, engine, env);
@@ -55,7 +55,7 @@ async function find(model: string | undefined, { engine: load, env }: CommandCon
   };
 }
 
-async function builtOf({ buildInfo, EngineError }: Engine): Promise<Pick<Findings, "build" | "problem">> {
+async function readBuild({ buildInfo, EngineError }: Engine): Promise<Pick<Findings, "build" | "problem">> {
   try {
     return { build: await buildInfo(), problem: undefined };
   } catch (error) {

@@ -36,12 +36,12 @@ export async function modelShares(
   if (model !== undefined) {
     const located = await locateModel(model, { env, isOffline: true });
     const file = located.kind === "file" ? located.path : installed.find(({ id }) => id === located.id)?.path;
-    if (file !== undefined) return [await shareOf({ id: located.id, path: file }, budget, engine, env)];
+    if (file !== undefined) return [await measureShare({ id: located.id, path: file }, budget, engine, env)];
     return [{ id: located.id, summary: "It is not on this machine yet: download it first." }];
   }
   const latest = installed.toSorted((a, b) => lastTime(b) - lastTime(a)).slice(0, modelsMax);
   const shares: ModelShare[] = [];
-  for (const each of latest) shares.push(await shareOf(each, budget, engine, env));
+  for (const each of latest) shares.push(await measureShare(each, budget, engine, env));
   return shares;
 }
 
@@ -49,14 +49,14 @@ function lastTime({ lastUsedAt, addedAt }: InstalledModel): number {
   return (lastUsedAt ?? addedAt)?.getTime() ?? 0;
 }
 
-async function shareOf(
+async function measureShare(
   { id, path }: Pick<InstalledModel, "id" | "path">,
   budget: MemoryBudget,
-  { EngineError, fitModel, projectorInstalledWith }: Engine,
+  { EngineError, fitModel, findInstalledProjector }: Engine,
   env: NodeJS.ProcessEnv,
 ): Promise<ModelShare> {
   try {
-    const mmproj = await projectorInstalledWith(path, { env });
+    const mmproj = await findInstalledProjector(path, { env });
     const { options, layersIn, cpuMoeLayers, footprint, summary } = await fitModel(
       path,
       { mmproj },

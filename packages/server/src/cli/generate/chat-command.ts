@@ -5,7 +5,7 @@ import type { CommandContext } from "../context.ts";
 import type { ChatFlags } from "../command-flags.ts";
 import { ChatInput } from "./chat-input.ts";
 import { ChatTools } from "./chat-tools.ts";
-import { samplingOf, settingsOf } from "./generation-settings.ts";
+import { resolveSampling, resolveSettings } from "./generation-settings.ts";
 import { chooseModel } from "../model/choose-model.ts";
 import { modelBudget, openModel } from "../model/open-model.ts";
 
@@ -22,8 +22,8 @@ A pasted text is one message, however many lines it has.
 /** Returns the exit code. Throws CliError for a model that cannot chat, and what loading throws. */
 export async function chatCommand(flags: ChatFlags, context: CommandContext): Promise<number> {
   const engine = await context.engine();
-  const settings = settingsOf(flags, context.env);
-  const samplingFor = samplingOf(flags, settings.sampling, engine);
+  const settings = resolveSettings(flags, context.env);
+  const samplingFor = resolveSampling(flags, settings.sampling, engine);
   const choice = await chooseModel(settings, context);
   // They start while the model loads.
   await using tools = await ChatTools.open(flags.mcp, context);

@@ -154,7 +154,7 @@ describe("a chat through a pipe", () => {
 
 describe("the file of a chat", () => {
   /** What the chat without --mcp has written when it ends. */
-  async function errorsWith(env: NodeJS.ProcessEnv, ...args: string[]): Promise<[code: number, err: string]> {
+  async function runChat(env: NodeJS.ProcessEnv, ...args: string[]): Promise<[code: number, err: string]> {
     const world = testWorld({ engine: callingEngine(), env });
     world.stdin.end("/tools\n");
     const code = await main("ingle", ["chat", ...args], world.context);
@@ -163,35 +163,32 @@ describe("the file of a chat", () => {
 
   it("is mcp.json in the config folder, unless another is named, or none", async () => {
     const folder = path.join(home, "own");
-    expect(await errorsWith({ INGLE_HOME: folder })).toEqual([
+    expect(await runChat({ INGLE_HOME: folder })).toEqual([
       0,
       expect.stringContaining("There are no tools."),
     ]);
     await config(everything, { folder: path.join(folder, "config") });
-    expect(await errorsWith({ INGLE_HOME: folder })).toEqual([
-      0,
-      expect.stringContaining("everything: ready"),
-    ]);
-    const none = await errorsWith({ INGLE_HOME: folder }, "--mcp", "none");
+    expect(await runChat({ INGLE_HOME: folder })).toEqual([0, expect.stringContaining("everything: ready")]);
+    const none = await runChat({ INGLE_HOME: folder }, "--mcp", "none");
     expect(none).toEqual([0, expect.stringContaining("There are no tools.")]);
     expect(none[1]).not.toContain("Starting");
-    expect(await errorsWith({ INGLE_HOME: folder, INGLE_MCP: "none" })).toEqual(none);
+    expect(await runChat({ INGLE_HOME: folder, INGLE_MCP: "none" })).toEqual(none);
   });
 
   it("has to be there and correct if it is named", async () => {
     const missing = path.join(home, "missing.json");
-    expect(await errorsWith({}, "--mcp", missing)).toEqual([
+    expect(await runChat({}, "--mcp", missing)).toEqual([
       2,
       expect.stringContaining(`${missing}: There is no such file. Correct the file, or use "--mcp none"`),
     ]);
     const wrong = path.join(home, "wrong.json");
     await writeFile(wrong, "{");
-    expect(await errorsWith({}, "--mcp", wrong)).toEqual([2, expect.stringContaining("It is not JSON")]);
+    expect(await runChat({}, "--mcp", wrong)).toEqual([2, expect.stringContaining("It is not JSON")]);
   });
 
   it("may name a server that fails: the chat says why and goes on", async () => {
     const file = await config({ command: "no-such-program" });
-    const [code, err] = await errorsWith({}, "--mcp", file);
+    const [code, err] = await runChat({}, "--mcp", file);
     expect(code).toBe(0);
     expect(err).toContain(
       "MCP server everything: It cannot be started: there is no program no-such-program.\n",

@@ -1,6 +1,6 @@
 // The tools of `ingle chat`: those of the MCP servers in mcp.json. Each call is shown, and asked for unless a rule allows it.
 import type { ChatSessionOptions, Model, SessionTool } from "@ingle/engine";
-import type { Approval, Ask, McpConfig, McpServers, McpServerView } from "@ingle/mcp";
+import type { Approval, AskUser, McpConfig, McpServers, McpServerView } from "@ingle/mcp";
 import { mcpFile, noMcpFile } from "../../mcp/mcp-file.ts";
 import { CliError, exitCodes } from "../errors.ts";
 import type { CommandContext } from "../context.ts";
@@ -20,7 +20,7 @@ const answers: Readonly<Record<string, Approval>> = {
 };
 
 /** Where calls are shown and asked for. */
-export interface CallScreen {
+interface CallScreen {
   input: ChatInput;
   stderr: CommandContext["stderr"];
   /** Ends the line of the reply that is being written. */
@@ -52,7 +52,7 @@ export class ChatTools implements AsyncDisposable {
       stderr.write(`Starting the MCP servers: ${starting.map(({ name }) => name).join(", ")}\n`);
     await Promise.race([servers.started, shutdown.requested()]);
     shutdown.signal.throwIfAborted();
-    stderr.write(reportOf(servers.list()));
+    stderr.write(serverReport(servers.list()));
   }
 
   /** What a session of this model needs. Only after `started()`. */
@@ -97,7 +97,7 @@ async function readConfig(
   }
 }
 
-function reportOf(servers: readonly McpServerView[]): string {
+function serverReport(servers: readonly McpServerView[]): string {
   const problems = servers.flatMap(({ name, state, problems: sentences }) => [
     ...sentences.map((sentence) => `MCP server ${name}: ${printable(sentence)}`),
     ...(state === "failed" ? ["The chat goes on without it."] : []),
@@ -144,7 +144,7 @@ function shown(tool: SessionTool, { stderr, endLine }: CallScreen): SessionTool 
   };
 }
 
-function asking({ input, stderr }: CallScreen): Ask {
+function asking({ input, stderr }: CallScreen): AskUser {
   return async ({ server, tool }, { signal = new AbortController().signal }) => {
     if (!input.canAsk) {
       stderr.write("Nobody can be asked here. A rule in mcp.json can allow a tool.\n");

@@ -4,7 +4,7 @@ import type { GenerationRequest, Model, RecommendedSampling } from "@ingle/engin
 import { resolveConfig, type ServerConfig } from "../../config.ts";
 import type { Engine } from "../context.ts";
 import type { GenerationFlags } from "../command-flags.ts";
-import { serverSampling, withDefaults, type ServerSampling } from "../../protocols/sampling-defaults.ts";
+import { serverSampling, withDefaults, type ServerSampling } from "../../generation/sampling-defaults.ts";
 
 type Sampling = Pick<GenerationRequest, keyof RecommendedSampling | "seed" | "maxTokens">;
 
@@ -12,7 +12,7 @@ type Sampling = Pick<GenerationRequest, keyof RecommendedSampling | "seed" | "ma
  * From the flags, else from the environment. The function adds what a model recommends. Throws the engine's `invalid_request`, before any
  * model is touched.
  */
-export function samplingOf(
+export function resolveSampling(
   { maxTokens, temperature }: GenerationFlags,
   { set, followsModels }: ServerSampling,
   { checkGenerationRequest }: Pick<Engine, "checkGenerationRequest">,
@@ -23,7 +23,7 @@ export function samplingOf(
 }
 
 /** Settings from flags and environment, for one sequence: there is one reply at a time, and nothing to protect from a crash. */
-export function settingsOf(
+export function resolveSettings(
   flags: GenerationFlags,
   env: NodeJS.ProcessEnv,
 ): Pick<ServerConfig, "model" | "offline" | "models" | "engine"> & { sampling: ServerSampling } {

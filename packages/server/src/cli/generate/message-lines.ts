@@ -3,7 +3,7 @@
 const fence = '"""';
 
 /** A message is complete, or more of its lines follow. */
-export type Joined = { kind: "message"; text: string } | { kind: "more" };
+type Joined = { kind: "message"; text: string } | { kind: "more" };
 
 export class MessageLines {
   /** Whether a line that ends in `\\` continues: what comes from a pipe is taken as it is. */

@@ -3,7 +3,7 @@ import type { GenerationRequest } from "@ingle/engine";
 import { exitCodes, usageError } from "../errors.ts";
 import type { CommandContext } from "../context.ts";
 import type { GenerationFlags } from "../command-flags.ts";
-import { samplingOf, settingsOf } from "./generation-settings.ts";
+import { resolveSampling, resolveSettings } from "./generation-settings.ts";
 import { chooseModel } from "../model/choose-model.ts";
 import { modelBudget, openModel } from "../model/open-model.ts";
 import { formatBytes } from "../text.ts";
@@ -19,10 +19,10 @@ export async function runCommand(
 ): Promise<number> {
   const { shutdown, stdout, env } = context;
   const engine = await context.engine();
-  const settings = settingsOf(flags, env);
-  const samplingFor = samplingOf(flags, settings.sampling, engine);
+  const settings = resolveSettings(flags, env);
+  const samplingFor = resolveSampling(flags, settings.sampling, engine);
   const choice = await chooseModel(settings, context);
-  const prompt = await promptOf(words, context);
+  const prompt = await readPrompt(words, context);
   await using loaded = await openModel(choice, context, {
     ...settings,
     budget: await modelBudget(settings.models, engine),
@@ -30,7 +30,7 @@ export async function runCommand(
   const { model } = loaded;
   const sampling = samplingFor(model);
   const request: GenerationRequest = model.info.hasChatTemplate
-    ? { ...sampling, messages: [...systemOf(flags), { role: "user", content: prompt }] }
+    ? { ...sampling, messages: [...systemMessages(flags), { role: "user", content: prompt }] }
     : { ...sampling, prompt: completionPrompt(prompt, flags) };
   try {
     for await (const { text } of model.generate(request, { signal: shutdown.signal })) stdout.write(text);
@@ -40,7 +40,7 @@ export async function runCommand(
   return exitCodes.ok;
 }
 
-function systemOf({ system }: GenerationFlags): { role: string; content: string }[] {
+function systemMessages({ system }: GenerationFlags): { role: string; content: string }[] {
   return system === undefined ? [] : [{ role: "system", content: system }];
 }
 
@@ -50,7 +50,7 @@ function completionPrompt(prompt: string, { system }: GenerationFlags): string {
   throw usageError("This model has no chat template, so it cannot use --system. Remove that flag.");
 }
 
-async function promptOf(words: string[], { stdin, shutdown }: CommandContext): Promise<string> {
+async function readPrompt(words: string[], { stdin, shutdown }: CommandContext): Promise<string> {
   const prompt = words.length > 0 ? words.join(" ") : await readAll(stdin, shutdown.signal);
   if (prompt.trim() !== "") return prompt;
   throw usageError(
@@ -65,7 +65,7 @@ async function readAll(stdin: CommandContext["stdin"], signal: AbortSignal): Pro
   const cancel = (): unknown => stdin.destroy(new Error("Interrupted.", { cause: signal.reason }));
   signal.addEventListener("abort", cancel, { once: true });
   try {
-    return await textOf(stdin);
+    return await readInput(stdin);
   } catch (error) {
     signal.throwIfAborted();
     throw error;
@@ -74,7 +74,7 @@ async function readAll(stdin: CommandContext["stdin"], signal: AbortSignal): Pro
   }
 }
 
-async function textOf(stdin: CommandContext["stdin"]): Promise<string> {
+async function readInput(stdin: CommandContext["stdin"]): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of stdin) {

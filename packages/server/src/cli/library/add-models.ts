@@ -26,14 +26,16 @@ export async function pullCommand(
     throw usageError(`--base is for adapters, and ${located.id} is a model.`);
   const file = await fetchWithBars(located, context, { offline, exact, adapter, signal: shutdown.signal });
   if (located.kind === "adapter") {
-    stderr.write(`${await adapterIdOf(file, context)} is ready: its model is loaded with it from now on.\n`);
+    stderr.write(
+      `${await readAdapterId(file, context)} is ready: its model is loaded with it from now on.\n`,
+    );
   } else if (alias !== undefined) await addAlias(alias, located.id, { env });
   stdout.write(`${file}\n`);
   return exitCodes.ok;
 }
 
 /** The name of an installed adapter in requests. */
-async function adapterIdOf(file: string, { engine, env }: CommandContext): Promise<string> {
+async function readAdapterId(file: string, { engine, env }: CommandContext): Promise<string> {
   const { listModels } = await engine();
   const adapters = (await listModels({ env })).flatMap((model) => model.adapters);
   return adapters.find((adapter) => adapter.path === file)?.id ?? file;

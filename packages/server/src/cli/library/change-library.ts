@@ -39,7 +39,7 @@ export async function removeCommand(names: string[], context: CommandContext): P
       throw new CliError(
         `${name} is loaded by the server at ${server}. Unload it with \`ingle unload ${shellWord(model.id)}\`, or stop the server.`,
       );
-    stdout.write(lineOf(await removeModel(name, options), "Removed"));
+    stdout.write(removalLine(await removeModel(name, options), "Removed"));
   }
   return exitCodes.ok;
 }
@@ -57,7 +57,7 @@ export async function pruneCommand(
   const unusedForMs = unusedFor === undefined ? undefined : unusedFor * dayMs;
   const removals = await pruneLibrary({ env, dryRun, unusedForMs, signal: shutdown.signal });
   const verb = dryRun === true ? "Would remove" : "Removed";
-  for (const removal of removals) stdout.write(lineOf(removal, verb));
+  for (const removal of removals) stdout.write(removalLine(removal, verb));
   const freed = removals.reduce((sum, { freedBytes }) => sum + freedBytes, 0);
   stderr.write(removals.length === 0 ? "Nothing to remove.\n" : `${formatBytes(freed)} in total.\n`);
   return exitCodes.ok;
@@ -71,7 +71,7 @@ const reasons: Record<Removal["reason"], string> = {
   orphaned: ", an adapter whose model is not installed",
 };
 
-function lineOf({ what, reason, freedBytes }: Removal, verb: string): string {
+function removalLine({ what, reason, freedBytes }: Removal, verb: string): string {
   if (reason === "asked" && freedBytes === 0)
     return `Removed ${what} from the library; its files stay where they are.\n`;
   const size = freedBytes === 0 ? "" : ` (${formatBytes(freedBytes)})`;

@@ -2,7 +2,7 @@
 import type { InstalledModel, OfferedRepository } from "@ingle/engine";
 import type { CommandContext } from "../context.ts";
 import { exitCodes } from "../errors.ts";
-import { capabilitiesOf } from "../../models/catalog/model-capabilities.ts";
+import { modelCapabilities } from "../../models/catalog/model-profile.ts";
 import { loadedModels } from "../remote/running-servers.ts";
 import { formatBytes, formatTable } from "../text.ts";
 import type { FlagsIn, listFlags, searchFlags } from "../command-flags.ts";
@@ -29,7 +29,7 @@ export async function listCommand(
   // Takes a few milliseconds each.
   const traits = await Promise.all(models.map(({ path }) => modelTraits(path)));
   const canDo = await Promise.all(
-    models.map(async ({ mmproj }, at) => capabilitiesOf(traits[at], await projectorTraits(mmproj))),
+    models.map(async ({ mmproj }, at) => modelCapabilities(traits[at], await projectorTraits(mmproj))),
   );
   if (flags.json === true) {
     const entries = models.map((model, at) => ({

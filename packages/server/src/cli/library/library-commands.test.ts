@@ -2,8 +2,8 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { fakeGguf } from "@ingle/engine/testing/fake-gguf";
-import { FakeHub } from "@ingle/engine/testing/fake-hub";
+import { fakeGguf } from "@ingle/fixtures/fake-gguf";
+import { FakeHub } from "@ingle/fixtures/fake-hub";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { testWorld, type TestWorld } from "../../../test/cli-context.ts";
 import type { Engine } from "../context.ts";
@@ -263,8 +263,8 @@ describe("ingle serve and run", () => {
   it("download a missing model from the hub, and list it as loaded while it is served", async () => {
     const { scriptedEngine } = await import("../../../test/cli-context.ts");
     const env = { HOME: user, INGLE_HOME: path.join(user, "ingle"), HF_ENDPOINT: hub.url };
-    const { locateModel, fetchModel, noteUse } = await import("@ingle/engine");
-    const engine = scriptedEngine({ pieces: ["Paris"] }, { locateModel, fetchModel, noteUse });
+    const { locateModel, fetchModel, recordUse } = await import("@ingle/engine");
+    const engine = scriptedEngine({ pieces: ["Paris"] }, { locateModel, fetchModel, recordUse });
     const serving = testWorld({ engine, env });
     const exit = main("ingle", ["serve", "--port", "0", "--model", "acme/tiny-GGUF"], serving.context);
     await serving.outHas("Ctrl-C");

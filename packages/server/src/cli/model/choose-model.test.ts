@@ -2,9 +2,9 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { EngineError, importModels, noteUse, type DefaultModel } from "@ingle/engine";
-import { fakeGguf } from "@ingle/engine/testing/fake-gguf";
-import { FakeHub } from "@ingle/engine/testing/fake-hub";
+import { EngineError, importModels, recordUse, type DefaultModel } from "@ingle/engine";
+import { fakeGguf } from "@ingle/fixtures/fake-gguf";
+import { FakeHub } from "@ingle/fixtures/fake-hub";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { scriptedEngine, testWorld } from "../../../test/cli-context.ts";
 import { chooseModel } from "./choose-model.ts";
@@ -37,13 +37,13 @@ describe("--model", () => {
 describe("without --model", () => {
   const located = { kind: "file", id: "it", path: "/models/it.gguf", isListed: true } as const;
   const repo = "LiquidAI/LFM2-1.2B-GGUF";
-  const insteadOf = (
-    passedOver: Extract<DefaultModel, { reason: "starter" }>["insteadOf"],
+  const starterReason = (
+    passedOver: Extract<DefaultModel, { reason: "starter" }>["starterReason"],
   ): DefaultModel => ({
     reason: "starter",
     lost: [],
     located,
-    insteadOf: passedOver,
+    starterReason: passedOver,
   });
 
   async function words(chosen: DefaultModel): Promise<string> {
@@ -57,12 +57,12 @@ describe("without --model", () => {
     [{ reason: "added-last", lost: [], located }, "the model you added last.", "`ingle list`"],
     [{ reason: "recommended", lost: [], located }, "that fits this machine.", "`ingle search`"],
     [
-      insteadOf({ why: "silent", repo, afterMs: 3000 }),
+      starterReason({ why: "silent", repo, afterMs: 3000 }),
       "because the hub did not respond within 3 s.",
       `\`--model ${repo}\``,
     ],
     [
-      insteadOf({
+      starterReason({
         why: "unreachable",
         repo,
         error: new EngineError("download_failed", "No.", { details: { reason: "ENOTFOUND" } }),
@@ -70,14 +70,14 @@ describe("without --model", () => {
       "because the hub cannot be reached (ENOTFOUND).",
       `\`--model ${repo}\``,
     ],
-    [insteadOf({ why: "offline", repo }), "because Ingle is offline.", `\`--model ${repo}\``],
+    [starterReason({ why: "offline", repo }), "because Ingle is offline.", `\`--model ${repo}\``],
     [
-      insteadOf({ why: "memory" }),
+      starterReason({ why: "memory" }),
       "because this machine has too little memory",
       "Use --model to choose another one",
     ],
     [
-      insteadOf({ why: "refused", repo, error: new EngineError("download_failed", "It answers 403.") }),
+      starterReason({ why: "refused", repo, error: new EngineError("download_failed", "It answers 403.") }),
       "because the hub refused to provide one (It answers 403.).",
       "Use --model to choose another one",
     ],
@@ -121,7 +121,7 @@ describe("without --model", () => {
     });
     expect(first.err).toContain("a small model that fits this machine.");
     await importModels(mine, { env });
-    await noteUse("mine", { env });
+    await recordUse("mine", { env });
     const asked = hub.requests.length;
     expect((await choose(true)).located).toMatchObject({ kind: "file", id: "mine", path: mine });
     expect((await choose(false)).err).toContain("using mine, the model you used last.");

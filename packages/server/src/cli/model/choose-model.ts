@@ -1,5 +1,5 @@
 // Chooses the model that a command uses: the one given by --model, or else the library's default, with the reason on stderr.
-import type { DefaultModel, LocatedModel, PassedOver } from "@ingle/engine";
+import type { DefaultModel, LocatedModel, StarterReason } from "@ingle/engine";
 import type { ServerConfig } from "../../config.ts";
 import type { CommandContext } from "../context.ts";
 
@@ -34,13 +34,13 @@ function choiceText(chosen: DefaultModel): string {
     case "recommended":
       return `${using}, a small model that fits this machine.\nUse --model to choose another one; \`ingle search\` finds some.`;
     case "starter": {
-      const { why, advice } = passedOverText(chosen.insteadOf);
+      const { why, advice } = passedOverText(chosen.starterReason);
       return `${using}, the starter model, because ${why}\n${advice}`;
     }
   }
 }
 
-function passedOverText(passedOver: PassedOver): { why: string; advice: string } {
+function passedOverText(passedOver: StarterReason): { why: string; advice: string } {
   const another = "Use --model to choose another one";
   const better = (repo = ""): string =>
     repo === "" ? `${another}.` : `\`--model ${repo}\` downloads a better one later.`;

@@ -26,7 +26,7 @@ export async function fetchWithBars(
     using bars = new PhaseBars(located.id, context);
     const onProgress = (progress: LibraryProgress): void => {
       const done = located.kind === "mlx" ? "converted" : "downloaded";
-      if (!isFetching) stderr.write(`${titleOf(located)} is not ${done} yet; this is done once.\n`);
+      if (!isFetching) stderr.write(`${modelTitle(located)} is not ${done} yet; this is done once.\n`);
       isFetching = true;
       bars.update(progress);
     };
@@ -56,7 +56,7 @@ export async function fetchWithBars(
   }
 }
 
-function titleOf(located: LocatedModel): string {
+function modelTitle(located: LocatedModel): string {
   if (located.kind === "hub") return `${located.id} (${formatBytes(located.found.group.sizeBytes)})`;
   if (located.kind === "mlx-hub") return `${located.id} (${formatBytes(located.found.sizeBytes)})`;
   if (located.kind === "file" || located.kind === "mlx" || located.kind === "adapter") return located.id;
@@ -102,18 +102,18 @@ export class PhaseBars implements Disposable {
 export function conversionText(report: ConversionReport): string {
   const rows = report.steps.map((step): [string, string] => [
     `  ${step.from} → ${step.to}`,
-    `${countOf(step)}, ${formatBytes(step.bytes)}, ${lossOf(step)}`,
+    `${tensorCount(step)}, ${formatBytes(step.bytes)}, ${conversionLoss(step)}`,
   ]);
   const { length: unused } = report.unused;
   const left = unused === 0 ? "" : `  ${unused} tensors that the text model does not use were dropped.\n`;
   return `${formatColumns(rows)}${left}`;
 }
 
-function countOf({ tensors }: ConversionStep): string {
+function tensorCount({ tensors }: ConversionStep): string {
   return tensors === 1 ? "1 tensor" : `${tensors} tensors`;
 }
 
-function lossOf({ error }: ConversionStep): string {
+function conversionLoss({ error }: ConversionStep): string {
   if (error.largest === 0) return "exact";
   const steps = error.inSteps.toPrecision(2);
   return `error ${steps} of the source's step (root mean square), at most ${error.largest.toPrecision(2)}`;

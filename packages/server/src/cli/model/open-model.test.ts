@@ -103,7 +103,7 @@ describe("a model for the registry", () => {
   const { signal } = new AbortController();
 
   it("reads no images if the projector beside it belongs to another model", async () => {
-    const engine = scriptedEngine({}, { projectorInstalledWith: async () => "/models/mmproj-other.gguf" });
+    const engine = scriptedEngine({}, { findInstalledProjector: async () => "/models/mmproj-other.gguf" });
     const load: Engine["load"] = (file, options) =>
       options?.mmproj === undefined
         ? engine.load(file, options)
@@ -118,10 +118,13 @@ describe("a model for the registry", () => {
   });
 
   /** The projector that a model at `path` is loaded with. */
-  async function projectorOf(path: string, given: string | undefined): Promise<string | null | undefined> {
+  async function loadedProjector(
+    path: string,
+    given: string | undefined,
+  ): Promise<string | null | undefined> {
     const engine = scriptedEngine(
       {},
-      { projectorInstalledWith: async (file) => (file === installed.path ? installed.projector : undefined) },
+      { findInstalledProjector: async (file) => (file === installed.path ? installed.projector : undefined) },
     );
     let projector: string | null | undefined;
     const load: Engine["load"] = (file, options) => {
@@ -153,8 +156,8 @@ describe("a model for the registry", () => {
   });
 
   it("reads images with the given projector, else with the one installed with it", async () => {
-    expect(await projectorOf(installed.path, undefined)).toBe(installed.projector);
-    expect(await projectorOf(installed.path, "/other.gguf")).toBe("/other.gguf");
-    expect(await projectorOf("/models/another.gguf", undefined)).toBeUndefined();
+    expect(await loadedProjector(installed.path, undefined)).toBe(installed.projector);
+    expect(await loadedProjector(installed.path, "/other.gguf")).toBe("/other.gguf");
+    expect(await loadedProjector("/models/another.gguf", undefined)).toBeUndefined();
   });
 });

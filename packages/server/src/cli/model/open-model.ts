@@ -71,7 +71,7 @@ export function knownModel(
     aliases,
     about,
     settings: usualSettings(options.engine),
-    adapters: adaptersOf(options.engine, installedAdapters).map(({ name }) => name),
+    adapters: adapterOptions(options.engine, installedAdapters).map(({ name }) => name),
     prepare: (request) => prepareModel(located, context, over(options, request)),
     forecast: (request) => forecast(located, context, over(options, request)),
   };
@@ -104,7 +104,7 @@ async function forecast(
 /**
  * The adapters that a model is loaded with: the given ones, and the installed ones of other names. Models over workers have none.
  */
-function adaptersOf(
+function adapterOptions(
   { adapters: given = [], rpc }: OpenOptions["engine"],
   installed: readonly InstalledAdapter[],
 ): NonNullable<LoadOptions["adapters"]> {
@@ -123,10 +123,10 @@ async function withInstalledParts(
   context: CommandContext,
   { engine: given, readsImages = false }: OpenOptions,
 ): Promise<OpenOptions["engine"]> {
-  const { adaptersInstalledWith, projectorInstalledWith } = await context.engine();
-  const installed = readsImages ? await projectorInstalledWith(file, { env: context.env }) : undefined;
+  const { findInstalledAdapters, findInstalledProjector } = await context.engine();
+  const installed = readsImages ? await findInstalledProjector(file, { env: context.env }) : undefined;
   const engine = given.rpc === undefined ? given.engine : "in-process";
-  const adapters = adaptersOf(given, await adaptersInstalledWith(file, { env: context.env }));
+  const adapters = adapterOptions(given, await findInstalledAdapters(file, { env: context.env }));
   return { ...given, engine, mmproj: given.mmproj ?? installed, adapters };
 }
 
@@ -151,7 +151,7 @@ async function prepareModel(
   options: OpenOptions,
 ): Promise<PreparedModel> {
   const signal = untilShutdown(context, options.signal);
-  const { EngineError, buildInfo, fitModel, load, modelTraits, noteUse } = await context.engine();
+  const { EngineError, buildInfo, fitModel, load, modelTraits, recordUse } = await context.engine();
   // Throws when the native engine is missing, before a download that would be useless.
   if (located.kind !== "file") await buildInfo();
   const file = await fetchWithBars(located, context, { offline: options.offline ?? false, signal });
@@ -193,7 +193,7 @@ async function prepareModel(
       });
       if (located.kind === "file" && !located.isListed) return loaded;
       try {
-        await noteUse(located.id, { env: context.env });
+        await recordUse(located.id, { env: context.env });
         return loaded;
       } catch (error) {
         await loaded[Symbol.asyncDispose]();

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { EngineError, type QuantizeOptions } from "@ingle/engine";
-import { fakeGguf } from "@ingle/engine/testing/fake-gguf";
+import { fakeGguf } from "@ingle/fixtures/fake-gguf";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { scriptedEngine, testWorld, type TestWorld } from "../../../test/cli-context.ts";
 import type { Engine } from "../context.ts";

@@ -3,12 +3,12 @@ import { describe, expect, it } from "vitest";
 import { scriptedEngine, testWorld, type TestWorld } from "../../../test/cli-context.ts";
 import { ModelRegistry } from "../../models/registry.ts";
 import { serve, type RunningServer } from "../../serve.ts";
-import { scriptedKnown, type ScriptedKnown } from "../../testing/scripted-models.ts";
-import { testConfig } from "../../testing/scripted-server.ts";
+import { scriptedKnown, type ScriptedKnown } from "../../../test/harness/scripted-models.ts";
+import { testConfig } from "../../../test/harness/scripted-server.ts";
 import { main } from "../main.ts";
 
 /** A running server with these models, and a command line for it. */
-async function serverWith(models: readonly ScriptedKnown[], flags: { apiKey?: string[] } = {}) {
+async function startServer(models: readonly ScriptedKnown[], flags: { apiKey?: string[] } = {}) {
   const registry = new ModelRegistry({ waitingMax: 9, onLoading: "wait" });
   for (const model of models) registry.add(model);
   const server = await serve(testConfig(flags), { logger: false, registry });
@@ -28,7 +28,7 @@ async function run(
 describe("ingle ps, load and unload", () => {
   it("show what is in memory, and change it", async () => {
     const models = [scriptedKnown("a", { hostBytes: 3 * 1024 ** 2 }), scriptedKnown("b")];
-    await using server = await serverWith(models);
+    await using server = await startServer(models);
     expect((await server.ingle(["ps"])).out()).toBe("No model is in memory.\n");
     const loaded = await server.ingle(["load", "a"]);
     expect([loaded.exit, loaded.out()]).toEqual([0, "a is loaded, 3 MiB.\n"]);
@@ -43,7 +43,7 @@ describe("ingle ps, load and unload", () => {
 
   it("load a model with settings of its own", async () => {
     const a = scriptedKnown("a");
-    await using server = await serverWith([a]);
+    await using server = await startServer([a]);
     const flags = ["--kv-bits", "8", "--kv-bits-v", "4", "--ctx", "512"];
     expect((await server.ingle(["load", "a", ...flags])).exit).toBe(0);
     expect(a.asked).toEqual([{ contextLength: 512, kvBitsK: 8, kvBitsV: 4 }]);
@@ -53,7 +53,7 @@ describe("ingle ps, load and unload", () => {
 
   it("load a model with defaults of its requests", async () => {
     const a = scriptedKnown("a");
-    await using server = await serverWith([a]);
+    await using server = await startServer([a]);
     const flags = "--temp 0.5 --top-k 0 --top-p 0.9 --min-p 0.1 --seed 7 -n 20".split(" ");
     expect((await server.ingle(["load", "a", ...flags])).exit).toBe(0);
     const sampling = { temperature: 0.5, top_k: 0, top_p: 0.9, min_p: 0.1, seed: 7, max_tokens: 20 };
@@ -65,7 +65,7 @@ describe("ingle ps, load and unload", () => {
 
   it("load a model on devices and processors of their choice", async () => {
     const a = scriptedKnown("a");
-    await using server = await serverWith([a]);
+    await using server = await startServer([a]);
     const flags =
       "--device Vulkan0,Vulkan1 --gpu-layers 12 --tensor-split 3,1 --override-tensor exps=CPU --no-mmap --prio -1 " +
       "--rope-scale 2.5 --no-kv-offload --cpu-range 0-3";
@@ -101,13 +101,13 @@ describe("ingle ps, load and unload", () => {
   });
 
   it("print JSON for programs", async () => {
-    await using server = await serverWith([scriptedKnown("a")]);
+    await using server = await startServer([scriptedKnown("a")]);
     await server.registry.load("a");
     expect(JSON.parse((await server.ingle(["ps", "--json"])).out())).toMatchObject([{ id: "a" }]);
   });
 
   it("wait for the requests that use the model", async () => {
-    await using server = await serverWith([scriptedKnown("a")]);
+    await using server = await startServer([scriptedKnown("a")]);
     await server.registry.load("a");
     const lease = await server.registry.acquire("a", "desktop");
     const unloading = server.ingle(["unload", "a"]);
@@ -117,7 +117,7 @@ describe("ingle ps, load and unload", () => {
   });
 
   it("are done once the model was unloaded, even if a new request loads it again at once", async () => {
-    await using server = await serverWith([scriptedKnown("a")]);
+    await using server = await startServer([scriptedKnown("a")]);
     await server.registry.load("a");
     const lease = await server.registry.acquire("a", "desktop");
     const unloading = server.ingle(["unload", "a"]);
@@ -134,7 +134,7 @@ describe("ingle ps, load and unload", () => {
   it("fail with the server's message when it refuses", async () => {
     const broken = scriptedKnown("broken");
     broken.refusal = new EngineError("model_invalid", "broken.gguf is cut short.");
-    await using server = await serverWith([broken]);
+    await using server = await startServer([broken]);
     const failed = await server.ingle(["load", "broken"]);
     expect([failed.exit, failed.err()]).toEqual([1, expect.stringContaining("broken.gguf is cut short.")]);
     const unknown = await server.ingle(["load", "nothing"]);
@@ -142,7 +142,7 @@ describe("ingle ps, load and unload", () => {
   });
 
   it("send a key if the server requires one", async () => {
-    await using server = await serverWith([], { apiKey: ["secret"] });
+    await using server = await startServer([], { apiKey: ["secret"] });
     expect((await server.ingle(["ps"])).exit).toBe(1);
     expect((await server.ingle(["ps", "--api-key", "secret"])).exit).toBe(0);
     expect((await server.ingle(["ps"], { INGLE_API_KEYS: "secret,other" })).exit).toBe(0);

@@ -3,10 +3,12 @@ import { readFile } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import type { ManagedModel, ManagedModelList } from "@ingle/protocol";
 import { CliError, exitCodes } from "../errors.ts";
+import { toFields } from "../../generation/sampling-fields.ts";
 import type { CommandContext } from "../context.ts";
 import { formatBytes, formatTable } from "../text.ts";
 import { startProgress } from "../progress.ts";
-import { ruleOf } from "../../settings/resolve.ts";
+import { settingRule } from "../../settings/resolve.ts";
+import { settings } from "../../settings/settings.ts";
 import { ownSettings } from "../../settings/own-settings.ts";
 import { flagName, longFlag } from "../../settings/setting.ts";
 import type { FlagsIn, loadFlags, psFlags, RemoteFlags } from "../command-flags.ts";
@@ -20,7 +22,7 @@ export async function psCommand(flags: FlagsIn<typeof psFlags>, context: Command
   const { data, memory } = await (await RemoteServer.find(flags, context)).models();
   const shown = flags.all === true ? data : data.filter(({ status }) => status !== "available");
   context.stdout.write(
-    flags.json === true ? `${JSON.stringify(shown, undefined, 2)}\n` : tableOf(shown, memory),
+    flags.json === true ? `${JSON.stringify(shown, undefined, 2)}\n` : modelTable(shown, memory),
   );
   return exitCodes.ok;
 }
@@ -32,16 +34,16 @@ export async function loadCommand(
   context: CommandContext,
 ): Promise<number> {
   const server = await RemoteServer.find(flags, context);
-  const settings = {
+  const request = {
     context_length: flags.ctx,
     kv_bits: flags.kvBits,
     kv_bits_k: flags.kvBitsK,
     kv_bits_v: flags.kvBitsV,
-    chat_template: flags.chatTemplate ?? (await textOf(flags.chatTemplateFile)),
-    sampling: samplingOf(flags),
-    ...ownFieldsOf(flags),
+    chat_template: flags.chatTemplate ?? (await readTextFile(flags.chatTemplateFile)),
+    sampling: toSamplingFields(flags),
+    ...toOwnFields(flags),
   };
-  const { id } = await server.request("load", model, settings);
+  const { id } = await server.request("load", model, request);
   using progress = startProgress(`Loading ${id}`, context);
   const loaded = await until(server, id, context, (now) => {
     if (now.status === "failed") throw new CliError(now.error ?? `${id} could not be loaded.`);
@@ -54,20 +56,18 @@ export async function loadCommand(
 }
 
 /** Defaults of the model's requests; undefined without flags for them. The server checks them. */
-function samplingOf({
-  temp,
-  topK,
-  topP,
-  minP,
-  seed,
-  predict,
-}: FlagsIn<typeof loadFlags>): object | undefined {
-  const sampling = { temperature: temp, top_k: topK, top_p: topP, min_p: minP, seed, max_tokens: predict };
-  return Object.values(sampling).every((value) => value === undefined) ? undefined : sampling;
+function toSamplingFields(flags: FlagsIn<typeof loadFlags>): object | undefined {
+  const { noModelSampling: _, ...options } = settings.sampling;
+  const given = Object.entries(options).map(([name, setting]) => [
+    name,
+    Reflect.get(flags, flagName(setting)),
+  ]);
+  const fields = toFields(Object.fromEntries(given));
+  return Object.keys(fields).length === 0 ? undefined : fields;
 }
 
 /** The text of a file on this machine, which the server does not read. The server checks it. Throws CliError. */
-async function textOf(file: string | undefined): Promise<string | undefined> {
+async function readTextFile(file: string | undefined): Promise<string | undefined> {
   if (file === undefined) return undefined;
   try {
     return await readFile(file, "utf8");
@@ -78,12 +78,12 @@ async function textOf(file: string | undefined): Promise<string | undefined> {
 }
 
 /** Converts flags of devices and processors to fields of a load request. Throws CliError for an invalid value. */
-function ownFieldsOf(flags: object): object {
+function toOwnFields(flags: object): object {
   const fields: Record<string, unknown> = {};
   for (const { setting, field, isOpposite } of ownSettings) {
     const value: unknown = Reflect.get(flags, flagName(setting));
     if (value === undefined) continue;
-    const checked = ruleOf(setting).safeParse(value);
+    const checked = settingRule(setting).safeParse(value);
     if (!checked.success)
       throw new CliError(`${longFlag(setting)} ${checked.error.issues[0]?.message ?? "cannot be used"}.`);
     fields[field] = isOpposite ? checked.data !== true : checked.data;
@@ -138,14 +138,14 @@ async function until(
   }
 }
 
-function tableOf(
+function modelTable(
   models: readonly ManagedModel[],
   { used_bytes, budget_bytes }: ManagedModelList["memory"],
 ): string {
   if (models.length === 0) return "No model is in memory.\n";
   const rows = models.map((model) => [
     model.id,
-    statusOf(model),
+    statusText(model),
     model.memory_bytes === null ? "" : formatBytes(model.memory_bytes),
     `${model.running} running, ${model.waiting} waiting`,
     model.context_length === null ? "" : `${model.context_length}`,
@@ -158,7 +158,7 @@ function tableOf(
   );
 }
 
-function statusOf({ status, progress, pinned }: ManagedModel): string {
+function statusText({ status, progress, pinned }: ManagedModel): string {
   const percent = progress === null ? "" : ` ${Math.floor(progress * 100)}%`;
   return `${status}${percent}${pinned ? ", pinned" : ""}`;
 }

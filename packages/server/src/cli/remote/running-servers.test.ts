@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { scriptedEngine, testWorld } from "../../../test/cli-context.ts";
-import { scriptedServer } from "../../testing/scripted-server.ts";
+import { scriptedServer } from "../../../test/harness/scripted-server.ts";
 import { main } from "../main.ts";
 import { announceServer, loadedModels, runningApp, runningServers, tokenFor } from "./running-servers.ts";
 

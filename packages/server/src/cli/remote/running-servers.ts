@@ -23,7 +23,7 @@ const ServerRecord = z.object({
   isApp: z.boolean().optional(),
 });
 /** A server that this user runs. */
-export type ServerRecord = z.infer<typeof ServerRecord>;
+type ServerRecord = z.infer<typeof ServerRecord>;
 const SessionOfApp = z.object({ right: z.literal("management"), is_app: z.literal(true) });
 const ModelList = z.object({ data: z.array(z.object({ id: z.string(), status: z.string().optional() })) });
 
@@ -39,9 +39,9 @@ export async function announceServer(
   { home }: LibraryPaths,
   server: Omit<ServerRecord, "pid">,
 ): Promise<AsyncDisposable> {
-  const file = path.join(folderOf(home), `${process.pid}.json`);
+  const file = path.join(serversFolder(home), `${process.pid}.json`);
   try {
-    await mkdir(folderOf(home), { recursive: true, mode: forOwner.folder });
+    await mkdir(serversFolder(home), { recursive: true, mode: forOwner.folder });
     await rm(file, { force: true }); // of an earlier process with this id; an existing file would keep its permissions
     await writeFile(file, JSON.stringify({ pid: process.pid, ...server }), {
       mode: forOwner.file,
@@ -86,8 +86,8 @@ export function tokenFor({ url, token }: ServerRecord): string | undefined {
 }
 
 async function recordsIn(home: string): Promise<ServerRecord[]> {
-  const names = await namesIn(folderOf(home));
-  const records = await Promise.all(names.map((name) => readRecord(path.join(folderOf(home), name))));
+  const names = await namesIn(serversFolder(home));
+  const records = await Promise.all(names.map((name) => readRecord(path.join(serversFolder(home), name))));
   return records.filter((record) => record !== undefined);
 }
 
@@ -166,6 +166,6 @@ async function namesIn(folder: string): Promise<string[]> {
   }
 }
 
-function folderOf(home: string): string {
+function serversFolder(home: string): string {
   return path.join(home, "run");
 }

@@ -1,6 +1,6 @@
 import type { ModelTraits } from "@ingle/engine";
 import { expect, it } from "vitest";
-import { gate } from "../../testing/scripted-models.ts";
+import { gate } from "../../../test/harness/scripted-models.ts";
 import { FileTraits } from "./file-traits.ts";
 
 const traits: ModelTraits = {

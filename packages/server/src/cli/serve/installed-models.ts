@@ -5,7 +5,7 @@ import type { KnownModel, ModelSource, PrepareOptions } from "../../models/catal
 import type { CommandContext, Engine } from "../context.ts";
 import { FileTraits } from "./file-traits.ts";
 import { knownModel, type LocatedKnownModel, type OpenOptions } from "../model/open-model.ts";
-import { toUnixSeconds } from "../../unix-seconds.ts";
+import { toUnixSeconds } from "../../seconds.ts";
 
 /** `engineSettings` returns how they are loaded; it is called each time that they are listed. */
 export function installedModels(

@@ -1,6 +1,7 @@
 // `ingle serve`: listens, loads the model while the server already responds with "loading", prints how to reach it, and runs
 // until it is stopped.
-import { needsKey, resolveConfig, type ServerConfig, type ServerFlags } from "../../config.ts";
+import { needsKey } from "../../access/keys.ts";
+import { resolveConfig, type ServerConfig, type ServerFlags } from "../../config.ts";
 import type { KnownModel, ModelLoader } from "../../models/catalog/known-model.ts";
 import { modelLibrary } from "../../models/library/model-library.ts";
 import { asLogLines, logLine } from "../../logger.ts";
@@ -32,7 +33,7 @@ export async function serveCommand(flags: ServerFlags, given: CommandContext): P
   const about = await engine.projectorTraits(config.engine.mmproj);
   const reportsKvBlocks = config.kvEvents !== undefined;
   const installedAdapters =
-    choice.kind === "file" ? await engine.adaptersInstalledWith(choice.path, { env }) : [];
+    choice.kind === "file" ? await engine.findInstalledAdapters(choice.path, { env }) : [];
   await using model = startLoading(
     knownModel(choice, context, { ...config, aliases, about, installedAdapters, reportsKvBlocks }),
     {

@@ -21,7 +21,7 @@ export function launchd({ home, uid }: Host): ServiceManager {
     name: "launchd",
     file,
     log,
-    text: (definition) => plistText(agentOf(definition, log)),
+    text: (definition) => plistText(toAgent(definition, log)),
     probe: ["launchctl", "print", domain],
     start: [...leave, ["launchctl", "bootstrap", domain, file]],
     stop: leave,
@@ -33,7 +33,7 @@ export function launchd({ home, uid }: Host): ServiceManager {
   };
 }
 
-function agentOf({ command, env, folder, stopSeconds }: ServiceDefinition, log: string) {
+function toAgent({ command, env, folder, stopSeconds }: ServiceDefinition, log: string) {
   return {
     Label: label,
     ProgramArguments: command,
@@ -55,18 +55,18 @@ function plistText(value: PlistValue): string {
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
 <!-- Written by "ingle service install", which writes it again; "ingle service remove" removes it. -->
 <plist version="1.0">
-${elementOf(value)}
+${toElement(value)}
 </plist>
 `;
 }
 
-function elementOf(value: PlistValue): string {
+function toElement(value: PlistValue): string {
   if (typeof value === "string") return `<string>${escaped(value)}</string>`;
   if (typeof value === "number") return `<integer>${value}</integer>`;
   if (typeof value === "boolean") return `<${value}/>`;
-  if (isList(value)) return `<array>\n${value.map((each) => `${elementOf(each)}\n`).join("")}</array>`;
+  if (isList(value)) return `<array>\n${value.map((each) => `${toElement(each)}\n`).join("")}</array>`;
   const entries = Object.entries(value).map(
-    ([key, each]) => `<key>${escaped(key)}</key>${elementOf(each)}\n`,
+    ([key, each]) => `<key>${escaped(key)}</key>${toElement(each)}\n`,
   );
   return `<dict>\n${entries.join("")}</dict>`;
 }

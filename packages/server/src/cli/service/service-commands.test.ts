@@ -33,7 +33,7 @@ function hostOn(platform: NodeJS.Platform, env: NodeJS.ProcessEnv = {}): Host {
 }
 
 /** A world with no other programs than these, which record how they are called. They fail as `failing` says, and print `prints`. */
-async function worldWith(
+async function makeWorld(
   programs: readonly string[],
   {
     failing = "",
@@ -59,7 +59,7 @@ async function worldWith(
 }
 
 /** The words of systemd's syntax, as systemd.syntax(7) describes them: quotes, escapes, then specifiers. */
-function wordsOf(text: string): string[] {
+function parseWords(text: string): string[] {
   return [...text.matchAll(/"((?:[^"\\]|\\.)*)"/gs)].map(([, quoted = ""]) =>
     quoted
       .replaceAll(/\\(?:u([0-9a-f]{4})|(.))/g, (_all, hex: string | undefined, character: string) =>
@@ -69,7 +69,7 @@ function wordsOf(text: string): string[] {
   );
 }
 
-function lineOf(text: string, key: string): string {
+function readLine(text: string, key: string): string {
   const line = text.split("\n").find((each) => each.startsWith(`${key}=`));
   return line?.slice(key.length + 1) ?? "";
 }
@@ -84,7 +84,7 @@ describe.skipIf(isWindows)("the unit of systemd", () => {
     fc.assert(
       fc.property(fc.array(word, { minLength: 1 }), (command) => {
         const unit = text({ command, env: {}, folder: "/", stopSeconds: 45 });
-        const read = wordsOf(lineOf(unit, "ExecStart")).map((each) => each.replaceAll("$$", "$"));
+        const read = parseWords(readLine(unit, "ExecStart")).map((each) => each.replaceAll("$$", "$"));
         expect(read).toEqual(command);
       }),
     );
@@ -94,7 +94,7 @@ describe.skipIf(isWindows)("the unit of systemd", () => {
     fc.assert(
       fc.property(word, (value) => {
         const unit = text({ command: ["/node"], env: { INGLE_HOME: value }, folder: "/", stopSeconds: 45 });
-        expect(wordsOf(lineOf(unit, "Environment"))).toEqual([`INGLE_HOME=${value}`]);
+        expect(parseWords(readLine(unit, "Environment"))).toEqual([`INGLE_HOME=${value}`]);
       }),
     );
   });
@@ -155,14 +155,14 @@ describe.skipIf(isWindows)("the agent of launchd", () => {
 describe.skipIf(isWindows)("ingle service install", () => {
   it("writes the unit for its user alone, with the shell's variables, and starts it", async () => {
     const env = { INGLE_HOME: "/models here", HF_TOKEN: "hf_secret", EDITOR: "vi", HOST: "mars" };
-    const world = await worldWith(["systemctl"], { env });
+    const world = await makeWorld(["systemctl"], { env });
     const args = ["--port", "1234", "--drain-timeout", "1m"];
     const flags = { port: 1234, drainTimeout: "1m" };
     expect(await installService({ args, flags }, world.context, hostOn("linux"))).toBe(0);
     const file = path.join(home, ".config/systemd/user/ingle.service");
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     const unit = await readFile(file, "utf8");
-    expect(wordsOf(lineOf(unit, "ExecStart")).slice(1)).toEqual([
+    expect(parseWords(readLine(unit, "ExecStart")).slice(1)).toEqual([
       ingle,
       "serve",
       "--log-format",
@@ -173,8 +173,8 @@ describe.skipIf(isWindows)("ingle service install", () => {
       'Environment="INGLE_HOME=/models here"',
       'Environment="HF_TOKEN=hf_secret"',
     ]);
-    expect(lineOf(unit, "TimeoutStopSec")).toBe("75");
-    expect(lineOf(unit, "Restart")).toBe("on-failure");
+    expect(readLine(unit, "TimeoutStopSec")).toBe("75");
+    expect(readLine(unit, "Restart")).toBe("on-failure");
     expect((await world.calls()).slice(1)).toEqual([
       "systemctl --user daemon-reload",
       "systemctl --user enable ingle.service",
@@ -190,7 +190,7 @@ describe.skipIf(isWindows)("ingle service install", () => {
 
   it("writes it below XDG_CONFIG_HOME, and says what starts it where systemd does not run", async () => {
     const config = path.join(home, "config");
-    const world = await worldWith(["systemctl"], {
+    const world = await makeWorld(["systemctl"], {
       failing: "*show-environment",
       env: { XDG_CONFIG_HOME: config },
     });
@@ -204,7 +204,7 @@ describe.skipIf(isWindows)("ingle service install", () => {
   });
 
   it("writes an agent on macOS and replaces one that runs", async () => {
-    const world = await worldWith(["launchctl"], { failing: "bootout*|*/ingle.serve" });
+    const world = await makeWorld(["launchctl"], { failing: "bootout*|*/ingle.serve" });
     expect(
       await installService(
         { args: ["--ctx", "2048"], flags: { ctx: 2048 } },
@@ -224,18 +224,18 @@ describe.skipIf(isWindows)("ingle service install", () => {
   });
 
   it("keeps the log format that was asked for", async () => {
-    const world = await worldWith([]);
+    const world = await makeWorld([]);
     const args = ["--log-format", "text"];
     await installService({ args, flags: { logFormat: "text" } }, world.context, hostOn("linux"));
     const unit = await readFile(path.join(home, ".config/systemd/user/ingle.service"), "utf8");
-    expect(wordsOf(lineOf(unit, "ExecStart")).slice(2)).toEqual(["serve", ...args]);
+    expect(parseWords(readLine(unit, "ExecStart")).slice(2)).toEqual(["serve", ...args]);
   });
 
   it.each([
     ["an open server", { host: "0.0.0.0" }, "--host binds to 0.0.0.0"],
     ["a wrong value", { port: 70_000 }, "--port must be at most 65535"],
   ])("writes nothing for %s", async (_what, flags, sentence) => {
-    const world = await worldWith(["systemctl"]);
+    const world = await makeWorld(["systemctl"]);
     await expect(installService({ args: [], flags }, world.context, hostOn("linux"))).rejects.toThrow(
       sentence,
     );
@@ -243,7 +243,7 @@ describe.skipIf(isWindows)("ingle service install", () => {
   });
 
   it("passes on why the manager refused", async () => {
-    const world = await worldWith(["systemctl"], { failing: "*restart*", prints: "Unit is masked." });
+    const world = await makeWorld(["systemctl"], { failing: "*restart*", prints: "Unit is masked." });
     await expect(installService({ args: [], flags: {} }, world.context, hostOn("linux"))).rejects.toThrow(
       "`systemctl --user restart ingle.service` failed with 4: Unit is masked.",
     );
@@ -254,7 +254,7 @@ describe.skipIf(isWindows)("ingle service install", () => {
     await mkdir(path.dirname(script), { recursive: true });
     await writeFile(script, "");
     await writeFile(path.join(script, "../../package.json"), '{ "name": "ingle" }');
-    const world = await worldWith([]);
+    const world = await makeWorld([]);
     await expect(
       installService({ args: [], flags: {} }, world.context, { ...hostOn("linux"), script }),
     ).rejects.toThrow(
@@ -263,7 +263,7 @@ describe.skipIf(isWindows)("ingle service install", () => {
   });
 
   it("says on Windows which command starts Ingle at each login", async () => {
-    const world = await worldWith([]);
+    const world = await makeWorld([]);
     const host = { ...hostOn("win32"), node: "C:\\Program Files\\node.exe", script: "C:\\ingle.js" };
     await expect(installService({ args: ["--port", "1"], flags: {} }, world.context, host)).rejects.toThrow(
       String.raw`/TR "\"C:\Program Files\node.exe\" \"C:\ingle.js\" \"serve\" \"--port\" \"1\""`,
@@ -278,7 +278,7 @@ describe.skipIf(isWindows)("an installed service", () => {
   };
 
   it("is removed with its file, after it was stopped", async () => {
-    const world = await worldWith(["systemctl"]);
+    const world = await makeWorld(["systemctl"]);
     const host = await install(world, "linux");
     expect(await removeService(world.context, host)).toBe(0);
     await expect(stat(systemd(host).file)).rejects.toThrow("ENOENT");
@@ -290,17 +290,17 @@ describe.skipIf(isWindows)("an installed service", () => {
   });
 
   it("has the status that its manager prints, and an exit code for scripts", async () => {
-    const world = await worldWith(["systemctl"], { prints: "Active: active (running)", failing: "*never*" });
+    const world = await makeWorld(["systemctl"], { prints: "Active: active (running)", failing: "*never*" });
     const host = await install(world, "linux");
     expect(await serviceStatus(world.context, host)).toBe(0);
     expect(world.out()).toContain("Active: active (running)\n");
-    const stopped = await worldWith(["systemctl"], { prints: "Active: inactive", failing: "*status*" });
+    const stopped = await makeWorld(["systemctl"], { prints: "Active: inactive", failing: "*status*" });
     expect(await serviceStatus(stopped.context, host)).toBe(1);
   });
 
   it.each(["linux", "darwin"] as const)("has a log, readable or as it is, on %s", async (platform) => {
     const line = '{"level":30,"time":0,"pid":1,"hostname":"mars","msg":"ready","model":"tiny"}';
-    const world = await worldWith(["systemctl", "launchctl", "journalctl", "tail"], {
+    const world = await makeWorld(["systemctl", "launchctl", "journalctl", "tail"], {
       prints: line,
       failing: "*/ingle.serve",
     });

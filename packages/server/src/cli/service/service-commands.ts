@@ -2,13 +2,14 @@
 import { chmod, mkdir, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { needsKey, resolveConfig, type ServerConfig, type ServerFlags } from "../../config.ts";
+import { needsKey } from "../../access/keys.ts";
+import { resolveConfig, type ServerConfig, type ServerFlags } from "../../config.ts";
 import { readableLines } from "../../logger.ts";
 import type { CommandContext } from "../context.ts";
 import { runProgram } from "../deploy/run-program.ts";
 import { CliError, exitCodes } from "../errors.ts";
 import { shellWord } from "../text.ts";
-import { installationOf } from "../upgrade/installation.ts";
+import { findInstallation } from "../upgrade/installation.ts";
 import { launchd } from "./launchd.ts";
 import {
   thisHost,
@@ -17,7 +18,7 @@ import {
   type ProgramCall,
   type ServiceManager,
 } from "./service-manager.ts";
-import type { LogFlags } from "./service-program.ts";
+import type { LogFlags } from "../command-flags.ts";
 import { systemd } from "./systemd.ts";
 
 /** Permissions for the owner only, because the file may contain keys. */
@@ -39,7 +40,7 @@ export async function installService(
   context: CommandContext,
   host: Host = thisHost(context.env),
 ): Promise<number> {
-  const manager = managerOf(host, args);
+  const manager = chooseManager(host, args);
   refuseTemporary(host);
   const env = keptVariables(context.env);
   const config = resolveConfig({ flags, env });
@@ -62,7 +63,7 @@ async function start(manager: ServiceManager, config: ServerConfig, context: Com
   const { stdout } = context;
   if (!(await isThere(manager, context))) {
     const calls = manager.start.flatMap((each) =>
-      "untilFails" in each ? [] : [`  ${lineOf("mayFail" in each ? each.mayFail : each)}\n`],
+      "untilFails" in each ? [] : [`  ${commandLine("mayFail" in each ? each.mayFail : each)}\n`],
     );
     stdout.write(
       `${manager.name} is not running for this user. Where it runs, start the service with\n${calls.join("")}`,
@@ -82,7 +83,7 @@ export async function removeService(
   context: CommandContext,
   host: Host = thisHost(context.env),
 ): Promise<number> {
-  const manager = managerOf(host);
+  const manager = chooseManager(host);
   await refuseMissing(manager);
   const hasManager = await isThere(manager, context);
   if (hasManager) await runAll(manager.stop, context);
@@ -97,7 +98,7 @@ export async function serviceStatus(
   context: CommandContext,
   host: Host = thisHost(context.env),
 ): Promise<number> {
-  const manager = managerOf(host);
+  const manager = chooseManager(host);
   await refuseMissing(manager);
   context.stdout.write(`Installed in ${manager.file}.\n`);
   await refuseWithout(manager, context);
@@ -111,7 +112,7 @@ export async function serviceLogs(
   context: CommandContext,
   host: Host = thisHost(context.env),
 ): Promise<number> {
-  const manager = managerOf(host);
+  const manager = chooseManager(host);
   await refuseMissing(manager);
   const readable = json ? (line: string) => `${line}\n` : await readableLines(context.stdout.isTTY === true);
   const { stdout } = context;
@@ -121,7 +122,7 @@ export async function serviceLogs(
 }
 
 /** Throws CliError if there is no supported service manager. */
-function managerOf(host: Host, args: readonly string[] = []): ServiceManager {
+function chooseManager(host: Host, args: readonly string[] = []): ServiceManager {
   if (host.platform === "linux") return systemd(host);
   if (host.platform === "darwin") return launchd(host);
   const command = [host.node, host.script, "serve", ...args].map((word) => `\\"${word}\\"`).join(" ");
@@ -135,7 +136,7 @@ function managerOf(host: Host, args: readonly string[] = []): ServiceManager {
 }
 
 function refuseTemporary({ script }: Host): void {
-  const { by, isTemporary, packageName } = installationOf(script);
+  const { by, isTemporary, packageName } = findInstallation(script);
   if (isTemporary !== true) return;
   throw new CliError(
     `This Ingle runs from the cache of ${by}, which may be emptied at any time. ` +
@@ -186,7 +187,7 @@ async function runAll(calls: readonly ManagerCall[], context: CommandContext): P
 async function runOne(words: ProgramCall, context: CommandContext): Promise<void> {
   let last = "it printed nothing";
   const code = await call(words, context, (line) => (last = line));
-  if (code !== 0) throw new CliError(`\`${lineOf(words)}\` failed with ${code}: ${last}`);
+  if (code !== 0) throw new CliError(`\`${commandLine(words)}\` failed with ${code}: ${last}`);
 }
 
 /** Gives up without an error: the next call reports what is wrong. */
@@ -205,6 +206,6 @@ async function call(
   return code;
 }
 
-function lineOf(words: ProgramCall): string {
+function commandLine(words: ProgramCall): string {
   return words.map(shellWord).join(" ");
 }

@@ -1,22 +1,8 @@
 // The commands of `ingle service`, and their flags.
 import type { Command } from "commander";
-import type { Flag, FlagsOf } from "../../settings/setting.ts";
 import type { CommandContext, OnExit } from "../context.ts";
+import { logFlags, type LogFlags } from "../command-flags.ts";
 import { addFlags, parseServeFlags } from "../flags.ts";
-
-const logFlags = [
-  {
-    flag: "-n, --lines <number>",
-    kind: "integer",
-    min: 0,
-    default: 100,
-    help: "Latest lines to print",
-  },
-  { flag: "-f, --follow", kind: "toggle", help: "Print new lines as they are written, until Ctrl-C" },
-  { flag: "--json", kind: "toggle", help: "Print the lines as they are in the log, which is JSON" },
-] as const satisfies readonly Flag[];
-
-export type LogFlags = FlagsOf<(typeof logFlags)[number]>;
 
 export function addService(program: Command, context: CommandContext, onExit: OnExit): void {
   const service = program

@@ -68,11 +68,11 @@ WantedBy=default.target
 function quoted(word: string): string {
   const escaped = word
     .replaceAll(/["\\]/g, String.raw`\$&`)
-    .replaceAll(/\p{Cc}/gu, (character) => `\\u${hexOf(character)}`);
+    .replaceAll(/\p{Cc}/gu, (character) => `\\u${toHex(character)}`);
   return `"${withoutSpecifiers(escaped)}"`;
 }
 
-function hexOf(character: string): string {
+function toHex(character: string): string {
   return character.charCodeAt(0).toString(16).padStart(4, "0");
 }
 

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import path from "node:path";
 
-export interface Installation {
+interface Installation {
   /** Such as "npm", or "a clone of the repository", for sentences. */
   readonly by: string;
   /** The package that the user installed. */
@@ -57,9 +57,9 @@ const projectManagers = [
 ] as const;
 
 /** `script` is the program that was started. */
-export function installationOf(script: string, files: Files = thisDisk): Installation {
+export function findInstallation(script: string, files: Files = thisDisk): Installation {
   const real = files.realPath(script);
-  const packageFolder = packageFolderOf(real, files);
+  const packageFolder = findPackageFolder(real, files);
   const packageName = nameIn(path.join(packageFolder, "package.json"), files);
   // Package managers use links into a store: either path may show which manager it was.
   for (const place of [real, script]) {
@@ -112,7 +112,7 @@ function besidePackages(packageFolder: string, packageName: string, files: Files
   };
 }
 
-function packageFolderOf(file: string, files: Files): string {
+function findPackageFolder(file: string, files: Files): string {
   for (let folder = path.dirname(file); ; folder = path.dirname(folder)) {
     if (files.exists(path.join(folder, "package.json"))) return folder;
     if (folder === path.dirname(folder)) return path.dirname(file);

@@ -5,13 +5,13 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { testWorld } from "../../../test/cli-context.ts";
 import { ingleVersion } from "../../this-package.ts";
-import { installationOf, type Files } from "./installation.ts";
+import { findInstallation, type Files } from "./installation.ts";
 import { upgradeCommand } from "./upgrade-command.ts";
 
 const script = fileURLToPath(new URL("../../../bin/ingle.js", import.meta.url));
 
 /** A disk with these files, of which those with a target are links. */
-function diskWith(names: readonly string[], links: Readonly<Record<string, string>> = {}): Files {
+function makeDisk(names: readonly string[], links: Readonly<Record<string, string>> = {}): Files {
   return {
     exists: (file) => names.includes(file),
     realPath: (file) => links[file] ?? file,
@@ -20,7 +20,7 @@ function diskWith(names: readonly string[], links: Readonly<Record<string, strin
 }
 
 // The paths are those of Linux and macOS.
-describe.skipIf(process.platform === "win32")("installationOf", () => {
+describe.skipIf(process.platform === "win32")("findInstallation", () => {
   it.each([
     ["npx", "/home/mia/.npm/_npx/1f/node_modules/ingle", "npx --yes ingle@latest"],
     ["pnpm dlx", "/home/mia/.cache/pnpm/dlx/1f/node_modules/ingle", "pnpm dlx ingle@latest"],
@@ -36,8 +36,8 @@ describe.skipIf(process.platform === "win32")("installationOf", () => {
     ["yarn", "/home/mia/.config/yarn/global/node_modules/ingle", "yarn global add ingle@latest"],
     ["npm", "/usr/local/lib/node_modules/ingle", "npm install --global ingle@latest"],
   ])("knows %s by its folder", (by, folder, command) => {
-    const files = diskWith([`${folder}/package.json`]);
-    expect(installationOf(`${folder}/bin/ingle.js`, files)).toMatchObject({
+    const files = makeDisk([`${folder}/package.json`]);
+    expect(findInstallation(`${folder}/bin/ingle.js`, files)).toMatchObject({
       by,
       packageName: "ingle",
       command,
@@ -46,17 +46,17 @@ describe.skipIf(process.platform === "win32")("installationOf", () => {
 
   it("follows the link that a shell runs", () => {
     const real = "/usr/local/lib/node_modules/ingle/bin/ingle.js";
-    const files = diskWith(["/usr/local/lib/node_modules/ingle/package.json"], {
+    const files = makeDisk(["/usr/local/lib/node_modules/ingle/package.json"], {
       "/usr/local/bin/ingle": real,
     });
-    expect(installationOf("/usr/local/bin/ingle", files).by).toBe("npm");
+    expect(findInstallation("/usr/local/bin/ingle", files).by).toBe("npm");
   });
 
   it("looks at the path before a link as well, because pnpm's lead into its store", () => {
     const global = "/home/mia/.local/share/pnpm/global/5/node_modules/ingle/bin/ingle.js";
     const store = "/home/mia/.local/share/pnpm/store/v10/links/ingle/0.1.0/1f/node_modules/ingle";
-    const files = diskWith([`${store}/package.json`], { [global]: `${store}/bin/ingle.js` });
-    expect(installationOf(global, files).by).toBe("pnpm");
+    const files = makeDisk([`${store}/package.json`], { [global]: `${store}/bin/ingle.js` });
+    expect(findInstallation(global, files).by).toBe("pnpm");
   });
 
   it.each([
@@ -66,22 +66,22 @@ describe.skipIf(process.platform === "win32")("installationOf", () => {
     ["package-lock.json", "npm install ingle@latest"],
   ])("is a dependency of a project with %s", (lock, command) => {
     const package_ = "/srv/app/node_modules/ingle";
-    const files = diskWith([`${package_}/package.json`, "/srv/app/package.json", `/srv/app/${lock}`]);
-    const found = installationOf(`${package_}/bin/ingle.js`, files);
+    const files = makeDisk([`${package_}/package.json`, "/srv/app/package.json", `/srv/app/${lock}`]);
+    const found = findInstallation(`${package_}/bin/ingle.js`, files);
     expect(found).toMatchObject({ by: expect.stringMatching(/ in the project \/srv\/app$/), command });
   });
 
   it("is a container's image, or unknown, outside of any node_modules", () => {
     const image = ["/opt/ingle/packages/server/package.json"];
-    const inImage = installationOf(
+    const inImage = findInstallation(
       "/opt/ingle/packages/server/bin/ingle.js",
-      diskWith([...image, "/.dockerenv"]),
+      makeDisk([...image, "/.dockerenv"]),
     );
     expect(inImage).toMatchObject({
       by: "a container's image",
       advice: expect.stringContaining("newer image"),
     });
-    const unknown = installationOf("/opt/ingle/packages/server/bin/ingle.js", diskWith(image));
+    const unknown = findInstallation("/opt/ingle/packages/server/bin/ingle.js", makeDisk(image));
     expect(unknown).not.toHaveProperty("command");
   });
 });

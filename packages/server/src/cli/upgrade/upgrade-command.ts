@@ -4,8 +4,8 @@ import { promisify } from "node:util";
 import { ingleVersion } from "../../this-package.ts";
 import type { CommandContext } from "../context.ts";
 import { CliError, exitCodes } from "../errors.ts";
-import type { UpgradeFlags } from "../installation-program.ts";
-import { installationOf } from "./installation.ts";
+import type { UpgradeFlags } from "../command-flags.ts";
+import { findInstallation } from "./installation.ts";
 
 /** Time limit: npm retries an unresponsive registry for longer than anyone would wait. */
 const registryMaxMs = 30_000;
@@ -16,7 +16,7 @@ export async function upgradeCommand(
   context: CommandContext,
   script: string = process.argv[1] ?? "",
 ): Promise<number> {
-  const { by, packageName, command, advice } = installationOf(script);
+  const { by, packageName, command, advice } = findInstallation(script);
   const { stdout } = context;
   const present = ingleVersion();
   stdout.write(`Ingle ${present} comes from ${by}.\n`);

@@ -6,7 +6,7 @@ import type { ModelSlot } from "../slot/model-slot.ts";
 /** Minimum time between two refreshes: a source may scan folders of thousands of files. */
 export const refreshMinMs = 2_000;
 
-export interface CatalogOptions {
+interface CatalogOptions {
   source: ModelSource | undefined;
   /** Called when the source fails; its models of the last refresh stay. */
   onSourceFailure: ((error: unknown) => void) | undefined;

@@ -1,9 +1,8 @@
 // Everything known about one model: from the library, from its file, and from its last load.
 import type { Model, ModelTraits, ProjectorTraits, RecommendedSampling, TemplateTraits } from "@ingle/engine";
 import type { ModelCapability, ModelEntry } from "@ingle/protocol";
-import { capabilitiesOf } from "./model-capabilities.ts";
 import type { KnownModel, ListedModel } from "./known-model.ts";
-import { toUnixSeconds } from "../../unix-seconds.ts";
+import { toUnixSeconds } from "../../seconds.ts";
 
 /** A model's entry without the facts from its file. */
 type EntryOfLoad = Omit<ModelEntry, "capabilities" | "context_length_train">;
@@ -88,7 +87,7 @@ export class ModelProfile {
 
   get capabilities(): ModelCapability[] {
     const { input_modalities: inputs } = this.#entry;
-    return capabilitiesOf(this.#present, {
+    return modelCapabilities(this.#present, {
       readsImages: inputs.includes("image"),
       readsAudio: inputs.includes("audio"),
     });
@@ -162,4 +161,30 @@ function modalities({
   readsAudio = false,
 }: Partial<ProjectorTraits>): ModelEntry["input_modalities"] {
   return ["text", ...(readsImages ? (["image"] as const) : []), ...(readsAudio ? (["audio"] as const) : [])];
+}
+
+/**
+ * What a model can do besides generating text: the same rule for every list of models. `traits`: facts from its file, if it has been read. The others: what the projector reads that it is
+ * loaded with.
+ */
+export function modelCapabilities(
+  traits: Partial<ModelTraits> | undefined,
+  { readsImages, readsAudio }: ProjectorTraits,
+): ModelCapability[] {
+  const canDo: Record<ModelCapability, boolean> = {
+    vision: readsImages,
+    audio: readsAudio,
+    tools: traits?.knowsTools === true,
+    thinking: traits?.knowsThinking === true,
+    embeddings: traits?.isEmbedder === true,
+  };
+  return inOrder.filter((each) => canDo[each]);
+}
+
+const inOrder: readonly ModelCapability[] = ["vision", "audio", "tools", "thinking", "embeddings"];
+
+/** The number of a model's parameters, such as `1.2B`, `270.50M` or `64K`. */
+export function toParameterSize(count: number): string {
+  if (count >= 1e9) return `${(count / 1e9).toFixed(1)}B`;
+  return count >= 1e6 ? `${(count / 1e6).toFixed(2)}M` : `${Math.round(count / 1e3)}K`;
 }

@@ -22,7 +22,7 @@ export interface MemoryLimits {
   loadedMax?: number | undefined;
 }
 
-export type EvictionPlan<T extends Resident> =
+type EvictionPlan<T extends Resident> =
   | { kind: "fits" }
   /** It fits once these models and those that are being freed are gone. */
   | { kind: "waits"; evict: T[] }

@@ -1,6 +1,6 @@
 // Estimates the memory for loading a model and whether it fits beside the loaded ones, in words.
 import prettyBytes from "pretty-bytes";
-import { totalOf, type MemoryForecast } from "@ingle/engine";
+import { sumBytes, type MemoryForecast } from "@ingle/engine";
 import type { MemoryEstimate } from "@ingle/protocol";
 import { WireError } from "../../wire-error.ts";
 import { settingsOver, type LoadSettings } from "../slot/load-settings.ts";
@@ -68,8 +68,8 @@ export class MemoryEstimates {
     const { kvBitsK = 16, kvBitsV = 16 } = settingsOver(settings, known.settings ?? {});
     return {
       model: id,
-      ...verdictOf(forecast, others, limits),
-      memory_bytes: totalOf(forecast.footprint.byMemory),
+      ...decideFit(forecast, others, limits),
+      memory_bytes: sumBytes(forecast.footprint.byMemory),
       available_bytes: availableBytes(others, limits),
       context_length: forecast.contextLength,
       context_length_max: forecast.contextLengthMax,
@@ -83,11 +83,11 @@ export class MemoryEstimates {
 /** The part of the budget that other models leave. */
 function availableBytes(others: readonly ModelSlot[], { budget }: MemoryLimits): number | null {
   if (budget === undefined) return null;
-  const used = others.reduce((sum, { byMemory }) => sum + totalOf(byMemory), 0);
-  return Math.max(0, (budget.totalBytes ?? totalOf(budget.byMemory)) - used);
+  const used = others.reduce((sum, { byMemory }) => sum + sumBytes(byMemory), 0);
+  return Math.max(0, (budget.totalBytes ?? sumBytes(budget.byMemory)) - used);
 }
 
-function verdictOf(
+function decideFit(
   forecast: MemoryForecast,
   others: readonly ModelSlot[],
   limits: MemoryLimits,
@@ -95,7 +95,7 @@ function verdictOf(
   const { footprint, isReduced, refusal, contextLength } = forecast;
   if (refusal !== undefined) return { fits: "no", reason: refusal.message };
   const plan = planEviction(footprint.byMemory, others.map(toResident), limits);
-  const needed = prettyBytes(totalOf(footprint.byMemory), { binary: true });
+  const needed = prettyBytes(sumBytes(footprint.byMemory), { binary: true });
   if (plan.kind === "never") {
     const pinned = others.filter(({ isPinned }) => isPinned).map(({ id }) => id);
     return {
@@ -107,7 +107,7 @@ function verdictOf(
     ? `Memory is short: a context of ${contextLength.toLocaleString("en-US")} tokens fits, with ${needed} in all.`
     : `It needs ${needed}.`;
   if (plan.kind === "waits") {
-    const evicted = plan.evict.map(({ slot }) => slot.id);
+    const evicted = plan.evict.map(({ model }) => model.id);
     const leaving = others.filter(({ state }) => state.kind === "draining" || state.kind === "unloading");
     const freed = [...evicted, ...leaving.map(({ id }) => id)].join(", ");
     return { fits: "tight", reason: `${shorter} Other models are evicted for it: ${freed}.` };

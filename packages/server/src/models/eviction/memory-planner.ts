@@ -1,23 +1,54 @@
-// Grants memory to one model at a time: evicts others for it, and waits until they are freed.
-import type { MemoryBytes } from "@ingle/engine";
-import { ChangeSignal } from "../../change-signal.ts";
-import { orAborted } from "../../or-aborted.ts";
-import { takesMemory } from "../slot/model-state.ts";
-import type { ModelSlot } from "../slot/model-slot.ts";
+// The memory of all models together: grants it to one model at a time, evicts others for it, and waits until they are freed.
+import { addMemory, remainingBudget, type MemoryBudget, type MemoryBytes } from "@ingle/engine";
+import { ChangeSignal, orAborted } from "../../signals.ts";
+import { takesMemory, type ModelState } from "../slot/model-state.ts";
 import { planEviction, type Resident, type MemoryLimits } from "./eviction-plan.ts";
 
-export interface ResidentSlot extends Resident {
-  readonly slot: ModelSlot;
+/** A model as the planner sees it. */
+export interface PlannedModel extends Omit<Resident, "isLeaving"> {
+  readonly id: string;
+  readonly state: ModelState;
+  /** Frees it once no lease is held. */
+  evict(): void;
+  /** Cancels evict(), unless it is already being freed. */
+  keep(): void;
+}
+
+interface PlannedResident extends Resident {
+  readonly model: PlannedModel;
 }
 
 export class MemoryPlanner {
-  readonly #limits: MemoryLimits;
+  readonly limits: MemoryLimits;
+  readonly #models: () => readonly PlannedModel[];
   readonly #changes = new ChangeSignal();
   /** Resolves when the last one in the queue is done. */
   #queue: Promise<void> = Promise.resolve();
 
-  constructor(limits: MemoryLimits) {
-    this.#limits = limits;
+  /** `models`: all of them, in memory or not. */
+  constructor(limits: MemoryLimits, models: () => readonly PlannedModel[]) {
+    this.limits = limits;
+    this.#models = models;
+  }
+
+  /** The memory that the models take, as far as known. */
+  used(): MemoryBytes {
+    return addMemory(...this.#inMemory().map(({ byMemory }) => byMemory));
+  }
+
+  /**
+   * The part of the budget that the other models in memory leave to this one. Undefined if none has to be spared: there is no
+   * budget or no other model, or one of them is evicted anyway.
+   */
+  leftFor(model: PlannedModel): MemoryBudget | undefined {
+    const { budget, loadedMax = Infinity } = this.limits;
+    const others = this.#inMemory().filter((each) => each !== model);
+    if (budget === undefined || others.length === 0 || others.length >= loadedMax) return undefined;
+    return remainingBudget(budget, addMemory(...others.map(({ byMemory }) => byMemory)));
+  }
+
+  #inMemory(): PlannedModel[] {
+    return this.#models().filter(({ state }) => takesMemory(state));
   }
 
   /** Resolves pending calls of nextChange(): a slot has changed. */
@@ -31,18 +62,18 @@ export class MemoryPlanner {
   }
 
   /**
-   * Waits in the queue, then evicts other `slots` until a model of this size fits beside the rest. No other model gets memory
+   * Waits in the queue, then evicts models but `except` until one of this size fits beside the rest. No other model gets memory
    * before the result is disposed. Undefined if it does not fit beside the pinned models. Throws the signal's reason.
    */
   async reserve(
     byMemory: () => MemoryBytes,
-    slots: () => readonly ModelSlot[],
     signal: AbortSignal,
+    except?: PlannedModel,
   ): Promise<Disposable | undefined> {
     const turn = await this.#waitForTurn(signal);
     let fits = false;
     try {
-      fits = await this.#evictFor(byMemory, slots, signal);
+      fits = await this.#evictFor(byMemory, signal, except);
     } finally {
       if (!fits) turn[Symbol.dispose]();
     }
@@ -55,7 +86,7 @@ export class MemoryPlanner {
     let leave: () => void = () => {};
     const isLeft = new Promise<void>((resolve) => (leave = resolve));
     const turn = { [Symbol.dispose]: () => leave() };
-    this.#queue = bothOf(before, isLeft);
+    this.#queue = waitForBoth(before, isLeft);
     try {
       await orAborted(before, signal);
       return turn;
@@ -68,29 +99,29 @@ export class MemoryPlanner {
   /** False if it will never fit. */
   async #evictFor(
     byMemory: () => MemoryBytes,
-    slots: () => readonly ModelSlot[],
     signal: AbortSignal,
+    except: PlannedModel | undefined,
   ): Promise<boolean> {
     try {
       for (;;) {
-        const residents = slots().filter(({ state }) => takesMemory(state));
-        const plan = planEviction(byMemory(), residents.map(toResident), this.#limits);
+        const residents = this.#inMemory().filter((each) => each !== except);
+        const plan = planEviction(byMemory(), residents.map(toResident), this.limits);
         if (plan.kind !== "waits") return plan.kind === "fits";
-        for (const { slot } of plan.evict) slot.evict();
+        for (const { model } of plan.evict) model.evict();
         await this.nextChange(signal);
       }
     } finally {
-      for (const slot of slots()) slot.keep(); // models that are not freed yet may stay
+      for (const model of this.#models()) if (model !== except) model.keep(); // those that are not freed yet may stay
     }
   }
 }
 
-/** The slot as the eviction plan sees it. */
-export function toResident(slot: ModelSlot): ResidentSlot {
-  const { kind } = slot.state;
-  const { byMemory, isPinned, leases, lastUse } = slot;
+/** The model as the eviction plan sees it. */
+export function toResident(model: PlannedModel): PlannedResident {
+  const { kind } = model.state;
+  const { byMemory, isPinned, leases, lastUse } = model;
   return {
-    slot,
+    model,
     byMemory,
     isPinned,
     isLeaving: kind === "draining" || kind === "unloading",
@@ -99,7 +130,7 @@ export function toResident(slot: ModelSlot): ResidentSlot {
   };
 }
 
-async function bothOf(first: Promise<void>, second: Promise<void>): Promise<void> {
+async function waitForBoth(first: Promise<void>, second: Promise<void>): Promise<void> {
   await first;
   await second;
 }

@@ -1,6 +1,6 @@
 // Limits how long a loaded model stays in memory without a lease: the server's setting, or one that a request has chosen since it
 // was loaded. The time runs while the model is loaded, has no lease and is not pinned.
-export interface IdleTimeOptions {
+interface IdleTimeOptions {
   /** The server's setting, in milliseconds. Undefined: forever. */
   usualMs: number | undefined;
   now: () => Date;

@@ -1,7 +1,6 @@
 // The settings for loading a model that a management request may choose. All others are the server's.
 import type { KvBits, LoadRequest } from "@ingle/protocol";
-import type { OwnOptions, StartedWith } from "../../settings/own-settings.ts";
-import { devicesAgree, deviceSettingsOf, usualDeviceSettings } from "./device-settings.ts";
+import { ownSettings, type OwnOptions, type StartedWith } from "../../settings/own-settings.ts";
 
 /** Absent settings are not specified, or not known. */
 export interface LoadSettings {
@@ -22,7 +21,7 @@ export interface LoadSettings {
 const kvBitsDefault: KvBits = 16;
 
 /** The settings of a load request; undefined if it has none. */
-export function settingsOf(request: LoadRequest): LoadSettings | undefined {
+export function toLoadSettings(request: LoadRequest): LoadSettings | undefined {
   const { context_length: contextLength, kv_bits, kv_bits_k = kv_bits, kv_bits_v = kv_bits } = request;
   const settings = {
     contextLength,
@@ -30,7 +29,7 @@ export function settingsOf(request: LoadRequest): LoadSettings | undefined {
     kvBitsV: kv_bits_v,
     chatTemplate: request.chat_template,
     sampling: request.sampling,
-    devices: deviceSettingsOf(request),
+    devices: toDeviceSettings(request),
   };
   return Object.values(settings).every((value) => value === undefined) ? undefined : settings;
 }
@@ -51,11 +50,14 @@ export function settingsOver(requested: LoadSettings | undefined, usual: LoadSet
     kvBitsV: requested?.kvBitsV ?? usual.kvBitsV,
     chatTemplate: requested?.chatTemplate ?? usual.chatTemplate,
     sampling: requested?.sampling ?? usual.sampling,
-    devices: bothOf(usual.devices, requested?.devices),
+    devices: mergeDevices(usual.devices, requested?.devices),
   };
 }
 
-function bothOf(usual: OwnOptions | undefined, requested: OwnOptions | undefined): OwnOptions | undefined {
+function mergeDevices(
+  usual: OwnOptions | undefined,
+  requested: OwnOptions | undefined,
+): OwnOptions | undefined {
   return requested === undefined ? usual : { ...usual, ...requested };
 }
 
@@ -71,4 +73,71 @@ export function agree(requested: LoadSettings, present: LoadSettings): boolean {
     JSON.stringify(sampling) === JSON.stringify(present.sampling) &&
     devicesAgree(requested.devices ?? {}, present.devices ?? {})
   );
+}
+
+/** The settings of a request for devices and processors, by the names of the engine's options; undefined if it has none. */
+function toDeviceSettings(request: LoadRequest): OwnOptions | undefined {
+  const settings = ownSettings.map(({ field, option }) => [option, Reflect.get(request, field)] as const);
+  return givenIn(settings);
+}
+
+/** These settings as given when the server was started, if any. */
+function usualDeviceSettings(engine: StartedWith): OwnOptions | undefined {
+  const settings = ownSettings.map(({ name, option, isOpposite }) => {
+    const value: unknown = Reflect.get(engine, name);
+    return [option, isOpposite && typeof value === "boolean" ? !value : value] as const;
+  });
+  return givenIn(settings);
+}
+
+function givenIn(settings: readonly (readonly [option: string, value: unknown])[]): OwnOptions | undefined {
+  const given = settings.filter(([, value]) => value !== undefined);
+  return given.length === 0 ? undefined : Object.fromEntries(given);
+}
+
+/** Whether every requested setting has its current value. */
+function devicesAgree(requested: OwnOptions, present: OwnOptions): boolean {
+  return Object.entries(requested).every(
+    ([name, value]) => JSON.stringify(value) === JSON.stringify(Reflect.get(present, name)),
+  );
+}
+
+/** The settings that management requests have chosen for a model, for its next load and later ones. */
+export class RequestedSettings {
+  #current: LoadSettings | undefined;
+  /** The settings of the last successful load. */
+  #proven: LoadSettings | undefined;
+  readonly #onDrop: () => void;
+
+  constructor(onDrop: () => void) {
+    this.#onDrop = onDrop;
+  }
+
+  /** Undefined: as usual. */
+  get current(): LoadSettings | undefined {
+    return this.#current;
+  }
+
+  /** Sets them for the next load. */
+  request(settings: LoadSettings): void {
+    this.#current = settings;
+  }
+
+  /** The load succeeded. */
+  prove(): void {
+    this.#proven = this.#current;
+  }
+
+  /** The load failed or was abandoned, or the model was freed: returns to the settings of the last successful load. */
+  giveUp(): void {
+    this.#current = this.#proven;
+  }
+
+  /** Returns to the usual settings. */
+  drop(): void {
+    if (this.#current === undefined) return;
+    this.#current = undefined;
+    this.#proven = undefined;
+    this.#onDrop();
+  }
 }

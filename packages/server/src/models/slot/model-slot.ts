@@ -1,43 +1,29 @@
 // One model of the server: its state, its leases, its waiting requests, and the statistics of its engines. It is loaded once
 // however many requests wait, and never freed while a lease is held.
-import type { EngineCrash, LoadedModel, MemoryBytes, Model, ModelInfo } from "@ingle/engine";
+import type { MemoryBytes, Model, ModelInfo } from "@ingle/engine";
 import type { ModelEntry } from "@ingle/protocol";
 import { Admission } from "../admission.ts";
 import type { KnownModel, PreparedModel } from "../catalog/known-model.ts";
 import { ModelProfile } from "../catalog/model-profile.ts";
 import { loadedWithOtherSettings, loadFailed, settingsAreFixed, shuttingDown } from "../model-errors.ts";
-import { EngineHistory, type EngineStats } from "./engine-stats.ts";
-import { agree, settingsOver, type LoadSettings } from "./load-settings.ts";
+import { agree, settingsOver, type LoadSettings, RequestedSettings } from "./load-settings.ts";
 import { IdleTime } from "./idle-time.ts";
-import { LoadWaiters } from "./load-waiters.ts";
-import { areSettingsInUse, moved, statusOf, type ModelState } from "./model-state.ts";
-import { RequestedSettings } from "./requested-settings.ts";
+import type { Lease, SlotOptions } from "./slot-interface.ts";
+import { coolDownMs, Loading, LoadWaiters } from "./loading.ts";
+import { areSettingsInUse, moved, shownStatus, type ModelState } from "./model-state.ts";
+import { SlotEngine, type EngineStats } from "./slot-engine.ts";
 import { SlotMemory } from "./slot-memory.ts";
-import type { SlotOptions } from "./slot-options.ts";
-
-/**
- * Time after a failed load during which requests do not trigger another: retries of a thousand clients would cause nothing but
- * loads.
- */
-export const coolDownMs = 10_000;
-
-/** The right to use a model. The model stays in memory until every lease is disposed. */
-export interface Lease extends Disposable {
-  readonly id: string;
-  readonly model: Model;
-}
 
 export class ModelSlot {
   readonly profile: ModelProfile;
   readonly idle: IdleTime;
   readonly memory = new SlotMemory();
   readonly #options: SlotOptions;
-  readonly #history = new EngineHistory();
+  readonly engine = new SlotEngine();
   readonly #admission: Admission;
-  readonly #waiters = new LoadWaiters((reason) => this.#unwanted.abort(reason));
-  readonly #counts = { loads: 0, failures: 0, unloads: 0, crashes: 0 };
+  readonly #waiters = new LoadWaiters((reason) => this.#loading?.giveUp(reason));
+  readonly #counts = { loads: 0, failures: 0, unloads: 0 };
   #state: ModelState = { kind: "available" };
-  #loaded: LoadedModel | undefined;
   #isPinned: boolean;
   #leases = 0;
   #lastUse = 0;
@@ -45,9 +31,10 @@ export class ModelSlot {
   readonly #requested = new RequestedSettings(() => this.profile.reset());
   /** Whether the model was freed because it was lost: then it is loaded again even if no request waits for it. */
   #returns = false;
-  /** Aborted when no request waits any more while the model is being prepared. */
-  #unwanted = new AbortController();
-  #bringing: Promise<void> | undefined;
+  /** The load in progress, or the last one. */
+  #loading: Loading | undefined;
+  /** Resolves when that load has ended. */
+  #loadEnd: Promise<void> | undefined;
   #unloading: Promise<void> | undefined;
   /** For the cool-down of a failed model. */
   #timer: NodeJS.Timeout | undefined;
@@ -79,16 +66,6 @@ export class ModelSlot {
     return this.#state;
   }
 
-  /** Whether the process of the loaded model's engine has crashed and is being restarted: requests wait. */
-  get isRestarting(): boolean {
-    return this.#loaded?.model.process?.isRestarting ?? false;
-  }
-
-  /** The memory of its engine's process in RAM; 0 without such a process. */
-  get processMemoryBytes(): number {
-    return this.#loaded?.model.process?.memoryBytes ?? 0;
-  }
-
   /** Number of held leases. */
   get leases(): number {
     return this.#leases;
@@ -106,7 +83,7 @@ export class ModelSlot {
 
   /** The number of successful loads, failed loads, unloads, and crashes of the engine's process. */
   get counts(): Readonly<{ loads: number; failures: number; unloads: number; crashes: number }> {
-    return this.#counts;
+    return { ...this.#counts, crashes: this.engine.crashes };
   }
 
   /** The memory that it takes, or will take once it is loaded. Empty if unknown. */
@@ -116,7 +93,7 @@ export class ModelSlot {
 
   /** Facts about the loaded model; undefined while it is not loaded. */
   get info(): ModelInfo | undefined {
-    return this.#loaded?.model.info;
+    return this.engine.model?.info;
   }
 
   /** Names of its adapters. */
@@ -132,16 +109,16 @@ export class ModelSlot {
   /** How the model is or will be loaded: as requested, else with the server's settings. Unknown settings are absent. */
   get settings(): LoadSettings {
     const requested = settingsOver(this.requestedSettings, this.known.settings ?? {});
-    return settingsOver({ contextLength: this.#loaded?.model.info.contextLength }, requested);
+    return settingsOver({ contextLength: this.info?.contextLength }, requested);
   }
 
   get entry(): ModelEntry {
-    return { ...this.profile.entry, status: this.isRestarting ? "loading" : statusOf(this.#state) };
+    return { ...this.profile.entry, status: this.engine.isRestarting ? "loading" : shownStatus(this.#state) };
   }
 
   /** Gauges of the current engine, and counters over all engines of this slot. */
   stats(): EngineStats {
-    const stats = this.#history.with(this.#loaded?.model.stats());
+    const stats = this.engine.stats();
     return { ...stats, waiting: stats.waiting + this.waiting };
   }
 
@@ -172,12 +149,13 @@ export class ModelSlot {
     const { kind } = this.#state;
     if (kind === "closed") throw shuttingDown();
     if (kind === "failed") throw this.#failure();
-    if (kind === "loaded" && this.#loaded !== undefined) {
+    const { model: present } = this.engine;
+    if (kind === "loaded" && present !== undefined) {
       this.#addLeases(1);
-      return this.#loaded.model;
+      return present;
     }
     const waiting = this.#waiters.wait(signal);
-    this.#bringIfWanted();
+    this.#loadIfWanted();
     const model = await waiting;
     if (signal?.aborted === true) this.#release(); // aborted at the moment the lease was granted
     signal?.throwIfAborted();
@@ -197,7 +175,7 @@ export class ModelSlot {
     this.#onLastLease?.();
     if (this.#state.kind === "draining") this.evict();
     this.#startIdleTimer();
-    this.#options.onChange();
+    this.#options.planner.changed();
   }
 
   #noteUse(): void {
@@ -223,20 +201,27 @@ export class ModelSlot {
     return model;
   }
 
-  #bringIfWanted(): void {
+  #loadIfWanted(): void {
     if (this.#state.kind === "available" && (this.#waiters.size > 0 || this.#returns))
-      this.#bringing = this.#options.bring(this);
+      this.#loadEnd = this.#load();
   }
 
-  /** Returns a signal that is aborted when no request waits any more. */
-  startPreparing(): AbortSignal {
+  /** Prepares the model, reserves memory for it and loads it. Never rejects: waiting requests get the error. */
+  async #load(): Promise<void> {
+    const { planner, closing } = this.#options;
+    const loading = new Loading(planner, closing);
+    this.#loading = loading;
     this.#move({ kind: "preparing" });
-    this.#unwanted = new AbortController();
-    return this.#unwanted.signal;
+    try {
+      using prepared = await loading.prepare(this);
+      await this.#read(prepared, closing);
+    } catch (error) {
+      this.#notLoaded(error, loading);
+    }
   }
 
-  /** Loads the prepared model, and leases it to all waiting requests. Throws what the loader throws. */
-  async load({ byMemory, traits, load }: PreparedModel, signal: AbortSignal): Promise<void> {
+  /** Reads the prepared model, and leases it to all waiting requests. Throws what the loader throws. */
+  async #read({ byMemory, traits, load }: PreparedModel, signal: AbortSignal): Promise<void> {
     this.memory.plan(byMemory);
     this.profile.learnTraits(traits);
     this.#move({ kind: "loading", progress: 0 });
@@ -244,13 +229,13 @@ export class ModelSlot {
       // A report may arrive after the end.
       if (this.#state.kind === "loading") this.#move({ kind: "loading", progress });
     };
-    this.#loaded = await load(onProgress, signal);
-    this.memory.loaded(this.#loaded.model);
+    const loaded = await load(onProgress, signal);
+    const { model } = loaded;
+    this.engine.hold(loaded, (crash) => this.#options.onCrash?.(crash));
+    this.memory.loaded(model);
     signal.throwIfAborted(); // close() waits for us and frees the model
-    const { model } = this.#loaded;
     this.#returns = false;
     void model.lost.then(() => this.#lost(model)); // it never rejects
-    if (model.process !== null) model.process.onCrash = (crash) => this.#crashed(crash);
     const loadedAt = this.#options.now();
     this.profile.loaded(model, loadedAt);
     this.#admission.resize(model.info.parallel + this.#options.waitingMax);
@@ -259,7 +244,7 @@ export class ModelSlot {
     this.#move({ kind: "loaded", loadedAt });
     this.#options.onLoaded?.(model);
     this.#grantToWaiters(model);
-    this.#options.onChange();
+    this.#options.planner.changed();
   }
 
   /** Leases the model to all waiting requests at once, so that no eviction can happen between the load and its first use. */
@@ -269,15 +254,15 @@ export class ModelSlot {
   }
 
   /** Preparing or loading has ended without a model: no request waits any more, or `error` is the reason. */
-  notLoaded(error: unknown): void {
+  #notLoaded(error: unknown, loading: Loading): void {
     if (this.#state.kind === "closed") return;
     this.memory.freed();
-    const isGivenUp = this.#state.kind === "preparing" && this.#unwanted.signal.aborted;
+    const isGivenUp = this.#state.kind === "preparing" && loading.isGivenUp;
     // Requests that have arrived since then may want the model with the requested settings.
     if (!isGivenUp || this.#waiters.size === 0) this.#requested.giveUp();
     if (isGivenUp) {
       this.#move({ kind: "available" });
-      this.#bringIfWanted();
+      this.#loadIfWanted();
     } else {
       this.#counts.failures += 1;
       const until = new Date(this.#options.now().getTime() + coolDownMs);
@@ -285,14 +270,14 @@ export class ModelSlot {
       this.#timer = setTimeout(() => this.#endCoolDown(), coolDownMs).unref();
       this.#waiters.refuse(error);
     }
-    this.#options.onChange();
+    this.#options.planner.changed();
   }
 
   #endCoolDown(): void {
     if (this.#state.kind !== "failed") return;
     clearTimeout(this.#timer);
     this.#move({ kind: "available" });
-    this.#bringIfWanted();
+    this.#loadIfWanted();
   }
 
   #failure(): unknown {
@@ -312,7 +297,7 @@ export class ModelSlot {
     if (isPinned) this.idle.stop();
     if (isPinned && this.#state.kind === "draining" && !this.#state.isUnloadRequested) this.keep();
     this.#startIdleTimer();
-    this.#options.onChange();
+    this.#options.planner.changed();
   }
 
   /** Frees a loaded model once no lease is held. Requests that come meanwhile wait until it is loaded again. */
@@ -337,10 +322,11 @@ export class ModelSlot {
   /** Cancels evict() and unload(), unless the model is already being freed. */
   keep(): void {
     const state = this.#state;
-    if (state.kind !== "draining" || this.#loaded === undefined || this.#returns) return;
+    const { model } = this.engine;
+    if (state.kind !== "draining" || model === undefined || this.#returns) return;
     this.#move({ kind: "loaded", loadedAt: state.loadedAt });
-    this.#grantToWaiters(this.#loaded.model);
-    this.#options.onChange();
+    this.#grantToWaiters(model);
+    this.#options.planner.changed();
   }
 
   /** Grants no more leases, waits until held ones are disposed, and frees the model. */
@@ -349,19 +335,13 @@ export class ModelSlot {
     this.idle.stop();
     this.#move({ kind: "closed" });
     this.#waiters.refuse(shuttingDown());
-    await Promise.allSettled([this.#bringing, this.#unloading]);
+    await Promise.allSettled([this.#loadEnd, this.#unloading]);
     if (this.#leases > 0) await new Promise<void>((resolve) => (this.#onLastLease = resolve));
     await this.#free();
   }
 
-  #crashed(crash: EngineCrash): void {
-    this.#counts.crashes += 1;
-    if (crash.stats !== undefined) this.#history.close(crash.stats);
-    this.#options.onCrash?.(crash);
-  }
-
   #lost(model: Model): void {
-    if (this.#loaded?.model !== model || this.#state.kind === "closed") return;
+    if (this.engine.model !== model || this.#state.kind === "closed") return;
     this.#returns = true;
     this.evict();
   }
@@ -375,18 +355,16 @@ export class ModelSlot {
     if (this.#waiters.size === 0) this.#requested.giveUp();
     this.#counts.unloads += 1;
     this.#move({ kind: "available" });
-    this.#bringIfWanted();
-    this.#options.onChange();
+    this.#loadIfWanted();
+    this.#options.planner.changed();
   }
 
   async #free(): Promise<void> {
-    const loaded = this.#loaded;
-    if (loaded === undefined) return;
-    this.#history.close(loaded.model.stats());
+    if (this.engine.model === undefined) return;
     this.memory.leaving();
-    this.#loaded = undefined;
+    const loaded = this.engine.release();
     this.#options.onFree?.();
-    await loaded[Symbol.asyncDispose]();
+    await loaded?.[Symbol.asyncDispose]();
   }
 
   #startIdleTimer(): void {

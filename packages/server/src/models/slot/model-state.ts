@@ -51,7 +51,7 @@ export function isInMemory({ kind }: ModelState): boolean {
 }
 
 /** The state shown by `GET /v1/models`. */
-export function statusOf(state: ModelState): ModelEntry["status"] {
+export function shownStatus(state: ModelState): ModelEntry["status"] {
   if (isInMemory(state)) return "loaded";
   return state.kind === "preparing" || state.kind === "loading" ? "loading" : "available";
 }
@@ -67,6 +67,6 @@ export function areSettingsInUse({ kind }: ModelState): boolean {
 }
 
 /** 0 … 1; 0 before its weights are read. */
-export function progressOf(state: ModelState): number {
+export function loadProgress(state: ModelState): number {
   return state.kind === "loading" ? state.progress : 0;
 }

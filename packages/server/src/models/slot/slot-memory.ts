@@ -1,6 +1,6 @@
 // The memory that a model takes: what was planned before it was loaded, and a context for embeddings that its engine may have
 // created since. Both are freed with the model.
-import { addMemory, totalOf, type MemoryBytes, type Model } from "@ingle/engine";
+import { addMemory, sumBytes, type MemoryBytes, type Model } from "@ingle/engine";
 
 export class SlotMemory {
   #planned: MemoryBytes = {};
@@ -52,5 +52,5 @@ export class SlotMemory {
 }
 
 function larger(one: MemoryBytes = {}, other: MemoryBytes): MemoryBytes {
-  return totalOf(one) > totalOf(other) ? one : other;
+  return sumBytes(one) > sumBytes(other) ? one : other;
 }

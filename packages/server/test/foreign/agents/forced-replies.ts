@@ -34,11 +34,11 @@ export async function forcedReplies(target: string, endToken: number): Promise<F
     response.on("close", () => stop.abort());
     const [path = ""] = (request.url ?? "").split("?", 1);
     const answer = async (): Promise<void> => {
-      const given = await bodyOf(request);
+      const given = await readBody(request);
       const isForced = request.method === "POST" && generates.test(path);
       const got = await fetch(`${target}${request.url}`, {
         method: request.method ?? "GET",
-        headers: headersOf(request),
+        headers: forwardedHeaders(request),
         signal: stop.signal,
         ...(given === ""
           ? {}
@@ -54,7 +54,7 @@ export async function forcedReplies(target: string, endToken: number): Promise<F
         response.write(piece);
       }
       response.end();
-      record({ path, status: got.status, ...usageOf(text), error: got.ok ? "" : text.slice(0, 500) });
+      record({ path, status: got.status, ...parseUsage(text), error: got.ok ? "" : text.slice(0, 500) });
     };
     answer().catch((error: unknown) => {
       response.destroy();
@@ -82,13 +82,13 @@ export async function forcedReplies(target: string, endToken: number): Promise<F
   return recorded;
 }
 
-async function bodyOf(request: IncomingMessage): Promise<string> {
+async function readBody(request: IncomingMessage): Promise<string> {
   const pieces: Buffer[] = [];
   for await (const piece of request) pieces.push(Buffer.from(piece));
   return Buffer.concat(pieces).toString();
 }
 
-function headersOf({ headers }: IncomingMessage): Record<string, string> {
+function forwardedHeaders({ headers }: IncomingMessage): Record<string, string> {
   const own = new Set([
     "host",
     "connection",
@@ -115,7 +115,7 @@ function forced(body: string, path: string, isEndless: boolean, endToken: number
   });
 }
 
-function usageOf(text: string): Pick<Exchange, "prompt" | "cached"> {
+function parseUsage(text: string): Pick<Exchange, "prompt" | "cached"> {
   const last = (name: string): number =>
     Number([...text.matchAll(new RegExp(`"${name}":\\s*(\\d+)`, "g"))].at(-1)?.[1] ?? 0);
   // Anthropic's count of the prompt does not include what was cached.

@@ -1,0 +1,85 @@
+// All keys of a running server: those of its config, those of its key files, which are watched, and its own token.
+import { randomBytes } from "node:crypto";
+import { readFile, stat } from "node:fs/promises";
+import { isReadableByOthers } from "@ingle/engine";
+import { apiKeysMax, hashKey, whyNotTaken } from "./api-key.ts";
+import { ConfigError, type ServerConfig } from "./config.ts";
+import { watchFiles, type FileNews } from "./watched-files.ts";
+import { KeyRing } from "./access/keys.ts";
+
+/** Bytes of the token: too many to guess. The token is valid until the server ends. */
+const tokenBytes = 32;
+
+interface OpenKeys {
+  readonly ring: KeyRing;
+  /** Has the rights of a management key, for programs of the user who started the server. */
+  readonly token: string;
+}
+
+interface KeyNews extends FileNews {
+  /** Called with what is wrong with a key file that is used nevertheless. */
+  onWarning: (sentence: string) => void;
+}
+
+/** Throws ConfigError for a key file that cannot be used. */
+export async function openKeys(config: ServerConfig, { onWarning, ...news }: KeyNews): Promise<OpenKeys> {
+  const ring = new KeyRing(config);
+  const token = randomBytes(tokenBytes).toString("base64url");
+  ring.addToken(token);
+  const files = [
+    ["--api-key-file", "inference", config.keyFile],
+    ["--admin-key-file", "management", config.adminKeyFile],
+  ] as const;
+  for (const [setting, scope, file] of files) {
+    if (file === undefined) continue;
+    const use = ({ digests, warning }: KeyFile): void => {
+      ring.replace(setting, scope, digests);
+      if (warning !== undefined) onWarning(warning);
+    };
+    const read = async () => await readKeyFile(setting, file, { allowsShort: config.insecureShortKey });
+    use(await watchFiles({ ...news, files: [file], read, onChange: use }));
+  }
+  return { ring, token };
+}
+
+interface KeyFile {
+  digests: string[];
+  /** What is wrong with the file, as a sentence; the file is used nevertheless. */
+  warning: string | undefined;
+}
+
+/** Reads one key per line; skips empty lines and comments that begin with `#`. Throws ConfigError, which never quotes a key. */
+async function readKeyFile(
+  setting: string,
+  file: string,
+  { allowsShort }: { allowsShort: boolean },
+): Promise<KeyFile> {
+  const { text, isOpen } = await readSettingFile(setting, file);
+  const digests: string[] = [];
+  for (const [index, line] of text.split("\n").entries()) {
+    const key = line.trim();
+    if (key === "" || key.startsWith("#")) continue;
+    const why = whyNotTaken(key, { allowsShort });
+    if (why !== undefined)
+      throw new ConfigError(setting, `${setting}: the key in line ${index + 1} of ${file} ${why}.`);
+    digests.push(hashKey(key));
+  }
+  if (digests.length > apiKeysMax)
+    throw new ConfigError(setting, `${setting}: ${file} must hold at most ${apiKeysMax} keys.`);
+  if (digests.length === 0) throw new ConfigError(setting, `${setting}: ${file} holds no key.`);
+  return {
+    digests,
+    warning: isOpen
+      ? `Other users of this machine can read the keys in ${file}; chmod 600 keeps them out.`
+      : undefined,
+  };
+}
+
+async function readSettingFile(setting: string, file: string): Promise<{ text: string; isOpen: boolean }> {
+  try {
+    const [text, found] = await Promise.all([readFile(file, "utf8"), stat(file)]);
+    return { text, isOpen: isReadableByOthers(found, process.getuid?.()) };
+  } catch (cause) {
+    throw new ConfigError(setting, `${setting}: the file ${file} cannot be read.`, { cause });
+  }
+}
