@@ -167,10 +167,10 @@ test("chunks that arrived before an abort are not yielded after it", async () =>
 });
 
 test("silence in the middle of a stream is a timeout, but keep-alive comments are not silence", async () => {
-  const impatient = new Ingle({ baseUrl: server.url, timeoutMs: 150, maxRetries: 0 });
+  const impatient = new Ingle({ baseUrl: server.url, timeoutMs: 500, maxRetries: 0 });
   server.respond(async (response) => {
     beginEvents(response);
-    for (let count = 0; count < 8; count += 1) {
+    for (let count = 0; count < 14; count += 1) {
       await pause(50);
       response.write(":\n\n");
     }

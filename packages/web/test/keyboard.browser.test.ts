@@ -18,6 +18,8 @@ it("writes, sends, stops, searches and starts a new chat by keys alone", async (
   await page.keyboard.type("First line");
   await page.keyboard.press("Shift+Enter");
   await page.keyboard.type("second line");
+  // Nothing is sent before the page knows the models.
+  await expect.poll(() => chat.send.isEnabled()).toBe(true);
   await page.keyboard.press("Enter");
   await chat.begun(0);
   await page.keyboard.press("Escape");

@@ -2,7 +2,7 @@
 import { sumBytes } from "@ingle/engine";
 import type { ManagedModel, ModelMemory } from "@ingle/protocol";
 import type { ModelSlot } from "../../models/slot/model-slot.ts";
-import { takesMemory } from "../../models/slot/model-state.ts";
+import { lastFailure, takesMemory } from "../../models/slot/model-state.ts";
 import type { ModelRegistry } from "../../models/registry.ts";
 import { toFailure, noFailure } from "../../models/model-errors.ts";
 import { toFields } from "../../generation/sampling-fields.ts";
@@ -12,11 +12,12 @@ export function toManagedModel(slot: ModelSlot): ManagedModel {
   const { id, state, isPinned, leases, waiting, entry, byMemory, info, settings } = slot;
   const { aliases, architecture, lastUsedAt, listed } = slot.profile;
   const memoryBytes = sumBytes(byMemory);
+  const failure = lastFailure(state);
   const isLoaded = state.kind === "loaded" || state.kind === "draining";
   return {
     id,
     aliases: [...aliases],
-    status: slot.engine.isRestarting ? "restarting" : state.kind,
+    status: slot.engine.isRestarting ? "restarting" : failure === undefined ? state.kind : "failed",
     progress: state.kind === "loading" ? state.progress : null,
     pinned: isPinned,
     running: leases,
@@ -38,7 +39,7 @@ export function toManagedModel(slot: ModelSlot): ManagedModel {
     last_used_at: lastUsedAt === null ? null : toUnixSeconds(lastUsedAt),
     removable: listed?.isRemovable ?? false,
     imported: listed?.isImported ?? false,
-    ...(state.kind === "failed" ? toFailure(state.error) : noFailure),
+    ...(failure === undefined ? noFailure : toFailure(failure)),
   };
 }
 

@@ -276,7 +276,7 @@ export class ModelSlot {
   #endCoolDown(): void {
     if (this.#state.kind !== "failed") return;
     clearTimeout(this.#timer);
-    this.#move({ kind: "available" });
+    this.#move({ kind: "available", failure: this.#state.error });
     this.#loadIfWanted();
   }
 

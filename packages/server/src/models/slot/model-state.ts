@@ -11,8 +11,8 @@
 import type { ModelEntry } from "@ingle/protocol";
 
 export type ModelState =
-  /** Not in memory; the next request will load it. */
-  | { kind: "available" }
+  /** Not in memory; the next request will load it. `failure`: why its last load failed, if it did. */
+  | { kind: "available"; failure?: unknown }
   /** Its file is being read or downloaded, or it waits for memory. */
   | { kind: "preparing" }
   /** `progress` is 0 … 1. */
@@ -48,6 +48,12 @@ export function moved(from: ModelState, to: ModelState): ModelState {
 /** Whether the model can compute requests. */
 export function isInMemory({ kind }: ModelState): boolean {
   return kind === "loaded" || kind === "draining";
+}
+
+/** Why the last load failed; undefined if it did not, or if the model is being loaded again. */
+export function lastFailure(state: ModelState): unknown {
+  if (state.kind === "failed") return state.error;
+  return state.kind === "available" ? state.failure : undefined;
 }
 
 /** The state shown by `GET /v1/models`. */
