@@ -50,6 +50,7 @@ if(MSVC)
 endif()
 target_include_directories(ingle_tests PRIVATE src test)
 target_link_libraries(ingle_tests PRIVATE Threads::Threads)
+target_precompile_headers(ingle_tests PRIVATE test/check.h test/scheduler_harness.h)
 # `$<1:…>` keeps multi-configuration generators from adding a folder per configuration.
 set_target_properties(
     ingle_tests PROPERTIES CXX_EXTENSIONS OFF RUNTIME_OUTPUT_DIRECTORY $<1:${CMAKE_CURRENT_BINARY_DIR}/tests>
