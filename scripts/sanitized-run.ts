@@ -80,6 +80,7 @@ function request(prompt: Int32Array, client: string): NativeRequest {
     reportsPrompt: false,
     promptLogprobs: -1,
     idSlot: -1,
+    cacheSalt: "",
     logprobs: 3,
     adapterScales: [],
     client,

@@ -42,6 +42,7 @@ function makeRequest(tokens: Int32Array, maxTokens: number): NativeRequest {
     reportsPrompt: false,
     promptLogprobs: -1,
     idSlot: -1,
+    cacheSalt: "",
     client: "",
   };
   return { tokens, sampling: greedySampling, maxTokens, ignoreEos: true, cachePrompt: false, ...rest };

@@ -5,6 +5,8 @@ import type { RunningProgram } from "@ingle/fixtures";
 import type { Network, RunOptions } from "./namespaces.ts";
 
 const replicaPort = 1337;
+/** Metrics count the requests of all keys. */
+const scraperKey = "the-scraper-of-this-test";
 /** Time limit from the process's start to a loaded model, on a machine that is busy with the other replicas. */
 const readyLimitMs = 60_000;
 /** Time limit from the signal to the end, including the running replies of a tiny model. */
@@ -40,6 +42,7 @@ export class Replica {
       ...Object.fromEntries(Object.entries(process.env).filter(([name]) => isOther(name))),
       INGLE_HOME: home,
       INGLE_API_KEYS: apiKey,
+      INGLE_ADMIN_KEYS: scraperKey,
     };
     const place = `--host 0.0.0.0 --port ${replicaPort} --variant developer`.split(" ");
     const args = [
@@ -73,7 +76,7 @@ export class Replica {
 
   /** The value of a metric without labels, or the sum of its lines that contain `having`. */
   async metric(client: HostClient, name: string, having = ""): Promise<number> {
-    const headers = { authorization: `Bearer ${this.#options.apiKey.split(",")[0]}` };
+    const headers = { authorization: `Bearer ${scraperKey}` };
     const { status, text } = await client.http({ url: `${this.url}/metrics`, headers });
     if (status !== 200) throw new Error(`/metrics of ${this.url} responded with ${status}: ${text}`);
     const lines = text

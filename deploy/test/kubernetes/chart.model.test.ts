@@ -14,6 +14,7 @@ import { createdPods, type Container } from "./pods.ts";
 
 const helm = await findHelm();
 const key = "0123456789abcdef0123456789abcdef";
+const adminKey = "an-admin-key-of-this-test";
 /** The model's file in the cache volume. */
 const modelFile = "/models/tiny.gguf";
 const inCluster = "ingle.ingle.svc.cluster.local";
@@ -43,6 +44,7 @@ beforeAll(async () => {
   await mkdir(path.join(folder, "keys"));
   await copyFile(await tinyModel(), path.join(folder, "home/tiny.gguf"));
   await writeFile(path.join(folder, "keys/api-keys"), `${key}\n`, { mode: 0o600 });
+  await writeFile(path.join(folder, "keys/admin-keys"), `${adminKey}\n`, { mode: 0o600 });
 });
 afterEach(() => {
   for (const child of processes.splice(0)) child.kill("SIGKILL");
@@ -177,11 +179,15 @@ describe.runIf(helm !== undefined)("a pod of the chart", () => {
     }
   });
 
-  it("requires a key for its metrics if they are not public", async () => {
-    const pod = await startPod({ metrics: { public: false, vllmNames: false } });
+  it("requires a key that may manage models for its metrics if they are not public", async () => {
+    const pod = await startPod({
+      auth: { adminKeysEntry: "admin-keys" },
+      metrics: { public: false, vllmNames: false },
+    });
     await expect.poll(() => probe(pod, "readinessProbe")).toBe(true);
     expect(await ask(pod, "/metrics")).toMatchObject({ status: 401 });
-    const { body } = await ask(pod, "/metrics", { key });
+    expect(await ask(pod, "/metrics", { key })).toMatchObject({ status: 403 });
+    const { body } = await ask(pod, "/metrics", { key: adminKey });
     expect(body).toContain("ingle_requests_waiting");
     expect(body).not.toContain("vllm:");
   });

@@ -172,15 +172,23 @@ const severalHosts: readonly Combination[] = [
 ];
 
 const kvEvents: readonly Combination[] = [
-  { name: "KV events", values: { kvEvents: { enabled: true } } },
+  { name: "KV events", values: { kvEvents: { enabled: true }, auth: { sharePrefixes: true } } },
   {
     name: "KV events for others",
     values: {
       kvEvents: { enabled: true },
+      auth: { sharePrefixes: true },
       networkPolicy: { enabled: true, kvEventsFrom: [{ podSelector: { matchLabels: { app: "router" } } }] },
     },
   },
-  { name: "KV events of KServe", values: { workload: "llminferenceservice", kvEvents: { enabled: true } } },
+  {
+    name: "KV events of KServe",
+    values: {
+      workload: "llminferenceservice",
+      kvEvents: { enabled: true },
+      auth: { sharePrefixes: true },
+    },
+  },
   {
     name: "precise picker",
     values: {
@@ -197,7 +205,7 @@ const everything: Combination = {
   values: {
     cache: shared,
     model: { hubToken: { secretName: "hub" } },
-    auth: { adminKeysEntry: "admin-keys" },
+    auth: { adminKeysEntry: "admin-keys", sharePrefixes: true },
     gpu: { enabled: true },
     metrics: { monitor: "service" },
     kvEvents: { enabled: true },

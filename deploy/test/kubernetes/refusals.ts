@@ -151,6 +151,11 @@ export const refusals: readonly Refusal[] = [
     says: /kvEvents\.enabled: the pods of knative have one port/,
   },
   {
+    name: "events of keys that share nothing",
+    values: { kvEvents: { enabled: true } },
+    says: /kvEvents\.enabled: events report what all keys share/,
+  },
+  {
     name: "a group of one host",
     values: { workload: "leaderworkerset", hosts: { size: 1 } },
     says: /\bhosts[./]size\b/,
@@ -171,7 +176,11 @@ export const refusals: readonly Refusal[] = [
   },
   {
     name: "events of a model with an @ in its id",
-    values: { model: { name: "npm:some-model@1.0.0" }, kvEvents: { enabled: true } },
+    values: {
+      model: { name: "npm:some-model@1.0.0" },
+      kvEvents: { enabled: true },
+      auth: { sharePrefixes: true },
+    },
     says: /kvEvents\.enabled: the topic of events ends with the model's id/,
   },
   {

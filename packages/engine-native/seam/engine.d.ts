@@ -149,6 +149,11 @@ export interface NativeRequest {
   promptLogprobs: number;
   /** Names the request's text for `changeSlot`, once the request has ended; -1 for no name. */
   idSlot: number;
+  /**
+   * Computed prefixes, drafts from earlier replies and the names of texts are shared only by requests with the same salt: up to 64 of the
+   * digits 0 to 9 and a to f; "" for those that all requests without one share. Throws `invalid_argument` for others.
+   */
+  cacheSalt: string;
   /** Requests with the same key are served in order of arrival; different keys get fair shares. */
   client: string;
 }
@@ -190,8 +195,10 @@ export interface NativeEngine {
 export interface NativeSlotCommand {
   action: "save" | "restore" | "erase";
   idSlot: number;
-  /** A name in `slotDir`; not used by "erase". */
+  /** A name in `slotDir`, or with a salt in the existing folder there that it names; not used by "erase". */
   file: string;
+  /** That of the requests whose text this is. */
+  cacheSalt: string;
 }
 
 export interface NativeSlotWork {

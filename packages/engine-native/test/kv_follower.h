@@ -107,8 +107,8 @@ private:
             add_prefixes(text, 0, device);
             texts.push_back(std::move(text));
         }
-        for (const auto& [segment, text, first, adapters] : cells.host_tier().all()) {
-            if (!adapters.empty()) continue;
+        for (const auto& [segment, text, first, space] : cells.host_tier().all()) {
+            if (!space.empty()) continue;
             add_prefixes(text, static_cast<size_t>(first), host);
             texts.push_back(text);
         }

@@ -38,7 +38,7 @@ public:
     void submit(const sched::Request& request, int32_t generates, int64_t step) {
         Sequence& sequence = sequences_[request.id];
         sequence.tokens = request.prompt;
-        sequence.adapters = request.adapters;
+        sequence.set_space(request);
         if (limits_.checkpoints > 0) sequence.boundaries = request.boundaries;
         if (request.turns) sequence.keep = request.turns->keep;
         sequence.generates = generates;
@@ -380,7 +380,7 @@ private:
         if (!expect(first == sequence.computed, "tokens are left out or computed twice")) return false;
         const NaiveCells& cells = cells_of(entry.slot);
         const bool is_own =
-            cells.size() == first && are_computed_from(cells, sequence.tokens, sequence.adapters);
+            cells.size() == first && are_computed_from(cells, sequence.tokens, sequence.space);
         if (!expect(is_own, "a slot is used that holds another text's cells")) return false;
         if (!expect(!entry.tokens.empty() && entry.tokens.size() <= sequence.pending_entry() &&
                         std::equal(entry.tokens.begin(), entry.tokens.end(),
@@ -405,7 +405,7 @@ private:
         auto& cells = cells_of(entry.slot);
         for (const auto& tokens : {entry.tokens, entry.drafts}) {
             for (const base::Token token : tokens) {
-                const uint64_t before = cells.empty() ? path_of(sequence.adapters) : cells.back().path;
+                const uint64_t before = cells.empty() ? path_of(sequence.space) : cells.back().path;
                 cells.push_back({.name = next_++, .token = token, .path = path_after(before, token)});
             }
         }

@@ -18,7 +18,7 @@ namespace test {
 struct NaiveCell {
     size_t name;
     base::Token token;
-    /// Stands for the token, the whole text before it and the adapters.
+    /// Stands for the token, the whole text before it and its space.
     uint64_t path;
     /// Computed after a text that has been dropped.
     bool is_moved = false;
@@ -30,17 +30,17 @@ inline uint64_t path_after(uint64_t path, base::Token token) {
 
 using NaiveCells = std::vector<NaiveCell>;
 
-/// The path before a text's first token, which tells sets of adapters apart.
-inline uint64_t path_of(const std::string& adapters) {
+/// The path before a text's first token, which tells spaces apart.
+inline uint64_t path_of(const std::string& space) {
     uint64_t path = 0;
-    for (const char character : adapters) path = path_after(path, character);
+    for (const char character : space) path = path_after(path, character);
     return path;
 }
 
-/// Whether each cell has its token of the text, and was computed with these adapters after the tokens before it.
+/// Whether each cell has its token of the text, and was computed in this space after the tokens before it.
 inline bool are_computed_from(const NaiveCells& cells, const std::vector<base::Token>& text,
-                              const std::string& adapters) {
-    uint64_t path = path_of(adapters);
+                              const std::string& space) {
+    uint64_t path = path_of(space);
     return std::equal(cells.begin(), cells.end(), text.begin(),
                       [&](const NaiveCell& cell, base::Token token) {
                           path = cell.is_moved ? cell.path : path_after(path, token);

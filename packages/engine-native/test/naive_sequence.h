@@ -19,6 +19,12 @@ struct NaiveSequence {
 
     std::vector<base::Token> tokens;
     std::string adapters;
+    /// Its adapters and its salt: whose cells it may have.
+    std::string space;
+    void set_space(const sched::Request& request) {
+        adapters = request.adapters;
+        space = request.cache_salt + "/" + adapters;
+    }
     std::vector<int32_t> boundaries;
     int32_t keep = kNeverCut;
     /// Tokens it has yet to generate.

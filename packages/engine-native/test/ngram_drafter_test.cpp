@@ -33,10 +33,12 @@ Tokens alternating(Token first, Token second) {
     return text;
 }
 
+using Salt = std::optional<std::string_view>;
+
 /// The first eight drafts after `text`, for a new request, which then ends.
-Tokens drafted(engine::NgramDrafter& drafter, const Tokens& text, bool shares = true) {
+Tokens drafted(engine::NgramDrafter& drafter, const Tokens& text, Salt shared_with = "") {
     constexpr base::RequestId kId = 1;
-    drafter.begin(kId, {}, shares);
+    drafter.begin(kId, {}, shared_with);
     Tokens tokens;
     for (const engine::Draft& draft : drafter.draft(kId, text, 8)) tokens.push_back(draft.token);
     drafter.forget(kId);
@@ -44,9 +46,9 @@ Tokens drafted(engine::NgramDrafter& drafter, const Tokens& text, bool shares = 
 }
 
 /// A whole reply to `prompt`, token by token.
-void reply(engine::NgramDrafter& drafter, Tokens prompt, const Tokens& tokens, bool shares = true) {
+void reply(engine::NgramDrafter& drafter, Tokens prompt, const Tokens& tokens, Salt shared_with = "") {
     constexpr base::RequestId kId = 2;
-    drafter.begin(kId, {}, shares);
+    drafter.begin(kId, {}, shared_with);
     for (const Token token : tokens) {
         prompt.push_back(token);
         drafter.draft(kId, prompt, 0);
@@ -101,8 +103,8 @@ TEST_CASE("n-gram drafter: may draft for requests with a prediction alone") {
     const Tokens text{1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3};
     engine::NgramDrafter drafter(engine::NgramDrafter::Scope::requests_with_prediction);
     CHECK(drafter.is_idle());
-    drafter.begin(7, counting(20, 30), true);
-    drafter.begin(8, {}, true);
+    drafter.begin(7, counting(20, 30), "");
+    drafter.begin(8, {}, "");
     CHECK(!drafter.is_idle());
     CHECK(drafter.draft(8, text, 8).empty());
     CHECK_EQ(drafter.draft(7, text, 2).size(), 2u);
@@ -137,18 +139,34 @@ TEST_CASE("n-gram drafter: the longer match counts, and of equals the text itsel
 TEST_CASE(
     "n-gram drafter: a request that does not share its text is neither drafted from nor drafts from others") {
     engine::NgramDrafter drafter(engine::NgramDrafter::Scope::every_request);
-    reply(drafter, counting(0, 5), counting(100, 20), false);
+    reply(drafter, counting(0, 5), counting(100, 20), std::nullopt);
     CHECK_EQ(drafted(drafter, {1, 104, 105, 106}), Tokens{});
     reply(drafter, counting(0, 5), counting(100, 20));
     CHECK_EQ(drafted(drafter, {1, 104, 105, 106}), counting(107, 8));
-    CHECK_EQ(drafted(drafter, {1, 104, 105, 106}, false), Tokens{});
-    CHECK_EQ(drafted(drafter, {1, 2, 3, 1, 2, 3}, false), Tokens{1, 2, 3, 1, 2, 3, 1, 2});
+    CHECK_EQ(drafted(drafter, {1, 104, 105, 106}, std::nullopt), Tokens{});
+    CHECK_EQ(drafted(drafter, {1, 2, 3, 1, 2, 3}, std::nullopt), Tokens{1, 2, 3, 1, 2, 3, 1, 2});
+}
+
+TEST_CASE(
+    "n-gram drafter: replies are drafted from in requests of their salt, and those of a few salts are kept") {
+    engine::NgramDrafter drafter(engine::NgramDrafter::Scope::every_request);
+    const Tokens text{1, 104, 105, 106};
+    reply(drafter, counting(0, 5), counting(100, 20), "a");
+    CHECK_EQ(drafted(drafter, text), Tokens{});
+    CHECK_EQ(drafted(drafter, text, "b"), Tokens{});
+    CHECK_EQ(drafted(drafter, text, "a"), counting(107, 8));
+    drafter.begin(3, {}, "a");
+    for (size_t salt = 0; salt < engine::NgramDrafter::kHistoriesMax; ++salt)
+        CHECK_EQ(drafted(drafter, text, std::to_string(salt)), Tokens{});
+    CHECK_EQ(drafted(drafter, text, "a"), Tokens{});
+    // A request that began with them still has them.
+    CHECK(!drafter.draft(3, text, 8).empty());
 }
 
 TEST_CASE("n-gram drafter: how far earlier replies can be trusted is learned from all replies together") {
     engine::NgramDrafter drafter(engine::NgramDrafter::Scope::every_request);
     const auto chance_after = [&](const Tokens& text) {
-        drafter.begin(1, {}, true);
+        drafter.begin(1, {}, "");
         const auto drafts = drafter.draft(1, text, 1);
         const double chance = drafts.empty() ? -1 : drafts[0].chance;
         drafter.forget(1);

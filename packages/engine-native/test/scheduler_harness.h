@@ -58,16 +58,20 @@ public:
     RequestId submit(const std::string& client, std::vector<base::Token> prompt, int32_t generate_max,
                      bool uses_cache = true, std::vector<int32_t> boundaries = {},
                      std::optional<sched::ChatTurns> turns = std::nullopt) {
-        const RequestId id = ++last_id_;
-        scheduler.submit({.id = id,
-                          .client = client,
-                          .prompt = std::move(prompt),
-                          .generate_max = generate_max,
-                          .uses_cache = uses_cache,
-                          .boundaries = std::move(boundaries),
-                          .turns = std::move(turns)});
-        left_[id] = generate_max;
-        return id;
+        return submit({.id = 0,
+                       .client = client,
+                       .prompt = std::move(prompt),
+                       .generate_max = generate_max,
+                       .uses_cache = uses_cache,
+                       .boundaries = std::move(boundaries),
+                       .turns = std::move(turns)});
+    }
+
+    RequestId submit(sched::Request request) {
+        request.id = ++last_id_;
+        left_[request.id] = request.generate_max;
+        scheduler.submit(std::move(request));
+        return last_id_;
     }
 
     /// One step, in words. Every entry advances, except the given ones and those that reach generate_max.

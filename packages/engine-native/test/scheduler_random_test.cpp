@@ -34,6 +34,8 @@ struct World {
     int32_t clients;
     /// Sets of adapters beside none.
     int32_t adapter_sets;
+    /// Salts beside none.
+    int32_t salts;
     /// Most requests in flight.
     int32_t in_flight_max;
     int32_t arrival_percent;
@@ -79,6 +81,7 @@ World random_world(Random& random) {
         .families = random.between(1, 6),
         .clients = random.between(1, 20),
         .adapter_sets = random.chance(40) ? random.between(1, 4) : 0,
+        .salts = random.chance(40) ? random.between(1, 4) : 0,
         .in_flight_max = random.between(1, 24),
         .arrival_percent = random.between(5, 100),
         .cancel_percent = random.between(0, 8),
@@ -219,6 +222,8 @@ private:
                       [&](int32_t length) { return base::is_inside_image(request.prompt, length); });
         if (world_.adapter_sets > 0 && random_.chance(60))
             request.adapters = std::to_string(random_.between(1, world_.adapter_sets));
+        if (world_.salts > 0 && random_.chance(60))
+            request.cache_salt = std::to_string(random_.between(1, world_.salts));
         if (random_.chance(world_.endless_percent)) {
             const int32_t keep =
                 base::last_edge(request.prompt, random_.between(0, (context_length - 1) / 2));

@@ -374,6 +374,31 @@ TEST_CASE("host tier: a long state is copied in several steps, while others go o
     CHECK_EQ(harness.step(), "2: 26+1*, 4: 4999+1*");
 }
 
+TEST_CASE("host tier: steps with nothing else to do copy ahead, so that the next request waits for no copy") {
+    SchedulerHarness harness(kWithHostTier);
+    harness.submit("a", prompt(0, 5000, 1), 1);
+    finish(harness);
+    CHECK_EQ(harness.scheduler.counters().segments, 0);
+    for (int segments = 1; segments <= 10; ++segments) {
+        CHECK_EQ(harness.step(), "");
+        CHECK_EQ(harness.scheduler.counters().segments, segments);
+    }
+    CHECK_EQ(harness.step(), "");
+    CHECK_EQ(harness.scheduler.counters().host_tier_bytes, 5000 * 10);
+    CHECK_EQ(harness.scheduler.counters().cells_cached, 5000); // it stays, too
+    harness.submit("a", prompt(0, 2000, 2), 1);
+    CHECK_EQ(harness.step(), "2: 0+2000*");
+    CHECK_EQ(harness.scheduler.counters().host_tier_bytes, 5000 * 10);
+}
+
+TEST_CASE("host tier: nothing is copied ahead while there is room for the next requests") {
+    SchedulerHarness harness(kWithHostTier);
+    harness.submit("a", prompt(0, 1000, 1), 1);
+    finish(harness);
+    CHECK_EQ(harness.step(), "");
+    CHECK_EQ(harness.scheduler.counters().segments, 0);
+}
+
 TEST_CASE("host tier: where copying does not pay, evicted state is lost, and nobody waits for copies") {
     SchedulerHarness harness(kWithHostTier);
     harness.copies_evicted = false;
@@ -433,4 +458,52 @@ TEST_CASE("host tier: what cannot be swapped in is computed") {
     CHECK_EQ(harness.step(), "");
     CHECK_EQ(harness.step(), "3: 0+300*");
     CHECK_EQ(harness.scheduler.counters().swap_ins, 0);
+}
+
+TEST_CASE(
+    "sharing: nothing is shared with requests of another salt, which do not wait for each other either") {
+    SchedulerHarness harness(kWithCache);
+    const auto submit = [&](const std::string& salt) {
+        return harness.submit({.id = 0,
+                               .client = "a",
+                               .prompt = prompt(20, 5, 1),
+                               .generate_max = 2,
+                               .uses_cache = true,
+                               .cache_salt = salt});
+    };
+    const RequestId first = submit("a1");
+    CHECK_EQ(harness.step(), "1: 0+25*");
+    submit("b2");
+    submit("");
+    CHECK_EQ(harness.step(), "1: 25+1*, 2: 0+4");
+    CHECK_EQ(harness.scheduler.counters().waiting, 0);
+    finish(harness);
+    const RequestId again = submit("a1");
+    CHECK_EQ(harness.step(), "4: 24+1*");
+    CHECK_EQ(harness.cached[first], 0);
+    CHECK_EQ(harness.cached[again], 24);
+}
+
+TEST_CASE("sharing: a name is that of a text of the same salt, and the oldest of many names is forgotten") {
+    SchedulerHarness harness(kWithCache);
+    const auto run = [&](const std::string& salt, int32_t tokens) {
+        harness.submit({.id = 0,
+                        .client = "a",
+                        .prompt = prompt(tokens, 0, 1),
+                        .generate_max = 1,
+                        .uses_cache = true,
+                        .cache_salt = salt,
+                        .id_slot = 0});
+        finish(harness);
+    };
+    run("a1", 5);
+    run("b2", 7);
+    REQUIRE(harness.scheduler.slot_text({"a1", 0}) != nullptr);
+    CHECK_EQ(harness.scheduler.slot_text({"a1", 0})->tokens.size(), 5);
+    CHECK_EQ(harness.scheduler.slot_text({"b2", 0})->tokens.size(), 7);
+    CHECK(harness.scheduler.slot_text({"", 0}) == nullptr);
+    CHECK(harness.scheduler.slot_text({"a1", 1}) == nullptr);
+    for (size_t i = 1; i < sched::Scheduler::kNamedMax; ++i) run(std::to_string(i), 3);
+    CHECK(harness.scheduler.slot_text({"a1", 0}) == nullptr);
+    CHECK(harness.scheduler.slot_text({"b2", 0}) != nullptr);
 }

@@ -44,7 +44,7 @@ public:
     explicit Replies(const Machine& machine)
         : machine_(machine), texts_(static_cast<size_t>(machine.decoding)) {
         for (size_t i = 0; i < texts_.size(); ++i) {
-            speculation_.begin(i + 1, {}, true);
+            speculation_.begin(i + 1, {}, "");
             for (int32_t count = 0; count < 30; ++count) texts_[i].push_back(next(i));
         }
     }
@@ -157,7 +157,7 @@ TEST_CASE("speculation: a reply that repeats an earlier one is twice as fast on 
     Speculation speculation(ngrams(), nullptr, 16);
     const auto ms_of_reply = [&](base::RequestId id) {
         double ms = 0;
-        speculation.begin(id, {}, true);
+        speculation.begin(id, {}, "");
         std::vector<Token> text{1, 2, 3, 4, 100};
         while (text.size() < 300) {
             speculation.begin_step(1, 64);
@@ -187,14 +187,14 @@ TEST_CASE("speculation: a request that has ended is forgotten, and a new one beg
     for (Token i = 0; i < 60; ++i) text.push_back(i % 20);
     speculation.observe(1, 1, 10);
     speculation.observe(9, 9, 11);
-    speculation.begin(1, {}, true);
+    speculation.begin(1, {}, "");
     const auto guessed = [&] {
         speculation.begin_step(1, 64);
         return speculation.draft(1, text, 8).size();
     };
     CHECK(guessed() > 0);
     speculation.forget(1);
-    speculation.begin(1, {}, true);
+    speculation.begin(1, {}, "");
     text = {1, 2, 3, 4, 5};
     CHECK_EQ(guessed(), 0);
 }

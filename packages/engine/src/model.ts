@@ -327,7 +327,7 @@ export class Model implements AsyncDisposable {
     onEvent: (event: NativeEvent) => void,
   ): StartedGeneration {
     const { tokens, audioTokens, read } = prompt;
-    const started = this.slots.start(request.idSlot, tokens, onEvent, (slot, receive) =>
+    const started = this.slots.start(request, tokens, onEvent, (slot, receive) =>
       this.#enqueue((engine) => engine.submit(toNativeRequest(request, prompt, slot)), receive),
     );
     return { ...started, promptTokens: tokens.length, audioTokens, read };

@@ -25,7 +25,7 @@ import type { ModelRegistry } from "./models/registry.ts";
 import type { Page } from "./page/page-files.ts";
 import { pageRoutes } from "./page/routes.ts";
 import { abort, stalledReaders, drain, replyEnd } from "./plugins/request-end.ts";
-import { auth, authOptions, type AuthOptions, clientKey } from "./plugins/auth.ts";
+import { auth, authOptions, type AuthOptions, tenants } from "./plugins/auth.ts";
 import { bodyBudget, ignored, jsonBody } from "./plugins/bodies.ts";
 import { errors } from "./plugins/errors.ts";
 import { hosts } from "./plugins/hosts.ts";
@@ -122,7 +122,7 @@ async function addPlugins(
   config: ServerConfig,
   { registry, board, access }: PluginOptions,
 ): Promise<void> {
-  const { keys, trustsProxy, isAppListener: isForOwnPages } = access;
+  const { keys, isAppListener: isForOwnPages } = access;
   await app.register(replyEnd);
   await app.register(abort);
   await app.register(requestLog);
@@ -141,7 +141,7 @@ async function addPlugins(
   await app.register(hosts, { allowHosts, allowOrigins, isForOwnPages });
   await app.register(auth, access);
   await app.register(rateLimit, { requestsPerMinute: config.rateLimit });
-  await app.register(clientKey, { trustsProxy });
+  await app.register(tenants, access);
   await app.register(liveRequests, { board, keys });
   await app.register(bodyBudget, config.limits);
   await app.register(jsonBody, config.limits);

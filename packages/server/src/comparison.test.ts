@@ -94,6 +94,7 @@ const chatValues: Record<string, unknown> = {
   chat_template: "{{ messages }}",
   chat_template_kwargs: { thinking: true },
   cache_prompt: false,
+  cache_salt: "mine",
   lora: [],
   prediction: { type: "content", content: "Hi" },
   metadata: { a: "b" },

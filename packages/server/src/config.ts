@@ -41,6 +41,7 @@ export function resolveConfig(input: { flags: ServerFlags; env: NodeJS.ProcessEn
   };
   refuseOpenServer(config, given.get(settings.host)?.source ?? `The ${config.variant} variant`);
   refuseEveryHost(config, given.get(settings.allowHosts)?.source);
+  refuseEmptyEvents(config, given.get(settings.kvEvents.publish)?.source);
   return config;
 }
 
@@ -68,6 +69,16 @@ function refuseOpenServer(config: ServerConfig, source: string): void {
     source,
     `${source} binds to ${config.host}, which other machines can reach, but no key is configured. ` +
       "Set one with --api-key or INGLE_API_KEYS, or use --no-auth (INGLE_NO_AUTH=true) to serve everyone.",
+  );
+}
+
+/** KV-cache events report what all requests share: with keys that is nothing, unless the keys share it. */
+function refuseEmptyEvents(config: ServerConfig, source = "--kv-events"): void {
+  if (config.kvEvents === undefined || !needsKey(config) || config.sharePrefixes) return;
+  throw new ConfigError(
+    source,
+    `${source} publishes what all keys share, but each key has a prefix cache of its own. Let them share one with ` +
+      "--share-prefixes (INGLE_SHARE_PREFIXES=true), or leave the events out.",
   );
 }
 

@@ -23,6 +23,7 @@ async function server(load: LoadOptions, { replays = true } = {}): Promise<RealS
     load: { kvBlockSalt: modelId, contextLength: 1024, cells: 4096, parallel: 2, ...load },
     flags: {
       apiKey: [key],
+      sharePrefixes: true,
       metricsPublic: true,
       metricsCompat: "vllm",
       kvEvents: "tcp://127.0.0.1:0",

@@ -15,6 +15,7 @@
 {{- if .Values.auth.enabled }}
 {{- $args = append $args (printf "--api-key-file=%s/%s" (include "ingle.keysFolder" .) .Values.auth.apiKeysEntry) }}
 {{- if .Values.auth.adminKeysEntry }}{{ $args = append $args (printf "--admin-key-file=%s/%s" (include "ingle.keysFolder" .) .Values.auth.adminKeysEntry) }}{{ end }}
+{{- if .Values.auth.sharePrefixes }}{{ $args = append $args "--share-prefixes" }}{{ end }}
 {{- if .Values.metrics.public }}{{ $args = append $args "--metrics-public" }}{{ end }}
 {{- else }}
 {{- $args = append $args "--no-auth" }}

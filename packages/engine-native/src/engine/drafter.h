@@ -9,7 +9,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
+#include <string_view>
 
 namespace engine {
 
@@ -32,9 +34,10 @@ public:
     virtual std::span<const Draft> draft(base::RequestId id, std::span<const base::Token> text,
                                          int32_t most) = 0;
 
-    /// A new request, before its first draft(): what its reply will probably repeat, and whether its text may be drafted from in
-    /// other requests, and theirs in it.
-    virtual void begin(base::RequestId, std::span<const base::Token> /*prediction*/, bool /*shares*/) {}
+    /// A new request, before its first draft(): what its reply will probably repeat, and the salt of the requests whose texts it may be
+    /// drafted from, and which may be drafted from its own (sched::Request::cache_salt); nothing if there are none.
+    virtual void begin(base::RequestId, std::span<const base::Token> /*prediction*/,
+                       std::optional<std::string_view> /*shared_with*/) {}
 
     /// Whether draft() would draft nothing for any request.
     virtual bool is_idle() const { return false; }

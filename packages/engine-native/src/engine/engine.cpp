@@ -111,6 +111,7 @@ base::Result<base::RequestId> Engine::submit(Submission submission, base::Reques
     if (const size_t scales = submission.adapter_scales.size();
         scales > 0 && scales != model_->adapters().size())
         return base::fail(Code::invalid_argument, "The scales are not those of this model's adapters.");
+    if (auto checked = check_salt(submission.cache_salt); !checked) return std::unexpected(checked.error());
     if (auto checked = check_prediction(*model_, submission.prediction); !checked)
         return std::unexpected(checked.error());
     const bool has_prompt_logprobs = submission.prompt_logprobs >= 0;
@@ -187,15 +188,9 @@ void Engine::abandon() {
 }
 
 void Engine::run(const std::stop_token& stop) {
-    bool has_work = true;
-    while (!stop.stop_requested()) {
-        const sched::Counters counters = scheduler_.counters();
-        const bool is_idle =
-            counters.running + counters.waiting == 0 && embeddings_.is_empty() && slot_states_.is_empty();
-        // Nothing to compute, but requests are waiting for their images to be encoded.
-        if ((is_idle || !has_work) && !inbox_.wait(stop)) break;
-        has_work = step();
-    }
+    bool has_work = false;
+    // Without work, there are no requests, or they are waiting for their images to be encoded.
+    while (!stop.stop_requested() && (has_work || inbox_.wait(stop))) has_work = step();
     take_in();
     end_all({.code = Code::disposed, .message = "The engine was stopped."});
     update_stats();
@@ -334,10 +329,15 @@ void Engine::receive(GenerationRequest&& request) {
                                  .boundaries = boundaries_of(*model_, request.prompt),
                                  .turns = request.turns,
                                  .adapters = model_->adapters().key_of(request.adapter_scales),
+                                 .cache_salt = request.cache_salt,
                                  .wants_prompt_logits = request.prompt_logprobs >= 0,
                                  .id_slot = request.id_slot};
         images_.add(id, std::move(request.images));
-        if (speculation_ != nullptr) speculation_->begin(id, request.prediction, request.uses_cache);
+        if (speculation_ != nullptr) {
+            speculation_->begin(id, request.prediction,
+                                request.uses_cache ? std::optional<std::string_view>(request.cache_salt)
+                                                   : std::nullopt);
+        }
         generations_.emplace(id, std::make_unique<Generation>(*model_, std::move(request)));
         scheduler_.submit(std::move(scheduled));
     } catch (const std::exception& error) {

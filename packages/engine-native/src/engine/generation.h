@@ -54,6 +54,8 @@ struct Submission {
     int32_t prompt_logprobs = -1;
     /// Names the text for Engine::change_slot(), once the request has ended; -1 for no name.
     int32_t id_slot = -1;
+    /// sched::Request::cache_salt; see is_salt().
+    std::string cache_salt = {};
 };
 
 constexpr auto fields_of(const Submission*) {
@@ -69,7 +71,8 @@ constexpr auto fields_of(const Submission*) {
         base::field("prediction", &Submission::prediction),
         base::field("reportsPrompt", &Submission::reports_prompt),
         base::field("promptLogprobs", &Submission::prompt_logprobs, {.min = -1, .max = 20}),
-        base::field("idSlot", &Submission::id_slot, {.min = -1, .max = llama::kSlotsMax}));
+        base::field("idSlot", &Submission::id_slot, {.min = -1, .max = llama::kSlotsMax}),
+        base::field("cacheSalt", &Submission::cache_salt));
 }
 
 /// A request as it enters the engine: checked, with tokens_max at least 1.

@@ -91,7 +91,7 @@ void KvExecutor::load(const StateFile& file, base::Token vocabulary_size, sched:
 
 void KvExecutor::adopt(std::vector<SavedSegment>&& segments, sched::Scheduler& scheduler) {
     for (SavedSegment& saved : segments) {
-        const sched::Text text(saved.text, saved.adapters);
+        const sched::Text text(saved.text, saved.space);
         const int32_t reach = scheduler.kv_cache().host_tier().reach(text, saved.first);
         if (static_cast<size_t>(reach) >= saved.text.size()) continue;
         std::vector<int32_t> checkpoints;
@@ -115,12 +115,12 @@ void KvExecutor::save(const StateFile& file, sched::Scheduler& scheduler) {
     }
     const std::vector<sched::HostTier::Segment> segments = scheduler.kv_cache().host_tier().all();
     std::vector<SegmentView> views;
-    for (const auto& [id, text, first, adapters] : segments) {
+    for (const auto& [id, text, first, space] : segments) {
         const HostTierStore::Segment* segment = host_tier_.find(id);
         // Image ids are meaningful only in this process.
         if (std::ranges::any_of(text, base::is_image)) continue;
         if (segment != nullptr)
-            views.push_back({.text = text, .adapters = adapters, .first = first, .segment = segment});
+            views.push_back({.text = text, .space = space, .first = first, .segment = segment});
     }
     if (write_state_file(file, views) != StateWrite::done)
         llama::log_debug("The KV cache could not be written to the state file.\n");

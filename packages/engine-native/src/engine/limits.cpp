@@ -313,6 +313,11 @@ base::Result<void> check_prediction(const llama::Model& model, std::span<const T
     return {};
 }
 
+base::Result<void> check_salt(std::string_view salt) {
+    if (sched::is_salt(salt)) return {};
+    return base::fail(Code::invalid_argument, "A cache salt has at most 64 digits, 0 to 9 and a to f.");
+}
+
 base::Result<void> fit_context(const llama::Model& model, int32_t context_length, bool drops_turns,
                                GenerationRequest& request) {
     const auto prompt_tokens = static_cast<int64_t>(request.prompt.size());

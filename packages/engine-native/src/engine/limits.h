@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace engine {
@@ -49,6 +50,9 @@ base::Result<void> check_prompt(const llama::Model& model, int32_t batch_tokens,
 
 /// Every token of a prediction must be in the vocabulary.
 base::Result<void> check_prediction(const llama::Model& model, std::span<const base::Token> prediction);
+
+/// `invalid_argument` for a salt that sched::is_salt() refuses.
+base::Result<void> check_salt(std::string_view salt);
 
 /// Sets tokens_max if it is below 1 or too large. With `drops_turns`, also sets the request's turns: then a prompt that is too
 /// long loses its oldest messages, and a reply without a limit of its own ends after four contexts.

@@ -65,10 +65,19 @@ void NgramIndex::remember() {
         history_->add(table_.text().subspan(predicted_), reply_ - std::min(reply_, predicted_));
 }
 
-void NgramDrafter::begin(base::RequestId id, std::span<const Token> prediction, bool shares) {
-    const bool has_history = shares && scope_ == Scope::every_request;
+void NgramDrafter::begin(base::RequestId id, std::span<const Token> prediction,
+                         std::optional<std::string_view> shared_with) {
+    const bool has_history = shared_with && scope_ == Scope::every_request;
     if (scope_ == Scope::requests_with_prediction && prediction.empty()) return;
-    indexes_.try_emplace(id, prediction, has_history ? &history_ : nullptr);
+    indexes_.try_emplace(id, prediction, has_history ? history_of(*shared_with) : nullptr);
+}
+
+std::shared_ptr<ReplyHistory> NgramDrafter::history_of(std::string_view salt) {
+    const auto found = std::ranges::find(histories_, salt, &SharedHistory::salt);
+    if (found != histories_.end()) histories_.splice(histories_.begin(), histories_, found);
+    else histories_.push_front({.salt = std::string(salt), .replies = std::make_shared<ReplyHistory>()});
+    if (histories_.size() > kHistoriesMax) histories_.pop_back();
+    return histories_.front().replies;
 }
 
 std::span<const Draft> NgramDrafter::draft(base::RequestId id, std::span<const Token> text, int32_t most) {

@@ -11,8 +11,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
+#include <memory>
+#include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace engine {
@@ -20,10 +26,10 @@ namespace engine {
 /// The n-grams of one text.
 class NgramIndex {
 public:
-    /// The text follows `prediction`, as if it were its beginning. `history` is null if there are no earlier replies to draft from;
-    /// otherwise it must outlive this.
-    explicit NgramIndex(std::span<const base::Token> prediction = {}, ReplyHistory* history = nullptr)
-        : table_(prediction), predicted_(prediction.size()), history_(history) {}
+    /// The text follows `prediction`, as if it were its beginning. `history` is null if there are no earlier replies to draft from.
+    explicit NgramIndex(std::span<const base::Token> prediction = {},
+                        std::shared_ptr<ReplyHistory> history = nullptr)
+        : table_(prediction), predicted_(prediction.size()), history_(std::move(history)) {}
 
     /// More drafts than this would rarely all be accepted.
     static constexpr size_t kDraftsMax = 16;
@@ -51,7 +57,7 @@ private:
     /// The prediction, of this many tokens, and the text as it was observed.
     NgramTable table_;
     const size_t predicted_;
-    ReplyHistory* history_;
+    const std::shared_ptr<ReplyHistory> history_;
     /// Index in table_'s text of the first token known to be generated.
     size_t reply_ = 0;
 
@@ -68,17 +74,29 @@ public:
     /// Whose replies are drafted, and whether earlier replies are drafted from.
     enum class Scope { every_request, requests_with_prediction };
 
+    /// How many salts have replies to draft from; those of the one that was used longest ago are forgotten.
+    static constexpr size_t kHistoriesMax = 16;
+
     explicit NgramDrafter(Scope scope) : scope_(scope) {}
 
-    void begin(base::RequestId id, std::span<const base::Token> prediction, bool shares) override;
+    void begin(base::RequestId id, std::span<const base::Token> prediction,
+               std::optional<std::string_view> shared_with) override;
     bool is_idle() const override { return scope_ == Scope::requests_with_prediction && indexes_.empty(); }
     std::span<const Draft> draft(base::RequestId id, std::span<const base::Token> text,
                                  int32_t most) override;
     void forget(base::RequestId id) override;
 
 private:
+    struct SharedHistory {
+        std::string salt;
+        std::shared_ptr<ReplyHistory> replies;
+    };
+
+    std::shared_ptr<ReplyHistory> history_of(std::string_view salt);
+
     const Scope scope_;
-    ReplyHistory history_;
+    /// The one that was used last comes first.
+    std::list<SharedHistory> histories_;
     std::unordered_map<base::RequestId, NgramIndex> indexes_;
     std::vector<Draft> drafts_;
 };

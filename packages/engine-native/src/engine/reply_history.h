@@ -1,4 +1,4 @@
-// The latest replies of an engine, whoever asked for them: a new reply often repeats one of them, because it answers the same
+// The latest replies of requests that share them (Drafter::begin()): a new reply often repeats one of them, because it answers the same
 // question again, or fills in the same form. Bounded memory. Pure.
 #pragma once
 

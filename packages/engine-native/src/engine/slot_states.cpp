@@ -1,6 +1,7 @@
 #include "engine/slot_states.h"
 
 #include "base/types.h"
+#include "engine/limits.h"
 #include "llama/backend/backend.h"
 
 #include <algorithm>
@@ -59,7 +60,8 @@ struct SlotStates::Task {
     uint64_t bytes = 0;
     int32_t tokens = 0;
 
-    sched::Text view() const { return {text.tokens, text.adapters}; }
+    sched::SlotName name() const { return {command.cache_salt, command.id_slot}; }
+    sched::Text view() const { return {text.tokens, text.space}; }
 };
 
 Result<SlotChange> SlotStates::change(const SlotCommand& command, const std::atomic<bool>& is_aborted) {
@@ -84,6 +86,7 @@ Result<void> SlotStates::check(const SlotCommand& command) const {
             "The state of this model's slots cannot be kept: that needs cacheRamMiB above 0, all sequences "
             "in one pool of cells, and a model without a sliding window.");
     }
+    if (auto checked = check_salt(command.cache_salt); !checked) return checked;
     if (command.action == SlotAction::erase) return {};
     if (options_.folder.empty())
         return base::fail(Code::invalid_argument, "The model was loaded without a folder for slots.");
@@ -96,7 +99,9 @@ Result<void> SlotStates::check(const SlotCommand& command) const {
 }
 
 StateFile SlotStates::file_of(const SlotCommand& command) const {
-    return {.path = options_.folder + "/" + command.file, .key = options_.key};
+    const std::string folder =
+        command.cache_salt.empty() ? options_.folder : options_.folder + "/" + command.cache_salt;
+    return {.path = folder + "/" + command.file, .key = options_.key};
 }
 
 Result<StateRead> SlotStates::read(const StateFile& file) const {
@@ -136,10 +141,8 @@ Result<SlotChange> SlotStates::write(const StateFile& file, const Task& task,
                                      const std::atomic<bool>& is_aborted) const {
     std::vector<SegmentView> views;
     for (const SavedSegment& saved : task.segments)
-        views.push_back({.text = saved.text,
-                         .adapters = saved.adapters,
-                         .first = saved.first,
-                         .segment = &saved.segment});
+        views.push_back(
+            {.text = saved.text, .space = saved.space, .first = saved.first, .segment = &saved.segment});
     if (const StateWrite end = write_state_file(file, views, &is_aborted); end != StateWrite::done)
         return std::unexpected(not_written(end));
     std::error_code error;
@@ -160,15 +163,15 @@ void SlotStates::take_in(sched::Scheduler& scheduler, KvExecutor& executor) {
         arrived.swap(arrived_);
     }
     for (const TaskPtr& task : arrived) {
-        const int32_t id = task->command.id_slot;
+        const sched::SlotName name = task->name();
         if (task->command.action == SlotAction::restore) {
             task->done.set_value(restore(*task, scheduler, executor));
             continue;
         }
-        const sched::SlotText* text = scheduler.slot_text(id);
+        const sched::SlotText* text = scheduler.slot_text(name);
         if (text == nullptr) {
-            task->done.set_value(base::fail(Code::invalid_argument,
-                                            name_of(id) + " has no text: no request with it has ended."));
+            task->done.set_value(base::fail(
+                Code::invalid_argument, name_of(name.id) + " has no text: no request with it has ended."));
             continue;
         }
         task->text = *text;
@@ -176,14 +179,14 @@ void SlotStates::take_in(sched::Scheduler& scheduler, KvExecutor& executor) {
             if (std::ranges::none_of(text->tokens, base::is_image)) saves_.push_back(task);
             else {
                 // Image ids are meaningful only in this process.
-                task->done.set_value(
-                    base::fail(Code::invalid_argument,
-                               "Texts with images or audio cannot be saved: " + name_of(id) + " has some."));
+                task->done.set_value(base::fail(
+                    Code::invalid_argument,
+                    "Texts with images or audio cannot be saved: " + name_of(name.id) + " has some."));
             }
             continue;
         }
         task->tokens = scheduler.erase(task->view());
-        scheduler.forget_text(id);
+        scheduler.forget_text(name);
         task->done.set_value({});
     }
 }
@@ -192,12 +195,12 @@ Result<void> SlotStates::restore(Task& task, sched::Scheduler& scheduler, KvExec
     const auto length = [](const SavedSegment& saved) { return saved.text.size(); };
     const auto longest = std::ranges::max_element(task.segments, {}, length);
     if (longest == task.segments.end()) return base::fail(Code::invalid_argument, "The file has no state.");
-    task.text = {longest->text, longest->adapters};
+    task.text = {longest->text, longest->space};
     executor.adopt(std::move(task.segments), scheduler);
     task.tokens = scheduler.kv_cache().host_tier().reach(task.view(), 0);
     if (task.tokens == 0 && task.text.tokens.size() >= sched::HostTier::kSegmentMin)
         return base::fail(Code::out_of_memory, "The file's state is larger than cacheRamMiB.");
-    scheduler.name_text(task.command.id_slot, task.text);
+    scheduler.name_text(task.name(), task.text);
     return {};
 }
 
@@ -226,7 +229,7 @@ bool SlotStates::copy(const sched::Scheduler& scheduler, const KvExecutor& execu
     task->tokens = part->length;
     const auto end = task->text.tokens.begin() + part->length;
     task->segments.push_back({.text = {task->text.tokens.begin(), end},
-                              .adapters = task->text.adapters,
+                              .space = task->text.space,
                               .first = part->first,
                               .segment = std::move(*segment)});
     return true;

@@ -31,8 +31,10 @@ enum class SlotAction { save, restore, erase };
 struct SlotCommand {
     SlotAction action;
     int32_t id_slot;
-    /// The name of a file in SlotStates::Options::folder; not used by `erase`.
+    /// The name of a file in SlotStates::Options::folder, or with a salt in its folder there, which exists; not used by `erase`.
     std::string file = {};
+    /// That of the requests whose text this is.
+    std::string cache_salt = {};
 };
 
 constexpr auto fields_of(const SlotCommand*) {
@@ -40,7 +42,8 @@ constexpr auto fields_of(const SlotCommand*) {
         {"save", SlotAction::save}, {"restore", SlotAction::restore}, {"erase", SlotAction::erase}};
     return std::tuple(base::choice("action", &SlotCommand::action, kActions),
                       base::field("idSlot", &SlotCommand::id_slot, {.min = 0}),
-                      base::field("file", &SlotCommand::file));
+                      base::field("file", &SlotCommand::file),
+                      base::field("cacheSalt", &SlotCommand::cache_salt));
 }
 
 struct SlotChange {

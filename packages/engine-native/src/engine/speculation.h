@@ -22,6 +22,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -34,10 +35,10 @@ public:
     Speculation(std::unique_ptr<Drafter> quick, std::unique_ptr<Drafter> slow, int32_t drafts_max)
         : quick_(std::move(quick)), slow_(std::move(slow)), drafts_max_(drafts_max) {}
 
-    /// A new request, before its first draft(): what its reply will probably repeat, and whether its text may be drafted from in
-    /// other requests, and theirs in it.
-    void begin(base::RequestId id, std::span<const base::Token> prediction, bool shares) {
-        quick_->begin(id, prediction, shares);
+    /// See Drafter::begin().
+    void begin(base::RequestId id, std::span<const base::Token> prediction,
+               std::optional<std::string_view> shared_with) {
+        quick_->begin(id, prediction, shared_with);
     }
 
     /// Whether nothing would be drafted for any request.

@@ -27,7 +27,7 @@ struct Lengths {
     uint32_t tokens;
     uint32_t first;
     uint32_t checkpoints;
-    uint32_t adapters;
+    uint32_t space;
     uint64_t state;
 };
 
@@ -103,10 +103,10 @@ public:
         const Lengths lengths{.tokens = static_cast<uint32_t>(view.text.size()),
                               .first = static_cast<uint32_t>(view.first),
                               .checkpoints = static_cast<uint32_t>(checkpoints.size()),
-                              .adapters = static_cast<uint32_t>(view.adapters.size()),
+                              .space = static_cast<uint32_t>(view.space.size()),
                               .state = state.size};
         write(&lengths, sizeof(lengths));
-        write(view.adapters.data(), view.adapters.size());
+        write(view.space.data(), view.space.size());
         write(view.text.data(), view.text.size_bytes());
         for (const auto& [length, bytes] : checkpoints) {
             const CheckpointLengths of{.length = static_cast<uint64_t>(length), .bytes = bytes.size()};
@@ -174,8 +174,7 @@ public:
         if (lengths.tokens > INT32_MAX || lengths.first >= lengths.tokens) return false;
         saved.first = static_cast<int32_t>(lengths.first);
         bytes_max -= lengths.state;
-        if (!read_items(saved.adapters, lengths.adapters) || !read_items(saved.text, lengths.tokens))
-            return false;
+        if (!read_items(saved.space, lengths.space) || !read_items(saved.text, lengths.tokens)) return false;
         if (!read_checkpoints(saved, lengths, bytes_max)) return false;
         llama::State& state = saved.segment.state;
         state.size = lengths.state;

@@ -2,7 +2,7 @@
 // of one text, when a client asks for it (slot_states.h).
 //
 //     "INGLEST2"  key, 32 bytes  { segment  checksum } ...
-//     a segment:  lengths of what follows, its adapters, its text's tokens, its checkpoints, its state
+//     a segment:  lengths of what follows, its space, its text's tokens, its checkpoints, its state
 //
 // The key identifies everything that must be the same to reuse a state: model, build, types of the KV cache. A damaged or
 // truncated file is used up to the damage; a file with another key is ignored. Numbers have the machine's byte order: the file is
@@ -41,8 +41,8 @@ constexpr auto fields_of(const StateFile*) {
 /// A segment that was read, with its text (sched/host_tier.h).
 struct SavedSegment {
     std::vector<base::Token> text;
-    /// sched::Request::adapters of the text.
-    std::string adapters = {};
+    /// sched::Request::space() of the text.
+    std::string space = {};
     int32_t first = 0;
     HostTierStore::Segment segment;
 };
@@ -50,7 +50,7 @@ struct SavedSegment {
 /// A segment to be written; does not own its bytes.
 struct SegmentView {
     std::span<const base::Token> text;
-    std::string_view adapters = {};
+    std::string_view space = {};
     int32_t first = 0;
     const HostTierStore::Segment* segment = nullptr;
 };

@@ -22,7 +22,7 @@ constexpr int32_t kGainedShareMin = 4;
 
 HostTier::Matches HostTier::look_up(const Text& text) const {
     Matches matches;
-    const auto texts = texts_.find(text.adapters);
+    const auto texts = texts_.find(text.space);
     if (entries_.empty() || texts == texts_.end()) return matches;
     texts->second.visit(text.tokens, [&](SegmentId id, int32_t common) {
         const Entry& entry = *by_id_.at(id);
@@ -78,7 +78,7 @@ SegmentId HostTier::add(const Text& text, int32_t first, std::vector<int32_t> ch
     if (entry.bytes + text.tokens.size_bytes() > bytes_max_)
         return 0; // too large even alone: nothing is dropped for it
     const size_t droppable = touch(text);
-    entry.texts = texts_.try_emplace(std::string(text.adapters)).first;
+    entry.texts = texts_.try_emplace(std::string(text.space)).first;
     entry.text = entry.texts->second.add(text.tokens, entry.id);
     if (!make_room(entry.bytes, droppable)) {
         remove_text(entry);
@@ -87,7 +87,7 @@ SegmentId HostTier::add(const Text& text, int32_t first, std::vector<int32_t> ch
     bytes_ += entry.bytes;
     by_id_.emplace(entry.id, entries_.insert(entries_.end(), std::move(entry)));
     touch(text);
-    if (blocks_ != nullptr && text.adapters.empty())
+    if (blocks_ != nullptr && text.space.empty())
         blocks_->keep({.kind = KvBlocks::Kind::segment, .id = segments_made_}, text.tokens, first);
     return segments_made_;
 }
@@ -126,7 +126,7 @@ void HostTier::swapped_in(SegmentId segment, Copied copied) {
 }
 
 void HostTier::erase(const Text& text) {
-    const auto texts = texts_.find(text.adapters);
+    const auto texts = texts_.find(text.space);
     if (texts == texts_.end()) return;
     std::vector<Entries::iterator> erased;
     texts->second.visit(text.tokens, [&](SegmentId id, int32_t common) {
@@ -143,16 +143,14 @@ void HostTier::cancel_swap_ins() {
 std::vector<HostTier::Segment> HostTier::all() const {
     std::vector<Segment> segments;
     for (const Entry& entry : entries_)
-        segments.push_back({.id = entry.id,
-                            .text = entry.text->text(),
-                            .first = entry.first,
-                            .adapters = entry.texts->first});
+        segments.push_back(
+            {.id = entry.id, .text = entry.text->text(), .first = entry.first, .space = entry.texts->first});
     return segments;
 }
 
 uint64_t HostTier::text_bytes() const {
     uint64_t bytes = 0;
-    for (const auto& [adapters, texts] : texts_) bytes += adapters.size() + texts.bytes();
+    for (const auto& [space, texts] : texts_) bytes += space.size() + texts.bytes();
     return bytes;
 }
 
@@ -174,7 +172,7 @@ bool HostTier::make_room(uint64_t bytes, size_t droppable) {
 /// of other segments.
 size_t HostTier::touch(const Text& text) {
     std::vector<Entries::iterator> touched;
-    const auto texts = texts_.find(text.adapters);
+    const auto texts = texts_.find(text.space);
     if (texts == texts_.end()) return entries_.size();
     texts->second.visit(text.tokens, [&](SegmentId id, int32_t common) {
         const Entries::iterator entry = by_id_.at(id);
@@ -202,7 +200,7 @@ void HostTier::erase(Entries::iterator entry) {
     entries_.erase(entry);
 }
 
-/// Also the tree of adapters whose last text it is.
+/// Also the tree of a space whose last text it is.
 void HostTier::remove_text(const Entry& entry) {
     TextTree& texts = entry.texts->second;
     texts.remove(entry.text, entry.id);

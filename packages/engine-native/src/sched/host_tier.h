@@ -11,7 +11,7 @@
 // that text is computed up to the segment's first token, in any sequence. A segment is never wrong, only unused. The least
 // recently used segments are dropped first, and the end of a chain before what it continues.
 //
-// The texts are kept in a tree (text_tree.h) for each set of adapters, each common prefix once. So looking up a text walks along
+// The texts are kept in a tree (text_tree.h) for each space, each common prefix once. So looking up a text walks along
 // it once, and the memory of texts counts towards the tier's limit.
 #pragma once
 
@@ -52,7 +52,7 @@ public:
     HostTier(const HostTier&) = delete;
     HostTier& operator=(const HostTier&) = delete;
 
-    /// From now on, reports every added or dropped segment without adapters to `blocks`.
+    /// From now on, reports every added or dropped segment of the common space to `blocks`.
     void report_to(KvBlocks* blocks) { blocks_ = blocks; }
 
     struct Match {
@@ -100,7 +100,7 @@ public:
         base::SegmentId id;
         std::vector<base::Token> text;
         int32_t first;
-        std::string adapters;
+        std::string space;
     };
     /// All segments, least recently used first.
     std::vector<Segment> all() const;
@@ -114,13 +114,13 @@ public:
     /// Bytes of the state of all segments, as far as known, and of their texts. The sum is at most bytes_max.
     uint64_t bytes() const { return bytes_; }
     uint64_t text_bytes() const;
-    /// Tokens compared so far by look-ups of texts without adapters.
+    /// Tokens compared so far by look-ups of texts in the common space.
     uint64_t compared() const { return texts_.at("").compared(); }
     int32_t size() const { return static_cast<int32_t>(entries_.size()); }
     uint64_t swap_ins() const { return swap_ins_; }
 
 private:
-    /// By adapters.
+    /// By space.
     using Texts = std::map<std::string, TextTree, std::less<>>;
 
     struct Entry {
@@ -153,7 +153,7 @@ private:
     /// Least recently used first.
     Entries entries_;
     std::unordered_map<base::SegmentId, Entries::iterator> by_id_;
-    /// That of texts without adapters is always there.
+    /// That of the common space is always there.
     Texts texts_;
     std::vector<base::SegmentId> dropped_;
     uint64_t bytes_ = 0;

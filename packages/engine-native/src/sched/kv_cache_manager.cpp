@@ -29,7 +29,7 @@ KvCacheManager::KvCacheManager(const Limits& limits)
       tree_(limits.sequences + limits.cached_sequences),
       host_tier_(limits.host_tier_bytes, limits.checkpoint_bytes),
       is_reported_(static_cast<size_t>(limits.sequences + limits.cached_sequences)),
-      adapters_(is_reported_.size()) {
+      spaces_(is_reported_.size()) {
     if (limits.block_tokens > 0 && shares_prefixes()) {
         blocks_ = std::make_unique<KvBlocks>(limits.block_tokens, limits.block_seed);
         host_tier_.report_to(blocks_.get());
@@ -44,12 +44,12 @@ PrefixTree::Match KvCacheManager::find_prefix(const Text& text) const {
 }
 
 std::optional<Slot> KvCacheManager::admit(const PrefixTree::Match& match, int32_t reserved, bool shares,
-                                          std::string_view adapters) {
+                                          std::string_view space) {
     if (!make_free_slot(match.holder)) return std::nullopt;
     const Slot slot = free_slots_.back();
     free_slots_.pop_back();
     const auto undo = static_cast<std::ptrdiff_t>(ops_.size());
-    tree_.begin(slot, adapters);
+    tree_.begin(slot, space);
     if (match.length > 0) {
         tree_.share(slot, match);
         ops_.emplace_back(SharePrefix{
@@ -71,8 +71,8 @@ std::optional<Slot> KvCacheManager::admit(const PrefixTree::Match& match, int32_
     }
     ahead_ += wanted;
     tree_.touch(match.checkpoint);
-    adapters_[static_cast<size_t>(slot)] = adapters;
-    is_reported_[static_cast<size_t>(slot)] = shares && adapters.empty();
+    spaces_[static_cast<size_t>(slot)] = space;
+    is_reported_[static_cast<size_t>(slot)] = shares && space.empty();
     // With checkpoints, what can be reused ends at the last checkpoint: save_checkpoint() reports it.
     if (blocks_ != nullptr && is_reported(slot) && !needs_checkpoints())
         blocks_->keep(keeper_of(slot), tree_.text(slot));
@@ -123,6 +123,17 @@ base::SegmentId KvCacheManager::adopt(const Text& text, int32_t first, std::vect
 
 void KvCacheManager::evict_cached_sequences() {
     while (!cached_slots_.empty() && evict(cached_slots_.begin(), OverCopyLimit::wait)) {
+    }
+}
+
+void KvCacheManager::copy_ahead() {
+    auto slots = static_cast<int32_t>(free_slots_.size());
+    int32_t cells = limits_.cells - tree_.cells() - ahead_;
+    for (const Slot slot : cached_slots_) {
+        if (slots >= limits_.sequences && cells >= limits_.cells / kReadyShare) return;
+        if (!swap_out(slot, OverCopyLimit::wait, HostTier::kSegmentMax)) return;
+        slots += 1;
+        cells += tree_.private_length(slot);
     }
 }
 
@@ -219,27 +230,26 @@ bool KvCacheManager::make_free_slot(Slot needed) {
 
 bool KvCacheManager::evict(std::vector<Slot>::iterator cached, OverCopyLimit over_limit) {
     const Slot slot = *cached;
-    if (!swap_out(slot, over_limit)) return false;
+    if (copies_evicted_ && !swap_out(slot, over_limit)) return false;
     cached_slots_.erase(cached);
     free_slot(slot);
     return true;
 }
 
 /// Swaps out what would be lost with an evicted sequence. False if some of it has to wait for the next step.
-bool KvCacheManager::swap_out(Slot slot, OverCopyLimit over_limit) {
+bool KvCacheManager::swap_out(Slot slot, OverCopyLimit over_limit, int32_t copied_max) {
     const int32_t length = tree_.length(slot);
     int32_t first = length - tree_.private_length(slot);
-    if (limits_.host_tier_bytes == 0 || !copies_evicted_ || length - first < HostTier::kSegmentMin)
-        return true;
+    if (limits_.host_tier_bytes == 0 || length - first < HostTier::kSegmentMin) return true;
     if (needs_checkpoints()) first = tree_.checkpoint_before(slot, first);
     const std::vector<base::Token> text = tree_.text(slot);
-    const std::string& adapters = adapters_[static_cast<size_t>(slot)];
-    first = host_tier_.reach({text, adapters}, first);
+    const std::string& space = spaces_[static_cast<size_t>(slot)];
+    first = host_tier_.reach({text, space}, first);
     while (length - first >= HostTier::kSegmentMin) {
         const int32_t end = segment_end(text, first);
-        if (!may_copy(end - first)) return over_limit == OverCopyLimit::lose;
+        if (!may_copy(end - first, copied_max)) return over_limit == OverCopyLimit::lose;
         const auto part = std::span(text).first(static_cast<size_t>(end));
-        if (!swap_out_segment(slot, {part, adapters}, first)) return true;
+        if (!swap_out_segment(slot, {part, space}, first)) return true;
         first = end;
     }
     return true;
@@ -261,7 +271,7 @@ std::vector<Checkpoint> KvCacheManager::checkpoints_between(Slot slot, int32_t f
 
 /// Whether a slot holds nothing but a prefix of the text.
 bool KvCacheManager::is_within(Slot slot, const Text& text) const {
-    if (adapters_[static_cast<size_t>(slot)] != text.adapters) return false;
+    if (spaces_[static_cast<size_t>(slot)] != text.space) return false;
     const std::vector<base::Token> held = tree_.text(slot);
     return held.size() <= text.tokens.size() && std::ranges::equal(held, text.tokens.first(held.size()));
 }

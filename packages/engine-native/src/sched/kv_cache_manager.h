@@ -7,7 +7,8 @@
 // recurrent state cannot be cut (Limits::checkpoints), a prefix is shared where a checkpoint of it was saved.
 //
 // State that would be lost with an evicted sequence is first swapped out (host_tier.h), and swapped in when a text needs it.
-// Copying delays every sequence, so one step copies a bounded number of tokens, and the rest waits for the next step.
+// Copying delays every sequence, so one step copies a bounded number of tokens, and the rest waits for the next step. Steps with
+// nothing else to do copy ahead what the next requests would have to evict.
 //
 // This class does not touch the real cells: take_ops() returns the operations that the engine must execute before the next batch.
 #pragma once
@@ -51,6 +52,9 @@ public:
     /// parameters, this is 46 MB: 20 ms to swap out, 4 ms to swap in.
     static constexpr int32_t kCopyMax = 2048;
 
+    /// Copying ahead goes on until this share of the cells is free, or is freed without a copy.
+    static constexpr int32_t kReadyShare = 4;
+
     explicit KvCacheManager(const Limits& limits);
 
     /// The longest prefix of `text` that can be shared; empty if there is none.
@@ -59,9 +63,9 @@ public:
     /// Takes a slot that begins with `match` and reserves `reserved` cells in total. Nothing if there would not be that many free
     /// cells even with every cached sequence evicted, or if evicting them takes more copies than fit this step. A sequence that
     /// does not share is neither kept for others nor reported.
-    /// REQUIRES: fewer slots running than Limits::sequences; a match for these adapters.
+    /// REQUIRES: fewer slots running than Limits::sequences; a match in this space.
     std::optional<base::Slot> admit(const PrefixTree::Match& match, int32_t reserved, bool shares,
-                                    std::string_view adapters = {});
+                                    std::string_view space = {});
 
     /// Reserves up to `wanted` more cells for running sequences. Returns how many it reserved; 0 if none can be freed.
     int32_t reserve(int32_t wanted);
@@ -95,6 +99,10 @@ public:
 
     /// Evicts cached sequences, as many as can be swapped out in one step.
     void evict_cached_sequences();
+
+    /// Swaps out a segment of a cached sequence that stays, so that evicting it later takes no copy: until the next requests find a
+    /// slot for each sequence that may run, and some cells. Plans nothing where they do.
+    void copy_ahead();
 
     /// Plans to save the current recurrent state of a running `slot`, if that is worthwhile. Drops the oldest checkpoint if there
     /// are too many.
@@ -130,7 +138,7 @@ public:
     HostTier& host_tier() { return host_tier_; }
     const HostTier& host_tier() const { return host_tier_; }
     const PrefixTree& tree() const { return tree_; }
-    /// Whether blocks() has what a slot holds: other sequences may use it, and no adapters are needed.
+    /// Whether blocks() has what a slot holds: other sequences may use it, and it is in the common space.
     bool is_reported(base::Slot slot) const { return is_reported_[static_cast<size_t>(slot)]; }
     /// The reusable blocks, for reports; null if reports are disabled.
     KvBlocks* blocks() const { return blocks_.get(); }
@@ -150,14 +158,16 @@ private:
     bool make_room(int32_t cells, OverCopyLimit over_limit);
     bool make_free_slot(base::Slot needed);
     bool evict(std::vector<base::Slot>::iterator cached, OverCopyLimit over_limit);
-    bool swap_out(base::Slot slot, OverCopyLimit over_limit);
+    bool swap_out(base::Slot slot, OverCopyLimit over_limit, int32_t copied_max = kCopyMax);
     int32_t segment_end(std::span<const base::Token> text, int32_t first) const;
     std::vector<Checkpoint> checkpoints_between(base::Slot slot, int32_t first, int32_t length) const;
     bool is_within(base::Slot slot, const Text& text) const;
     base::Slot find_cached(const Text& text) const;
     int32_t kept(const Text& text) const;
     bool swap_out_segment(base::Slot slot, const Text& text, int32_t first);
-    bool may_copy(int32_t tokens) const { return copied_ == 0 || copied_ + tokens <= kCopyMax; }
+    bool may_copy(int32_t tokens, int32_t copied_max = kCopyMax) const {
+        return copied_ == 0 || copied_ + tokens <= copied_max;
+    }
     void add_free_slot(base::Slot slot);
     void free_slot(base::Slot slot);
     void drop_moved_tail(base::Slot slot);
@@ -172,7 +182,7 @@ private:
     std::vector<base::Slot> free_slots_;
     std::vector<bool> is_reported_;
     /// By slot.
-    std::vector<std::string> adapters_;
+    std::vector<std::string> spaces_;
     /// Slots of ended sequences, least recently used first.
     std::vector<base::Slot> cached_slots_;
     /// Cells reserved for running sequences and not yet filled.

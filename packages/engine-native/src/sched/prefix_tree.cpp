@@ -12,7 +12,7 @@ using base::Slot;
 using base::Token;
 
 struct PrefixTree::Node : RadixNode<Node> {
-    /// Slots whose path goes through or ends here; of no adapters' root, none.
+    /// Slots whose path goes through or ends here; of the common root, none.
     std::vector<Slot> holders;
     /// How many of them are pinned.
     int32_t pins = 0;
@@ -28,17 +28,17 @@ PrefixTree::PrefixTree(int32_t slots) : root_(std::make_unique<Node>()) {
 
 PrefixTree::~PrefixTree() = default;
 
-/// Null if no slot has these adapters.
-const PrefixTree::Node* PrefixTree::root_of(std::string_view adapters) const {
-    if (adapters.empty()) return root_.get();
-    const auto found = adapter_roots_.find(adapters);
-    return found == adapter_roots_.end() ? nullptr : found->second.get();
+/// Null if no slot is of this space.
+const PrefixTree::Node* PrefixTree::root_of(std::string_view space) const {
+    if (space.empty()) return root_.get();
+    const auto found = space_roots_.find(space);
+    return found == space_roots_.end() ? nullptr : found->second.get();
 }
 
-void PrefixTree::begin(Slot slot, std::string_view adapters) {
+void PrefixTree::begin(Slot slot, std::string_view space) {
     INGLE_ASSERT(length(slot) == 0 && held(slot).tail == root_.get());
-    if (adapters.empty()) return;
-    std::unique_ptr<Node>& root = adapter_roots_[std::string(adapters)];
+    if (space.empty()) return;
+    std::unique_ptr<Node>& root = space_roots_[std::string(space)];
     if (root == nullptr) root = std::make_unique<Node>();
     root->holders.push_back(slot);
     held(slot).tail = root.get();
@@ -50,7 +50,7 @@ template <class Visit>
 void PrefixTree::walk(const Text& text, Visit visit) const {
     const std::span<const Token> tokens = text.tokens;
     std::vector<std::pair<const Node*, size_t>> open;
-    if (const Node* root = root_of(text.adapters); root != nullptr) open.emplace_back(root, 0);
+    if (const Node* root = root_of(text.space); root != nullptr) open.emplace_back(root, 0);
     while (!open.empty()) {
         const auto [node, depth] = open.back();
         open.pop_back();
@@ -162,7 +162,7 @@ void PrefixTree::release(Slot slot) {
     std::erase(root->holders, slot);
     if (!root->holders.empty()) return;
     INGLE_ASSERT(root->children.empty());
-    std::erase_if(adapter_roots_, [&](const auto& entry) { return entry.second.get() == root; });
+    std::erase_if(space_roots_, [&](const auto& entry) { return entry.second.get() == root; });
 }
 
 void PrefixTree::truncate(Slot slot, int32_t length) {

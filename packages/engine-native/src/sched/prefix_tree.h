@@ -11,7 +11,7 @@
 // Two sequences that computed the same tokens side by side have two nodes with the same text: the tree is about cells, not
 // about texts. Slots of running sequences are pinned; cells that only other slots hold can be freed.
 //
-// State depends on the adapters that it was computed with, so each set of adapters has a root of its own.
+// State is shared within a space only (Request::space()), so each space has a root of its own.
 //
 // A checkpoint marks a node at whose end a sequence's recurrent state was saved.
 //
@@ -71,11 +71,11 @@ public:
     /// Checkpoints dropped since the last call, including those dropped with their cells.
     std::vector<base::CheckpointId> take_dropped() { return std::exchange(dropped_, {}); }
 
-    /// From now on, what `slot`, which holds nothing, computes or shares is of these adapters; until release(), after which it is of
+    /// From now on, what `slot`, which holds nothing, computes or shares is of this space; until release(), after which it is of
     /// none.
-    void begin(base::Slot slot, std::string_view adapters);
+    void begin(base::Slot slot, std::string_view space);
 
-    /// Makes `slot`, which holds nothing, hold the match for its adapters.
+    /// Makes `slot`, which holds nothing, hold the match in its space.
     void share(base::Slot slot, const Match& match);
 
     /// Adds tokens that `slot` has computed after what it holds.
@@ -130,7 +130,7 @@ private:
 
     template <class Visit>
     void walk(const Text& text, Visit visit) const;
-    const Node* root_of(std::string_view adapters) const;
+    const Node* root_of(std::string_view space) const;
     void unmark(Node* node);
     Node* split(Node* node, size_t at);
     void hold(Node* node, base::Slot slot);
@@ -140,8 +140,8 @@ private:
     const Held& held(base::Slot slot) const { return held_[static_cast<size_t>(slot)]; }
 
     std::unique_ptr<Node> root_;
-    /// The roots of adapters that some slot has.
-    std::map<std::string, std::unique_ptr<Node>, std::less<>> adapter_roots_;
+    /// The roots of spaces that some slot is of, but for the common one.
+    std::map<std::string, std::unique_ptr<Node>, std::less<>> space_roots_;
     std::vector<Held> held_;
     /// Nodes that end in a checkpoint, least recently used first.
     std::list<Node*> marked_;

@@ -16,13 +16,13 @@
 
 namespace sched {
 
-/// What computed state depends on: the tokens, and the adapters that they are computed with (Request::adapters). Owns nothing.
+/// What computed state is found by: the tokens, and the space that they belong to (Request::space()). Owns nothing.
 struct Text {
     template <std::ranges::contiguous_range Tokens>
-    Text(const Tokens& of, std::string_view with = {}) : tokens(of), adapters(with) {}
+    Text(const Tokens& of, std::string_view with = {}) : tokens(of), space(with) {}
 
     std::span<const base::Token> tokens;
-    std::string_view adapters;
+    std::string_view space;
 };
 
 template <class Node>

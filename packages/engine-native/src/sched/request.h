@@ -4,9 +4,11 @@
 #include "base/types.h"
 #include "sched/context_shift.h"
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sched {
@@ -60,19 +62,36 @@ struct Request {
     std::vector<int32_t> boundaries = {};
     /// Set if the request continues when it fills the context; its oldest chat turns are then dropped.
     std::optional<ChatTurns> turns = std::nullopt;
-    /// Names the adapters that it is computed with, and their scales; empty for none. A step computes with one set of adapters, and
-    /// state is shared within a set only.
+    /// Names the adapters that it is computed with, and their scales; empty for none. A step computes with one set of adapters.
     std::string adapters = {};
+    /// Requests share computed state, and texts to draft from, only with requests of the same salt. Empty: with all without one.
+    std::string cache_salt = {};
     /// Whether logits are computed for every token of the prompt. REQUIRES: no images, no prefix cache.
     bool wants_prompt_logits = false;
-    /// Names the request's text once it has ended (Scheduler::slot_text()); below 0 for no name.
+    /// With the salt, names the request's text once it has ended (Scheduler::slot_text()); below 0 for no name.
     int32_t id_slot = -1;
+
+    /// Computed state is shared within a space: of these adapters, and of this salt. Empty for the common one, with neither.
+    std::string space() const { return cache_salt.empty() ? adapters : cache_salt + '\n' + adapters; }
+};
+
+/// Whether a text is a salt: at most 64 hexadecimal digits, so that it can name a folder.
+inline bool is_salt(std::string_view text) {
+    return text.size() <= 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+/// A client's name for a text: a number, among those of requests with the same salt.
+struct SlotName {
+    std::string cache_salt;
+    int32_t id;
+
+    auto operator<=>(const SlotName&) const = default;
 };
 
 /// A text that a client has named, as far as it was computed.
 struct SlotText {
     std::vector<base::Token> tokens;
-    std::string adapters;
+    std::string space;
 };
 
 /// Unless noted otherwise, counts are totals since the scheduler was created.

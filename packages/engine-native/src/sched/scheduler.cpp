@@ -15,7 +15,7 @@ constexpr size_t kAdmissionsConsidered = 32;
 /// The part of a sequence that need not be computed if it is found elsewhere. The last token is always computed for its logits.
 Text sharable(const Sequence& sequence) {
     const int32_t length = base::last_edge(sequence.tokens(), sequence.length() - 1);
-    return {sequence.tokens().first(static_cast<size_t>(length)), sequence.request().adapters};
+    return {sequence.tokens().first(static_cast<size_t>(length)), sequence.space()};
 }
 
 } // namespace
@@ -72,6 +72,7 @@ const StepPlan& Scheduler::schedule(const StepBudget& budget) {
     // Partitioning allocates, so skip it in steps without images.
     if (!std::ranges::is_partitioned(plan_.batch, is_text))
         std::ranges::stable_partition(plan_.batch, is_text);
+    if (running_.empty() && waiting_.size() == 0) kv_cache_.copy_ahead();
     kv_cache_.take_ops(plan_.kv_ops);
     return plan_;
 }
@@ -274,7 +275,7 @@ bool Scheduler::is_being_computed(const Sequence& sequence, int32_t shared) cons
     shared = kv_cache_.host_tier().reach(sharable(sequence), shared); // swapping in is faster than computing
     const auto will_have_more = [&](const Sequence* other) {
         if (other->is_decoding() || !other->request().uses_cache) return false;
-        if (other->request().adapters != sequence.request().adapters) return false;
+        if (other->space() != sequence.space()) return false;
         const auto [end, _] = std::ranges::mismatch(other->tokens(), sequence.tokens());
         const auto common = static_cast<int32_t>(end - other->tokens().begin());
         const int32_t later = will_share(*other, base::last_edge(other->tokens(), common));
@@ -296,7 +297,7 @@ bool Scheduler::admit(Sequence& sequence, const PrefixTree::Match& match) {
     const int32_t reserved = reservation(sequence);
     const Request& request = sequence.request();
     const std::optional<base::Slot> slot =
-        kv_cache_.admit(match, reserved, request.uses_cache, request.adapters);
+        kv_cache_.admit(match, reserved, request.uses_cache, sequence.space());
     if (!slot) return false;
     waiting_.leave(sequence);
     sequence.admit(*slot, match.length, reserved);
@@ -351,9 +352,10 @@ void Scheduler::stop_running(Sequence& sequence, Keep keep) {
 }
 
 void Scheduler::end(Sequence& sequence, Keep keep) {
-    if (const int32_t name = sequence.request().id_slot; name >= 0 && sequence.computed() > 0) {
+    if (const Request& request = sequence.request(); request.id_slot >= 0 && sequence.computed() > 0) {
         const auto computed = sequence.tokens().first(static_cast<size_t>(sequence.computed()));
-        name_text(name, {{computed.begin(), computed.end()}, sequence.request().adapters});
+        name_text({request.cache_salt, request.id_slot},
+                  {{computed.begin(), computed.end()}, sequence.space()});
     }
     if (sequence.state() == State::running) stop_running(sequence, keep);
     else waiting_.leave(sequence);
@@ -372,9 +374,15 @@ Sequence& Scheduler::find(base::RequestId id) {
     return *found->second;
 }
 
-const SlotText* Scheduler::slot_text(int32_t id_slot) const {
-    const auto found = slot_texts_.find(id_slot);
-    return found == slot_texts_.end() ? nullptr : &found->second;
+void Scheduler::name_text(const SlotName& name, SlotText text) {
+    named_[name] = {.text = std::move(text), .at = names_given_ += 1};
+    if (named_.size() <= kNamedMax) return;
+    named_.erase(std::ranges::min_element(named_, {}, [](const auto& one) { return one.second.at; }));
+}
+
+const SlotText* Scheduler::slot_text(const SlotName& name) const {
+    const auto found = named_.find(name);
+    return found == named_.end() ? nullptr : &found->second.text;
 }
 
 bool Scheduler::awaits_token(base::RequestId id) const {

@@ -37,6 +37,9 @@
 #include "sched/step.h"
 #include "sched/waiting_queue.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -74,10 +77,13 @@ public:
         return kv_cache_.adopt(text, first, std::move(checkpoints), bytes);
     }
 
-    /// From now on, this text has the name `id_slot`.
-    void name_text(int32_t id_slot, SlotText text) { slot_texts_[id_slot] = std::move(text); }
+    /// How many texts have names; the one that was named first loses its name to another.
+    static constexpr size_t kNamedMax = 256;
 
-    void forget_text(int32_t id_slot) { slot_texts_.erase(id_slot); }
+    /// From now on, this text has this name.
+    void name_text(const SlotName& name, SlotText text);
+
+    void forget_text(const SlotName& name) { named_.erase(name); }
 
     /// Forgets the state of a text, except for what others have in common with it: see KvCacheManager::erase().
     int32_t erase(const Text& text) { return kv_cache_.erase(text); }
@@ -85,7 +91,7 @@ public:
     // At any time.
 
     /// The text with this name: that of the latest request with the name which has ended. Null without one.
-    const SlotText* slot_text(int32_t id_slot) const;
+    const SlotText* slot_text(const SlotName& name) const;
 
     /// Whether this request's sequence runs and its last outcome was `awaits_token`. If it was preempted since, it is computed
     /// and sampled again instead.
@@ -153,7 +159,13 @@ private:
 
     KvCacheManager kv_cache_;
     /// By Request::id_slot.
-    std::unordered_map<int32_t, SlotText> slot_texts_;
+    struct Named {
+        SlotText text;
+        /// Counts names that were given.
+        uint64_t at;
+    };
+    std::map<SlotName, Named> named_;
+    uint64_t names_given_ = 0;
     uint64_t arrivals_ = 0;
     uint64_t preemptions_ = 0;
     uint64_t context_shifts_ = 0;

@@ -27,6 +27,7 @@
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -39,6 +40,7 @@ public:
     /// `arrival` counts requests: smaller is older.
     Sequence(Request request, uint64_t arrival, int32_t context_length)
         : request_(std::move(request)),
+          space_(request_.space()),
           arrival_(arrival),
           context_length_(context_length),
           tokens_(std::move(request_.prompt)),
@@ -52,6 +54,7 @@ public:
     /// As submitted, except for the prompt, which is part of tokens(), and for cut tokens.
     const Request& request() const { return request_; }
     base::RequestId id() const { return request_.id; }
+    const std::string& space() const { return space_; }
     uint64_t arrival() const { return arrival_; }
     State state() const { return state_; }
     base::Slot slot() const { return slot_; }
@@ -162,6 +165,7 @@ private:
     }
 
     Request request_;
+    std::string space_;
     uint64_t arrival_;
     int32_t context_length_;
     State state_ = State::waiting;

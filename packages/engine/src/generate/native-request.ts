@@ -3,6 +3,7 @@ import { invalidRequest } from "../base/errors.ts";
 import type { CheckedGenerationRequest } from "./generation-request.ts";
 import type { NativeConstraint, NativeImages, NativeRequest, NativeSampling } from "../native/addon.ts";
 import type { ReadReply } from "./reply-reader.ts";
+import { toNativeSalt } from "./cache-salt.ts";
 import { promptLogprobsMax, type Limits, type Sampling } from "./sampling.ts";
 import { randomInt } from "node:crypto";
 import { isNumber, optionNames, toLetters, type NumberName } from "@ingle/generation-options";
@@ -53,6 +54,7 @@ export function toNativeRequest(
     reportsPrompt: request.reportsPrompt,
     promptLogprobs: request.promptLogprobs ?? -1,
     idSlot,
+    cacheSalt: toNativeSalt(request.cacheSalt),
     client: request.client,
   };
 }

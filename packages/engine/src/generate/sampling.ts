@@ -84,6 +84,11 @@ export const Limits = z
     /** Reuses the computed prefix of earlier requests, and keeps this prompt for later ones. Default true. */
     cachePrompt: z.boolean().default(true),
     /**
+     * Shares computed prefixes, drafts from earlier replies and slots only with requests of the same salt, up to 1,024 characters: nobody
+     * else can tell from a reply's time whether this prompt was computed before. Default: shared by all requests without a salt.
+     */
+    cacheSalt: z.string().min(1).max(1_024).optional(),
+    /**
      * The slot of `model.slots` that names the request's text once it has ended, below `parallel`. Default: the idle slot whose last
      * prompt is most similar, or the one that was used longest ago.
      */

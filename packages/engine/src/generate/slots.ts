@@ -1,9 +1,10 @@
 // llama-server's slots: numbered names for texts. Each request takes one; when it has ended, the slot names its text, prompt and reply,
 // whose computed state can then be saved to a file, restored into the prefix cache, and erased. Slots limit nothing: any number of
-// requests may have the same one, and the prefix cache serves all of them.
-import { readdir } from "node:fs/promises";
+// requests may have the same one, and the prefix cache serves all of them. Requests with a `cacheSalt` have slots of their own.
+import { mkdir, readdir } from "node:fs/promises";
 import path from "node:path";
 import { EngineError, invalidRequest } from "../base/errors.ts";
+import { toNativeSalt } from "./cache-salt.ts";
 import { endsRequest } from "../native/event-receivers.ts";
 import {
   awaitOrAbort,
@@ -16,8 +17,11 @@ import {
 /** A request without a slot of its own continues the one whose prompt shares at least this part with its own, as in llama-server. */
 const similarMin = 0.1;
 
-/** Maximum number of files in the folder: as much disk as so many times `cacheRamMiB`. */
+/** Maximum number of files in a folder, each as large as `cacheRamMiB` at most, and of salts that have one. */
 const filesMax = 1000;
+
+/** Maximum number of salts whose slots are known; those of the one that was used longest ago are forgotten. */
+const saltsMax = 1000;
 
 /** File systems allow 255 bytes. */
 const nameBytesMax = 200;
@@ -29,6 +33,8 @@ export type SlotChange = NativeSlotChange;
 
 export interface ChangeSlotOptions {
   signal?: AbortSignal | undefined;
+  /** That of the requests whose slot this is. */
+  cacheSalt?: string | undefined;
 }
 
 interface Slot {
@@ -46,19 +52,22 @@ const filesInUse = new Map<string, Promise<void>>();
 export class Slots {
   readonly #engine: NativeEngine;
   readonly #folder: string;
-  readonly #slots: readonly Slot[];
+  readonly #count: number;
+  /** By salt, the one used last at the end. */
+  readonly #slots = new Map<string, readonly Slot[]>();
   #uses = 0;
 
   /** `folder` is empty if no files are allowed. */
   constructor(engine: NativeEngine, count: number, folder: string) {
     this.#engine = engine;
     this.#folder = folder;
-    this.#slots = Array.from({ length: count }, (_, id) => ({
-      id,
-      running: 0,
-      prompt: new Int32Array(),
-      usedAt: 0,
-    }));
+    this.#count = count;
+  }
+
+  /** How many requests with this salt run or wait. */
+  inUse(cacheSalt: string | undefined): number {
+    const slots = this.#slots.get(toNativeSalt(cacheSalt)) ?? [];
+    return slots.reduce((sum, { running }) => sum + running, 0);
   }
 
   /** Whether slots can be saved and restored: the model was loaded with `slotDir`. */
@@ -67,16 +76,17 @@ export class Slots {
   }
 
   /**
-   * Starts a request in the slot that it names, or in the best one for its prompt, which it has until its last event. `start` gets the
-   * slot and the receiver of the events. Throws `invalid_request`, and what `start` throws.
+   * Starts a request in the slot that it names, or in the best one of its salt for its prompt, which it has until its last event. `start`
+   * gets the slot and the receiver of the events. Throws `invalid_request`, and what `start` throws.
    */
   start<Started>(
-    named: number | undefined,
+    { idSlot: named, cacheSalt }: { idSlot?: number | undefined; cacheSalt?: string | undefined },
     prompt: Int32Array,
     onEvent: (event: NativeEvent) => void,
     start: (idSlot: number, onEvent: (event: NativeEvent) => void) => Started,
   ): Started & { idSlot: number } {
-    const slot = named === undefined ? this.#choose(prompt) : this.#find("idSlot", named);
+    const slots = this.#slotsOf(toNativeSalt(cacheSalt));
+    const slot = named === undefined ? choose(slots, prompt) : find(slots, "idSlot", named);
     const started = start(slot.id, (event) => {
       if (endsRequest(event)) slot.running -= 1;
       onEvent(event);
@@ -95,11 +105,22 @@ export class Slots {
    */
   async save(id: number, file: string, options: ChangeSlotOptions = {}): Promise<SlotChange> {
     return await this.#withFile(file, options, async () => {
-      const files = await readdir(this.#folder);
-      if (files.length >= filesMax && !files.includes(file))
-        throw invalidRequest("file", `the folder has ${filesMax} files already; delete some of them.`);
+      const salt = toNativeSalt(options.cacheSalt);
+      await this.#makeRoom(this.#folder, salt === "" ? file : salt);
+      if (salt !== "") {
+        const folder = path.join(this.#folder, salt);
+        await mkdir(folder, { recursive: true, mode: 0o700 });
+        await this.#makeRoom(folder, file);
+      }
       return await this.#change({ action: "save", idSlot: id, file }, options);
     });
+  }
+
+  /** Throws `invalid_request` if the folder is full. */
+  async #makeRoom(folder: string, name: string): Promise<void> {
+    const names = await readdir(folder);
+    if (names.length >= filesMax && !names.includes(name))
+      throw invalidRequest("file", `the folder has ${filesMax} files already; delete some of them.`);
   }
 
   /**
@@ -111,7 +132,7 @@ export class Slots {
     return await this.#withFile(file, options, async () => {
       const change = await this.#change({ action: "restore", idSlot: id, file }, options);
       // A request that names no slot does not take this one, unless all others are younger.
-      this.#find("id", id).usedAt = this.#uses += 1;
+      find(this.#slotsOf(toNativeSalt(options.cacheSalt)), "id", id).usedAt = this.#uses += 1;
       return change;
     });
   }
@@ -122,18 +143,19 @@ export class Slots {
   }
 
   async #change(
-    command: Parameters<NativeEngine["changeSlot"]>[0],
-    { signal }: ChangeSlotOptions,
+    command: Omit<Parameters<NativeEngine["changeSlot"]>[0], "cacheSalt">,
+    { signal, cacheSalt }: ChangeSlotOptions,
   ): Promise<SlotChange> {
-    const { id } = this.#find("id", command.idSlot);
+    const salt = toNativeSalt(cacheSalt);
+    const { id } = find(this.#slotsOf(salt), "id", command.idSlot);
     signal?.throwIfAborted();
-    const work = this.#engine.changeSlot({ ...command, idSlot: id });
+    const work = this.#engine.changeSlot({ ...command, idSlot: id, cacheSalt: salt });
     return await awaitOrAbort(signal, () => work.abort(), fromNative(work.done));
   }
 
   async #withFile(
     name: string,
-    { signal }: ChangeSlotOptions,
+    { signal, cacheSalt }: ChangeSlotOptions,
     use: () => Promise<SlotChange>,
   ): Promise<SlotChange> {
     if (this.#folder === "")
@@ -145,7 +167,7 @@ export class Slots {
       const rule = `it must be a file's name of at most ${nameBytesMax} bytes, without a folder and special characters.`;
       throw invalidRequest("file", rule);
     }
-    const file = path.join(this.#folder, name);
+    const file = path.join(this.#folder, toNativeSalt(cacheSalt), name);
     const before = filesInUse.get(file);
     const change = (async () => {
       await before;
@@ -161,24 +183,41 @@ export class Slots {
     }
   }
 
-  #find(param: string, id: number): Slot {
-    const slot = this.#slots[id];
-    if (slot !== undefined) return slot;
-    throw invalidRequest(param, `it must be an integer below ${this.#slots.length}, the number of slots.`);
+  #slotsOf(salt: string): readonly Slot[] {
+    const known = this.#slots.get(salt);
+    const slots =
+      known ??
+      Array.from({ length: this.#count }, (_, id) => ({
+        id,
+        running: 0,
+        prompt: new Int32Array(),
+        usedAt: 0,
+      }));
+    this.#slots.delete(salt);
+    this.#slots.set(salt, slots);
+    const [oldest] = this.#slots.keys();
+    if (this.#slots.size > saltsMax && oldest !== undefined) this.#slots.delete(oldest);
+    return slots;
   }
+}
 
-  /** Of the idle slots, the one with the most similar prompt, or the one that was used longest ago. */
-  #choose(prompt: Int32Array): Slot {
-    const idle = this.#slots.filter(({ running }) => running === 0);
-    const candidates = idle.length > 0 ? idle : this.#slots;
-    const oldestFirst = candidates
-      .toSorted((one, other) => one.usedAt - other.usedAt)
-      .map((slot) => ({ slot, common: commonLength(slot.prompt, prompt) }));
-    const [similar] = oldestFirst.toSorted((one, other) => other.common - one.common);
-    const [oldest] = oldestFirst;
-    if (similar === undefined || oldest === undefined) throw new Error("A model has at least one slot.");
-    return similar.common >= similarMin * prompt.length ? similar.slot : oldest.slot;
-  }
+function find(slots: readonly Slot[], param: string, id: number): Slot {
+  const slot = slots[id];
+  if (slot !== undefined) return slot;
+  throw invalidRequest(param, `it must be an integer below ${slots.length}, the number of slots.`);
+}
+
+/** Of the idle slots, the one with the most similar prompt, or the one that was used longest ago. */
+function choose(slots: readonly Slot[], prompt: Int32Array): Slot {
+  const idle = slots.filter(({ running }) => running === 0);
+  const candidates = idle.length > 0 ? idle : slots;
+  const oldestFirst = candidates
+    .toSorted((one, other) => one.usedAt - other.usedAt)
+    .map((slot) => ({ slot, common: commonLength(slot.prompt, prompt) }));
+  const [similar] = oldestFirst.toSorted((one, other) => other.common - one.common);
+  const [oldest] = oldestFirst;
+  if (similar === undefined || oldest === undefined) throw new Error("A model has at least one slot.");
+  return similar.common >= similarMin * prompt.length ? similar.slot : oldest.slot;
 }
 
 async function waitForChange(change: Promise<SlotChange>): Promise<void> {

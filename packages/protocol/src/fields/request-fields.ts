@@ -63,6 +63,12 @@ export const streamFields = {
   ),
 };
 
+/** vLLM's name. */
+export const cacheSaltField = optionalField(
+  stringField("cache_salt", { min: 1, max: 256 }),
+  "Shares computed prefixes, drafts from earlier replies and slots only with requests of the same key and salt.",
+);
+
 /** Fields for the engine other than sampling, with llama.cpp's names. */
 export const engineFields = {
   cache_prompt: flag(
@@ -70,6 +76,7 @@ export const engineFields = {
     "Reuses the computed prefix of earlier requests, and keeps this prompt for later ones.",
     true,
   ),
+  cache_salt: cacheSaltField,
   timings_per_token: flag(
     "timings_per_token",
     "Adds the timings so far to every streamed event with text.",

@@ -6,7 +6,7 @@ import { completionsMax } from "../completions.ts";
 import { embeddingInputsMax } from "../embeddings.ts";
 import { textField } from "../fields/content.ts";
 import { flag, optionalField, refuseField, stringField } from "../fields/field.ts";
-import { bodyRule, modelField, servedModelField } from "../fields/request-fields.ts";
+import { bodyRule, cacheSaltField, modelField, servedModelField } from "../fields/request-fields.ts";
 import { refineSampling } from "../fields/sampling.ts";
 import { boundedArray } from "../fields/size-precheck.ts";
 import { refineContinuation, templateFields } from "../fields/template-fields.ts";
@@ -50,6 +50,7 @@ export const LlamaServerSlotRequest = z
         stringField("filename", { min: 1, max: 200 }),
         "The name of a file in the folder of --slot-save-path; required to save and to restore.",
       ),
+      cache_salt: cacheSaltField,
     },
     bodyRule,
   )

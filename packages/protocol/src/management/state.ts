@@ -26,8 +26,12 @@ export const ServerState = responseObject("ServerState", {
   version: z.string(),
   variant: z.string(),
   started_at: z.int().describe("Unix seconds."),
-  running: z.int().describe("Requests that are being computed."),
-  waiting: z.int().describe("Requests in the waiting queue, or waiting for a model to be loaded."),
+  running: z
+    .int()
+    .describe("Requests that are being computed; for a key that may not manage models, its own."),
+  waiting: z
+    .int()
+    .describe("Requests in the waiting queue, or waiting for a model to be loaded; also its own."),
   loaded: z.array(z.string()).describe("Ids of the models in memory."),
   memory: ModelMemory,
 });

@@ -8,6 +8,7 @@ import { ignoredField, ignoredLimits, ignoredService } from "../fields/ignored-f
 import { topLogprobsField } from "../fields/logprobs.ts";
 import {
   bodyRule,
+  cacheSaltField,
   identityFields,
   servedModelField,
   tokenLimit,
@@ -102,6 +103,7 @@ export const ResponsesRequest = z
       chat_template_kwargs: templateFields.chat_template_kwargs,
       stream: flag("stream"),
       cache_prompt: flag("cache_prompt"),
+      cache_salt: cacheSaltField,
       ignore_eos: flag("ignore_eos"),
       lora: loraField,
       metadata: optionalField(metadataField),

@@ -155,7 +155,7 @@ function startGenerations(
 ): Generation[] {
   const client = request.clientKey(user);
   const prompts = given.map((prompt) =>
-    withAdapters(prompt, adapter === undefined ? defaultAdapters : [{ id: adapter }]),
+    withSalt(withAdapters(prompt, adapter === undefined ? defaultAdapters : [{ id: adapter }]), request),
   );
   const generations = prompts
     .flatMap((prompt) => repeated(prompt, repliesPerPrompt))
@@ -175,6 +175,12 @@ function withAdapters(
   adapters: GenerationRequest["adapters"] = [],
 ): GenerationRequest {
   return adapters.length === 0 || (prompt.adapters ?? []).length > 0 ? prompt : { ...prompt, adapters };
+}
+
+/** What keeps the computed state of other keys from it, and its own from them. */
+function withSalt(prompt: GenerationRequest, request: FastifyRequest): GenerationRequest {
+  const cacheSalt = request.cacheSalt(prompt.cacheSalt);
+  return cacheSalt === undefined ? prompt : { ...prompt, cacheSalt };
 }
 
 /** The names of the adapters that a request uses. */

@@ -7,15 +7,17 @@ import { optionFields } from "./sampling-fields.ts";
 interface EngineFields {
   ignore_eos?: boolean | undefined;
   cache_prompt?: boolean | undefined;
+  cache_salt?: string | undefined;
   lora?: GenerationRequest["adapters"];
   id_slot?: number | undefined;
 }
 
 /** llama.cpp's fields besides sampling. */
-export function toEngineOptions({ ignore_eos, cache_prompt, lora, id_slot }: EngineFields) {
+export function toEngineOptions({ ignore_eos, cache_prompt, cache_salt, lora, id_slot }: EngineFields) {
   return {
     ignoreEos: ignore_eos,
     cachePrompt: cache_prompt,
+    cacheSalt: cache_salt,
     adapters: lora,
     idSlot: id_slot === -1 ? undefined : id_slot,
   } satisfies Partial<GenerationRequest>;

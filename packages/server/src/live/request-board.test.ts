@@ -20,6 +20,7 @@ function facts(id: string, of: Partial<RequestFacts> = {}): RequestFacts {
     path: "/v1/chat/completions",
     client: "127.0.0.1",
     key: null,
+    keyDigest: null,
     outcome: {},
     cancel: () => {},
     ...times,

@@ -23,6 +23,8 @@ export interface RequestFacts extends Pick<LiveRequest, "id" | "method" | "path"
   clock: () => number;
   /** The time of day, in milliseconds. */
   now: () => number;
+  /** The digest of its key; null without one. */
+  keyDigest: string | null;
 }
 
 /** A row without the bodies, which the board adds. */
@@ -59,6 +61,10 @@ export class TrackedRequest {
     this.#arrivedAt = facts.clock();
     this.#startedAt = facts.now() / 1000;
     this.ended = new Promise((resolve) => (this.#resolve = resolve));
+  }
+
+  isOf(keyDigest: string | null): boolean {
+    return this.#facts.keyDigest === keyDigest;
   }
 
   /** The model that computes it, once it is known. */
@@ -185,6 +191,15 @@ export class RequestBoard {
   /** The share of prompt tokens that the prefix cache had, 0 to 1; null before the first prompt. */
   get cachedShare(): number | null {
     return this.#promptTokens === 0 ? null : this.#cachedTokens / this.#promptTokens;
+  }
+
+  /** How many requests of a key are computed, and how many wait in a queue. */
+  countsOf(keyDigest: string | null): { running: number; waiting: number } {
+    const all = [...this.#running.values()];
+    const queued = findQueued(all);
+    const own = all.filter((each) => each.isOf(keyDigest));
+    const waiting = own.filter((each) => queued.has(each)).length;
+    return { running: own.length - waiting, waiting };
   }
 
   /** Newest first. */

@@ -1,5 +1,6 @@
 // Who sends a request, and whether it has the right that its route needs (`config.right`). This plugin collects the facts;
-// access/rights.ts decides. `request.clientKey()` names the client that a request counts for.
+// access/rights.ts decides. `request.clientKey()` names the client that a request counts for, and
+// `request.cacheSalt()` what separates its computed state from that of others.
 import type { FastifyInstance, FastifyRequest, RouteOptions } from "fastify";
 import fp from "fastify-plugin";
 import { isLoopback, clientNetwork } from "../access/ip-address.ts";
@@ -41,6 +42,13 @@ declare module "fastify" {
      * that no `user` can pose as a key. The length is bounded, and keys are only included as digests.
      */
     clientKey(user: string | undefined): string;
+    /**
+     * What separates the computed state of this request from that of other keys, and of other salts: the body's `cache_salt`, together
+     * with the API key where keys are required, and with the client that a trusted gateway names behind it. Undefined: shared by all.
+     */
+    cacheSalt(salt: string | undefined): string | undefined;
+    /** Whether it may learn how much others use: with a management key, or where all share everything anyway. */
+    readonly seesAll: boolean;
   }
 }
 
@@ -53,6 +61,8 @@ export interface AuthOptions {
   /** Whether cookies are only valid under loopback host names. */
   isAppListener: boolean;
   trustsProxy: (address: string | undefined) => boolean;
+  /** Whether all keys share what is computed. */
+  sharesPrefixes: boolean;
 }
 
 /** The options of a server whose keys are these. */
@@ -60,10 +70,11 @@ export function authOptions(
   config: ServerConfig,
   { keys, ...options }: Pick<AuthOptions, "keys" | "trustsProxy" | "isAppListener">,
 ): AuthOptions {
-  const { rateLimit: most } = config;
+  const { rateLimit: most, sharePrefixes: sharesPrefixes } = config;
   const wrongKeys = new WrongKeys(most === 0 ? wrongKeysPerMinute : Math.min(most, wrongKeysPerMinute));
   const keyCheck = new KeyCheck(keys, wrongKeys);
-  return { ...options, keys, keyCheck, sessions: new Sessions(), isLoopbackServer: isLoopback(config.host) };
+  const isLoopbackServer = isLoopback(config.host);
+  return { ...options, keys, keyCheck, sessions: new Sessions(), isLoopbackServer, sharesPrefixes };
 }
 
 export const auth = fp(
@@ -161,16 +172,20 @@ const fairnessHeader = "x-llm-d-inference-fairness-id";
 /** Set by routers that send many clients' requests over one connection. */
 const sessionHeader = "x-session-id";
 
-interface ClientKeyOptions {
-  /** A trusted gateway may name many clients behind one key. A client itself may not: it would get many shares. */
-  trustsProxy: (address: string | undefined) => boolean;
-}
+/** A trusted gateway may name many clients behind one key. A client itself may not: it would get many shares. */
+type TenantOptions = Pick<AuthOptions, "keys" | "trustsProxy" | "sharesPrefixes">;
 
 /**
- * The engine serves each client's requests in order of arrival, and shares its work evenly among clients.
+ * Whose a request is. The engine serves each client's requests in order of arrival, and shares its work evenly among clients; where keys
+ * are required, each has a prefix cache of its own.
  */
-export const clientKey = fp(
-  async (app: FastifyInstance, { trustsProxy }: ClientKeyOptions) => {
+export const tenants = fp(
+  async (app: FastifyInstance, { keys, trustsProxy, sharesPrefixes }: TenantOptions) => {
+    const areApart = (): boolean => keys.isNeeded && !sharesPrefixes;
+
+    const namedByGateway = (request: FastifyRequest): string | undefined =>
+      trustsProxy(request.socket.remoteAddress) ? headerText(request, fairnessHeader) : undefined;
+
     const numbers = new WeakMap<Socket, number>();
     let connections = 0;
 
@@ -181,18 +196,29 @@ export const clientKey = fp(
     };
 
     app.decorateRequest("clientKey", function (this: FastifyRequest, user: string | undefined): string {
-      const fairnessId = headerText(this, fairnessHeader);
-      if (fairnessId !== undefined && trustsProxy(this.socket.remoteAddress))
-        return `fairness:${digest(`${this.keyDigest ?? ""} ${fairnessId}`)}`;
+      const named = namedByGateway(this);
+      if (named !== undefined) return `fairness:${digest(`${this.keyDigest ?? ""} ${named}`)}`;
       if (this.keyDigest !== null) return `key:${this.keyDigest}`;
       if (user !== undefined && user !== "") return `user:${digest(user)}`;
       const session = headerText(this, sessionHeader);
+      const fairnessId = headerText(this, fairnessHeader);
       if (fairnessId !== undefined) return `fairness:${digest(fairnessId)}`;
       if (session !== undefined) return `session:${digest(session)}`;
       return `connection:${connectionNumber(this.socket)}`;
     });
+
+    app.decorateRequest("cacheSalt", function (this: FastifyRequest, salt: string | undefined) {
+      if (!areApart()) return salt;
+      return digest(JSON.stringify([this.keyDigest, namedByGateway(this) ?? null, salt ?? null]));
+    });
+
+    app.decorateRequest("seesAll", {
+      getter(this: FastifyRequest) {
+        return !areApart() || this.right === "management";
+      },
+    });
   },
-  { name: "client-key", dependencies: ["auth"] },
+  { name: "tenants", dependencies: ["auth"] },
 );
 
 function headerText({ headers }: FastifyRequest, name: string): string | undefined {

@@ -50,6 +50,7 @@ export const liveRequests = fp(
         path: request.routeOptions.url ?? "",
         client: request.ip,
         key: request.keyDigest === null ? null : keys.nameOf(request.keyDigest),
+        keyDigest: request.keyDigest,
         outcome: request.outcome,
         cancel: (reason) => request.cancel(reason),
         clock: () => performance.now(),

@@ -119,6 +119,10 @@ export const accessSettings = {
     details:
       "Addresses or networks such as `10.0.0.0/8`; see [behind a proxy](operations.md#behind-a-proxy).",
   }),
+  sharePrefixes: toggle("--share-prefixes", "Let all API keys share one prefix cache", {
+    details:
+      "Faster where their prompts begin alike, but a key can then find out [what another one has sent](operations.md#what-another-key-can-learn).",
+  }),
   rateLimit: integer(
     "--rate-limit <number>",
     "Requests per minute of one key, or of one address without keys; 0 disables the limit",

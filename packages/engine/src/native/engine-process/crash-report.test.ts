@@ -33,6 +33,7 @@ it("has the shape of requests and none of their content", async () => {
     reportsPrompt: false,
     promptLogprobs: -1,
     idSlot: -1,
+    cacheSalt: "a secret salt",
     client: "a secret client",
   });
   expect(shape).toMatchObject({ promptTokens: 2, stops: 1, sampling: { logitBiases: 1 } });

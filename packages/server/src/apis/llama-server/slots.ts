@@ -33,7 +33,7 @@ const list = {
   summary: "Get the number of requests that a model computes, in llama-server's form",
   responses: { 200: LlamaServerSlots },
 } satisfies Route;
-const change = {
+const changeSlot = {
   ...common,
   path: "POST /slots/:id",
   query: ActionQuery,
@@ -50,12 +50,13 @@ export function addSlots(app: FastifyInstance, options: InferenceOptions): void 
   addRoute(app, list, async (request): Promise<LlamaServerSlots> => {
     const { model: id, fail_on_no_slot: fails } = request.query;
     const { model } = await leaseModel(request, options, { model: id, mayMeanAny: true });
-    const slots = listSlots(model);
+    const own = model.slots.inUse(request.cacheSalt(undefined));
+    const slots = listSlots(model, request.seesAll ? model.stats().running : own);
     if (fails !== undefined && slots.every((slot) => slot.is_processing))
       throw new WireError("overloaded", "All slots are in use; another request would wait.");
     return slots;
   });
-  addRoute(app, change, async (request): Promise<LlamaServerSlotChange> => {
+  addRoute(app, changeSlot, async (request): Promise<LlamaServerSlotChange> => {
     const { action, model: name } = request.query;
     const { model } = await leaseModel(request, options, { model: name, mayMeanAny: true });
     if (!model.slots.hasFolder) {
@@ -63,19 +64,17 @@ export function addSlots(app: FastifyInstance, options: InferenceOptions): void 
       throw new WireError("not_enabled", message);
     }
     const id = slotIn(request.params.id);
-    const { clientSignal: signal } = request;
+    const { filename, cache_salt } = request.body;
+    const change = { signal: request.clientSignal, cacheSalt: request.cacheSalt(cache_salt) };
     if (action === "erase") {
-      const { tokens: n_erased } = await model.slots.erase(id, { signal });
+      const { tokens: n_erased } = await model.slots.erase(id, change);
       return { id_slot: id, n_erased };
     }
-    const { filename } = request.body;
     if (filename === undefined)
       throw new WireError("invalid_request", "filename is missing.", { param: "filename" });
     const began = performance.now();
     const work =
-      action === "save"
-        ? model.slots.save(id, filename, { signal })
-        : model.slots.restore(id, filename, { signal });
+      action === "save" ? model.slots.save(id, filename, change) : model.slots.restore(id, filename, change);
     return { id_slot: id, filename, ...toChange(action, await work, performance.now() - began) };
   });
 }
@@ -91,9 +90,8 @@ function toChange(action: "save" | "restore", { tokens, bytes }: SlotChange, ms:
     : { n_restored: tokens, n_read: bytes, timings: { restore_ms: ms } };
 }
 
-/** More requests than slots can be in flight, and one slot can be named by several: only as many are busy as are computed. */
-function listSlots(model: Model): LlamaServerSlots {
-  const { parallel, contextLength: n_ctx } = model.info;
-  const { running } = model.stats();
+/** More requests than slots can be in flight, and one slot can be named by several: only as many are busy as `running` requests. */
+function listSlots({ info }: Model, running: number): LlamaServerSlots {
+  const { parallel, contextLength: n_ctx } = info;
   return Array.from({ length: parallel }, (_, id) => ({ id, n_ctx, is_processing: id < running }));
 }

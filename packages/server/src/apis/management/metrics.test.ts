@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { buildApp } from "../../app.ts";
+import type { ServerFlags } from "../../config.ts";
 import { ModelRegistry } from "../../models/registry.ts";
 import { scriptedKnown } from "../../../test/harness/scripted-models.ts";
 import {
@@ -164,12 +165,20 @@ describe("/metrics", () => {
     await expect.poll(async () => texts.has(await text())).toBe(false);
   });
 
-  it("needs a key where keys are configured", async () => {
-    await using scripted = await scriptedApp({ flags: { apiKey: ["secret"] } });
-    expect((await scripted.app.inject({ url: "/metrics" })).statusCode).toBe(401);
-    const headers = { authorization: "Bearer secret" };
-    expect((await scripted.app.inject({ url: "/metrics", headers })).statusCode).toBe(200);
-  });
+  it.each<[ServerFlags, withKey: number]>([
+    [{}, 403],
+    [{ sharePrefixes: true }, 200],
+  ])(
+    "needs a key where keys are configured, one that may manage models unless all share: %j",
+    async (more, withKey) => {
+      const flags = { apiKey: ["secret"], adminKey: ["admin"], ...more };
+      await using scripted = await scriptedApp({ flags });
+      const status = async (key: string) =>
+        (await scripted.app.inject({ url: "/metrics", headers: { authorization: `Bearer ${key}` } }))
+          .statusCode;
+      expect([await status("x"), await status("secret"), await status("admin")]).toEqual([401, withKey, 200]);
+    },
+  );
 
   it("needs no key if it is public, while other routes still do", async () => {
     await using scripted = await scriptedApp({ flags: { apiKey: ["secret"], metricsPublic: true } });

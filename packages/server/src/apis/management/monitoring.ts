@@ -6,6 +6,7 @@ import { loadRetryAfterSeconds } from "../../models/model-errors.ts";
 import type { ServerReadiness } from "../../models/readiness.ts";
 import type { ModelRegistry } from "../../models/registry.ts";
 import { addRoute, type Route } from "../../http/add-route.ts";
+import { WireError } from "../../wire-error.ts";
 
 const live = {
   path: "GET /livez",
@@ -46,8 +47,16 @@ export function addMonitoring(app: FastifyInstance, { registry, hasPublicMetrics
   // Probes carry no key; one that does gets the model's name.
   addRoute(app, live, async (): Promise<Liveness> => ({ status: "ok" }));
   addRoute(app, readiness, ready);
-  addRoute(app, { ...metrics, ...(hasPublicMetrics ? { right: "none" } : {}) }, async (_request, reply) =>
-    reply.header("content-type", app.metrics.contentType).send(await app.metrics.text()),
+  addRoute(app, { ...metrics, ...(hasPublicMetrics ? { right: "none" } : {}) }, async (request, reply) => {
+    if (!hasPublicMetrics && !request.seesAll) throw countsOthers();
+    return reply.header("content-type", app.metrics.contentType).send(await app.metrics.text());
+  });
+}
+
+function countsOthers(): WireError {
+  return new WireError(
+    "forbidden",
+    "These metrics count the requests of all keys, so they need a management key (--admin-key). --metrics-public serves them to everybody.",
   );
 }
 

@@ -32,7 +32,10 @@ export function addState(app: FastifyInstance, options: StateOptions): void {
   const { machine } = options;
   const readState = stateReader(app, options);
 
-  addRoute(app, state, async () => readState());
+  addRoute(app, state, async ({ seesAll, keyDigest }) => {
+    const own = seesAll ? {} : app.requestBoard.countsOf(keyDigest);
+    return { ...readState(), ...own };
+  });
   addRoute(app, machineInfo, async () => {
     if (machine !== undefined) return await machine();
     throw new WireError("not_found", "This server does not describe its machine.");

@@ -11,24 +11,32 @@ interface Ask {
   fairness?: string;
   /** Sent as x-session-id. */
   session?: string;
+  cache_salt?: string;
 }
 
 const keys = { apiKey: ["first-key", "second-key"] };
 
-/** The clients that the engine was told, for requests of several connections, one connection after the other. */
-async function listClients(
-  flags: ServerFlags,
-  connections: readonly (readonly Ask[])[],
-): Promise<string[][]> {
+type Sent = Awaited<ReturnType<typeof scriptedServer>>["log"]["requests"][number];
+
+/** What the engine was given, for requests of several connections, one connection after the other. */
+async function listRequests(flags: ServerFlags, connections: readonly (readonly Ask[])[]): Promise<Sent[][]> {
   await using scripted = await scriptedServer({ flags });
-  const clients: string[][] = [];
+  const sent: Sent[][] = [];
   for (const asks of connections) {
     const before = scripted.log.requests.length;
     const responses = await converse(scripted.server.port, asks);
     expect(responses.match(/HTTP\/1\.1 200 /g)).toHaveLength(asks.length);
-    clients.push(scripted.log.requests.slice(before).map(({ client }) => client));
+    sent.push(scripted.log.requests.slice(before));
   }
-  return clients;
+  return sent;
+}
+
+async function listClients(...of: Parameters<typeof listRequests>): Promise<string[][]> {
+  return (await listRequests(...of)).map((sent) => sent.map(({ client }) => client));
+}
+
+async function listSalts(flags: ServerFlags, asks: readonly Ask[]): Promise<string[]> {
+  return (await listRequests(flags, [asks])).flat().map(({ cacheSalt }) => cacheSalt);
 }
 
 /** Sends all requests through one connection and returns all that comes back. */
@@ -123,6 +131,48 @@ describe("behind a gateway, a request counts for", () => {
     expect(distinct(one)).toBe(3);
     expect(other[0]).toBe(one[0]);
     expect(distinct(one, other)).toBe(4);
+  });
+});
+
+describe("what is computed is shared", () => {
+  const ofOne = { key: "first-key" };
+
+  it("by all where no key is asked for, but for those with a salt", async () => {
+    const salts = await listSalts({}, [
+      { user: "ann" },
+      { user: "bob", key: "anything" },
+      { cache_salt: "a" },
+    ]);
+    expect(salts.slice(0, 2)).toEqual(["", ""]);
+    expect(salts[2]).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it("within a key and a salt, whoever the user is", async () => {
+    const salts = await listSalts(keys, [
+      ofOne,
+      { ...ofOne, user: "ann", fairness: "ann", session: "s" },
+      { key: "second-key" },
+      { ...ofOne, cache_salt: "a" },
+      { key: "second-key", cache_salt: "a" },
+    ]);
+    expect(salts[1]).toBe(salts[0]);
+    expect(new Set(salts).size).toBe(4);
+    expect(salts).not.toContain("");
+    expect(
+      new Set(await listSalts({ ...keys, sharePrefixes: true }, [ofOne, { key: "second-key" }])),
+    ).toEqual(new Set([""]));
+  });
+
+  it("within the client whom a trusted gateway names", async () => {
+    const gateway = { ...keys, trustProxy: ["127.0.0.1"] };
+    const salts = await listSalts(gateway, [
+      { ...ofOne, fairness: "ann" },
+      { ...ofOne, fairness: "bob" },
+      { ...ofOne, fairness: "ann" },
+      { key: "second-key", fairness: "ann" },
+    ]);
+    expect(new Set(salts).size).toBe(3);
+    expect(salts[2]).toBe(salts[0]);
   });
 });
 
