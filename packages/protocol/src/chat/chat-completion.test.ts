@@ -112,6 +112,7 @@ const good = {
   stream: fc.boolean(),
   stream_options: fc.record({ include_usage: fc.boolean() }),
   cache_prompt: fc.boolean(),
+  cache_salt: fc.string({ minLength: 1, maxLength: 256 }),
   lora: fc.array(fc.record({ id: fc.integer({ min: 0, max: 31 }), scale: number(-100, 100) }), {
     maxLength: 32,
   }),
@@ -310,6 +311,7 @@ const bad: [field: string, value: unknown][] = [
   ["stream_options", true],
   ["stream_options", { include_usage: 1 }],
   ["cache_prompt", 0],
+  ["cache_salt", ""],
   ["prediction", "a text"],
   ["prediction", { type: "text", content: "a" }],
   ["prediction", { type: "content", content: 1 }],
