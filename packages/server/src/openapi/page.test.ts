@@ -13,6 +13,12 @@ async function renderPage(flags: ServerFlags = {}) {
   return { html: body, document: await fetchDocument(scripted.app) };
 }
 
+function elapsed(work: () => unknown): number {
+  const start = performance.now();
+  work();
+  return performance.now() - start;
+}
+
 const toText = (html: string): string => html.replaceAll("&quot;", '"').replaceAll("&#39;", "'");
 
 describe("the docs page", () => {
@@ -90,14 +96,16 @@ describe("the docs page", () => {
     expect(page).toContain("&lt;script&gt;alert(&quot;x&quot; &amp; &#39;y&#39;)");
   });
 
-  it("is generated in a few milliseconds", async () => {
+  it("is generated faster than its letters are replaced one by one", async () => {
     const { document } = await renderPage();
     const place = { address: "http://127.0.0.1:1337", model: "a" };
-    const took = Array.from({ length: 20 }, () => {
-      const start = performance.now();
-      docsPage(document, place);
-      return performance.now() - start;
-    });
-    expect(Math.min(...took)).toBeLessThan(25);
+    const html = docsPage(document, place);
+    // Work of the same size, in turn, because machines differ and others work beside this one.
+    const rounds = Array.from({ length: 20 }, () => ({
+      generating: elapsed(() => docsPage(document, place)),
+      replacing: elapsed(() => html.replaceAll(/[a-z]/g, (letter) => letter.toUpperCase())),
+    }));
+    const fastest = Math.min(...rounds.map(({ generating }) => generating));
+    expect(fastest).toBeLessThan(Math.min(...rounds.map(({ replacing }) => replacing)));
   });
 });
