@@ -11,6 +11,8 @@ const limits = {
   testTimeout: 90_000,
   hookTimeout: 120_000,
   expect: { poll: { timeout: 45_000 } },
+  // Without it, tests that keep computed state would create a secret in the user's config folder.
+  env: { INGLE_STATE_KEY: "the secret of state files in tests" },
 };
 
 // docs/testing.md describes the projects; `--project NAME` runs one of the others.

@@ -22,6 +22,7 @@ add_executable(
     test/scheduler_shift_test.cpp
     test/scheduler_test.cpp
     test/sequence_test.cpp
+    test/sip_hash_test.cpp
     test/slow_sampling_test.cpp
     test/speculation_test.cpp
     test/host_tier_test.cpp

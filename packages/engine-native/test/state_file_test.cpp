@@ -105,6 +105,24 @@ TEST_CASE("state file: another key, unknown tokens and too much state are not re
     CHECK(engine::read_state_file(file_of("ingle-state-nowhere"), kPlenty, kAnyText).segments.empty());
 }
 
+TEST_CASE("state file: a segment of a file with another key is not read") {
+    const StateFile own = file_of("ingle-state-own");
+    StateFile foreign = file_of("ingle-state-moved");
+    for (const size_t place : {0, 31}) {
+        foreign.key.fill(7);
+        foreign.key[place] += 1;
+        REQUIRE(write(own, {}));
+        Bytes moved = content(own);
+        REQUIRE(write(foreign, two_segments()));
+        const Bytes other = content(foreign);
+        moved.insert(moved.end(), other.begin() + static_cast<std::ptrdiff_t>(moved.size()), other.end());
+        replace(own, moved);
+        const engine::StateRead read = engine::read_state_file(own, kPlenty, kAnyText);
+        CHECK(read.segments.empty());
+        CHECK(read.end == engine::StateRead::End::damaged);
+    }
+}
+
 TEST_CASE("state file: a file that was cut is used up to there") {
     const StateFile file = file_of("ingle-state-cut");
     const std::vector<SavedSegment> written = two_segments();

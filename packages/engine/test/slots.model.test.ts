@@ -1,5 +1,5 @@
 // Slots: the state of a text is saved to a file, restored into the prefix cache and erased there, and changes no text.
-import { mkdir, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { load, type GenerationResult, type LoadedModel, type LoadOptions } from "@ingle/engine";
@@ -29,6 +29,12 @@ async function withSlots(
   fixture: Fixture = { weights: "f32" },
 ): Promise<LoadedModel> {
   return await loadTiny({ ...options, ...exactArithmetic, slotDir: folder, ...extra }, fixture);
+}
+
+/** The file with this name in the folder of a salt. */
+async function findSaved(name: string): Promise<string> {
+  const files = await readdir(folder, { recursive: true });
+  return path.join(folder, files.find((each) => path.basename(each) === name && each !== name) ?? "");
 }
 
 function refused(param?: string): object {
@@ -98,6 +104,25 @@ describe("a slot", () => {
     const { tokens } = await loaded.model.slots.save(0, file);
     expect(tokens).toBeGreaterThan(1000);
     expect((await running).usage.completionTokens).toBe(300);
+  });
+
+  it("is not restored for another salt than that of its requests, even from a copied file", async () => {
+    await using loaded = await withSlots();
+    await ask(loaded, { idSlot: 0, cacheSalt: "one" });
+    await loaded.model.slots.save(0, file, { cacheSalt: "one" });
+    await ask(loaded, { prompt: "x", idSlot: 0, cacheSalt: "other" });
+    await loaded.model.slots.save(0, "x.bin", { cacheSalt: "other" });
+    const folders = await readdir(folder);
+    expect(folders).toHaveLength(2);
+    const saved = await findSaved(file);
+    await copyFile(saved, path.join(path.dirname(await findSaved("x.bin")), file));
+    await copyFile(saved, path.join(folder, file));
+    for (const other of [{ cacheSalt: "other" }, {}]) {
+      const restored = loaded.model.slots.restore(0, file, other);
+      await expect(restored).rejects.toThrow("saved by requests with another salt");
+      expect((await ask(loaded, other)).usage.cachedTokens).toBeLessThan(2);
+    }
+    expect((await loaded.model.slots.restore(0, file, { cacheSalt: "one" })).tokens).toBeGreaterThan(1000);
   });
 
   it("names the text of the request that ended last, also of one that was cancelled", async () => {
@@ -178,9 +203,9 @@ describe("a slot", () => {
     }
     expect((await ask(loaded, { cachePrompt: false })).text).toBe(truth.text);
     await using other = await withSlots({}, { weights: "f32", seed: 2 });
-    await expect(other.model.slots.restore(0, file)).rejects.toThrow("not saved by this model");
+    await expect(other.model.slots.restore(0, file)).rejects.toThrow("not saved here by this model");
     await using otherBits = await withSlots({ kvTypeK: "q8_0" });
-    await expect(otherBits.model.slots.restore(0, file)).rejects.toThrow("not saved by this model");
+    await expect(otherBits.model.slots.restore(0, file)).rejects.toThrow("not saved here by this model");
   });
 
   it("does not fit less host memory than it takes, when it is saved and when it is restored", async () => {

@@ -1,10 +1,10 @@
 // `cacheDir`: the state of conversations survives a restart, and a changed file is not trusted.
-import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { copyFile, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { buildInfo, type GenerationResult, type LoadedModel, type LoadOptions } from "@ingle/engine";
 import { exactArithmetic } from "@ingle/fixtures";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { loadTiny } from "./tiny.ts";
 
 const options: LoadOptions = { contextLength: 1024, cells: 1024, parallel: 2 };
@@ -97,6 +97,23 @@ describe("kept state", () => {
       damaged[at] = (damaged[at] ?? 0) ^ 0x41;
       await writeFile(file, damaged);
       expect((await live({})).text).toBe(truth);
+    }
+  });
+
+  it("is not used with another secret", async () => {
+    await live({});
+    expect((await live({})).usage.cachedTokens).toBeGreaterThan(0);
+    const file = await stateFile();
+    vi.stubEnv("INGLE_STATE_KEY", "the secret of another user of this folder");
+    try {
+      expect((await live({})).usage.cachedTokens).toBe(0);
+      // Under the right name, too.
+      const names = await readdir(folder);
+      const other = names.find((name) => name !== path.basename(file)) ?? "";
+      await copyFile(file, path.join(folder, other));
+      expect((await live({})).usage.cachedTokens).toBe(0);
+    } finally {
+      vi.unstubAllEnvs();
     }
   });
 

@@ -71,6 +71,11 @@ Result<SlotChange> SlotStates::change(const SlotCommand& command, const std::ato
     if (command.action == SlotAction::restore) {
         auto read_file = read(file_of(command));
         if (!read_file) return std::unexpected(read_file.error());
+        const auto is_own = [&](const SavedSegment& saved) {
+            return sched::has_salt(saved.space, command.cache_salt);
+        };
+        if (!std::ranges::all_of(read_file->segments, is_own))
+            return base::fail(Code::invalid_argument, "The file was saved by requests with another salt.");
         bytes = read_file->bytes;
         task->segments = std::move(read_file->segments);
     }
@@ -111,9 +116,11 @@ Result<StateRead> SlotStates::read(const StateFile& file) const {
         case StateRead::End::absent:
             return base::fail(Code::invalid_argument, "There is no file with this name.");
         case StateRead::End::foreign:
-            return base::fail(Code::invalid_argument,
-                              "The file was not saved by this model with these settings and this build.");
-        case StateRead::End::damaged: return base::fail(Code::invalid_argument, "The file is damaged.");
+            return base::fail(
+                Code::invalid_argument,
+                "The file was not saved here by this model with these settings and this build.");
+        case StateRead::End::damaged:
+            return base::fail(Code::invalid_argument, "The file is damaged, or was altered.");
         case StateRead::End::too_large: break;
     }
     return base::fail(Code::out_of_memory, "The file's state is larger than cacheRamMiB.");

@@ -1,5 +1,6 @@
 #include "engine/state_file.h"
 
+#include "base/sip_hash.h"
 #include "process/private_file.h"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ using base::Token;
 
 namespace {
 
-constexpr std::array<char, 8> kMagic{'I', 'N', 'G', 'L', 'E', 'S', 'T', '2'};
+constexpr std::array<char, 8> kMagic{'I', 'N', 'G', 'L', 'E', 'S', 'T', '3'};
 
 /// The head of a segment.
 struct Lengths {
@@ -68,38 +69,31 @@ void remove_abandoned(const std::filesystem::path& folder) {
     }
 }
 
-/// FNV-1a over words of 64 bits: detects damage, and takes little time compared with the disk.
-class Checksum {
-public:
-    void add(const void* data, size_t size) {
-        const auto* bytes = static_cast<const uint8_t*>(data);
-        for (; size >= sizeof(uint64_t); bytes += sizeof(uint64_t), size -= sizeof(uint64_t)) {
-            uint64_t word = 0;
-            std::memcpy(&word, bytes, sizeof(word));
-            mix(word);
-        }
-        for (; size > 0; ++bytes, --size) mix(*bytes);
-    }
-    uint64_t value() const { return value_; }
+/// For the bytes of one part of a file.
+base::SipHash checksum(const StateKey& key) {
+    base::SipHash sum{std::span(key).first<16>()};
+    sum.add(key.data(), key.size());
+    return sum;
+}
 
-private:
-    void mix(uint64_t word) { value_ = (value_ ^ word) * 0x100000001b3; }
-
-    uint64_t value_ = 0xcbf29ce484222325;
-};
+base::SipHash::Digest checksum_of_head(const StateKey& key) {
+    base::SipHash sum = checksum(key);
+    sum.add(kMagic.data(), kMagic.size());
+    return sum.digest();
+}
 
 class Writer {
 public:
-    explicit Writer(const std::filesystem::path& path)
-        : file_(process::create_private_file(path)), is_good_(file_ != nullptr) {}
-
-    void write(const void* data, size_t size) {
-        sum_.add(data, size);
-        put(data, size);
+    Writer(const std::filesystem::path& path, const StateKey& key)
+        : file_(process::create_private_file(path)), is_good_(file_ != nullptr), key_(key) {
+        const base::SipHash::Digest sum = checksum_of_head(key);
+        put(kMagic.data(), kMagic.size());
+        put(sum.data(), sum.size());
     }
+
     void write(const SegmentView& view) {
         const auto& [state, checkpoints] = *view.segment;
-        sum_ = {};
+        sum_ = checksum(key_);
         const Lengths lengths{.tokens = static_cast<uint32_t>(view.text.size()),
                               .first = static_cast<uint32_t>(view.first),
                               .checkpoints = static_cast<uint32_t>(checkpoints.size()),
@@ -114,8 +108,8 @@ public:
             write(bytes.data(), bytes.size());
         }
         write(state.bytes.get(), state.size);
-        const uint64_t sum = sum_.value();
-        put(&sum, sizeof(sum));
+        const base::SipHash::Digest sum = sum_.digest();
+        put(sum.data(), sum.size());
     }
     /// Writes the whole file. False if something could not be written.
     bool close() {
@@ -125,6 +119,10 @@ public:
     bool is_full() const { return error_ == ENOSPC; }
 
 private:
+    void write(const void* data, size_t size) {
+        sum_.add(data, size);
+        put(data, size);
+    }
     void put(const void* data, size_t size) {
         if (size == 0) return; // what is empty may have no address, and `fwrite` demands one
         if (is_good_) note(std::fwrite(data, 1, size, file_.get()) == size);
@@ -137,14 +135,23 @@ private:
     process::FilePtr file_;
     bool is_good_;
     int error_ = 0;
-    Checksum sum_;
+    const StateKey& key_;
+    base::SipHash sum_ = checksum(key_);
 };
 
 /// Compares every length with the rest of the file before it allocates anything of that length.
 class Reader {
 public:
-    Reader(const std::filesystem::path& path, uint64_t size) : stream_(path, std::ios::binary), left_(size) {}
+    Reader(const std::filesystem::path& path, uint64_t size, const StateKey& key)
+        : stream_(path, std::ios::binary), left_(size), key_(key) {}
 
+    /// Whether it is a state file with the key.
+    bool read_head() {
+        std::array<char, kMagic.size()> magic{};
+        base::SipHash::Digest sum{};
+        return read(magic.data(), magic.size()) && magic == kMagic && read(sum.data(), sum.size()) &&
+               sum == checksum_of_head(key_);
+    }
     bool read(void* data, uint64_t size) {
         if (size > left_) return false;
         left_ -= size;
@@ -166,7 +173,7 @@ public:
 
     /// False at the end of the file, if it is damaged, and if the segment is larger than `bytes_max`.
     bool read(SavedSegment& saved, uint64_t bytes_max) {
-        sum_ = {};
+        sum_ = checksum(key_);
         Lengths lengths{};
         if (!read(&lengths, sizeof(lengths)) || lengths.state > left_) return false;
         is_too_large_ = lengths.state > bytes_max;
@@ -180,9 +187,9 @@ public:
         state.size = lengths.state;
         state.bytes = std::make_unique_for_overwrite<uint8_t[]>(state.size);
         if (!read(state.bytes.get(), state.size)) return false;
-        const uint64_t sum = sum_.value();
-        uint64_t written = 0;
-        return read(&written, sizeof(written)) && written == sum;
+        const base::SipHash::Digest sum = sum_.digest();
+        base::SipHash::Digest written{};
+        return read(written.data(), written.size()) && written == sum;
     }
 
 private:
@@ -203,7 +210,8 @@ private:
     std::ifstream stream_;
     uint64_t left_;
     bool is_too_large_ = false;
-    Checksum sum_;
+    const StateKey& key_;
+    base::SipHash sum_ = checksum(key_);
 };
 
 } // namespace
@@ -218,9 +226,7 @@ StateWrite write_state_file(const StateFile& file, std::span<const SegmentView> 
         return StateWrite::in_the_way;
     remove_abandoned(path.parent_path());
     const std::filesystem::path part = path.parent_path() / unfinished_name();
-    Writer writer(part);
-    writer.write(kMagic.data(), kMagic.size());
-    writer.write(file.key.data(), file.key.size());
+    Writer writer(part, file.key);
     for (auto segment = segments.begin(); segment != segments.end() && goes_on(); ++segment)
         writer.write(*segment);
     const bool is_written = writer.close() && goes_on();
@@ -244,12 +250,9 @@ StateRead read_state_file(const StateFile& file, uint64_t bytes_max, const IsTex
     const std::filesystem::path path = path_of(file.path);
     result.bytes = std::filesystem::file_size(path, error);
     if (error) return {.end = End::absent};
-    Reader reader(path, result.bytes);
-    std::array<char, kMagic.size()> magic{};
-    StateKey key{};
+    Reader reader(path, result.bytes, file.key);
     result.end = End::foreign;
-    if (!reader.read(magic.data(), magic.size()) || magic != kMagic) return result;
-    if (!reader.read(key.data(), key.size()) || key != file.key) return result;
+    if (!reader.read_head()) return result;
     result.end = reader.is_at_end() ? End::complete : End::damaged;
     try {
         SavedSegment saved;

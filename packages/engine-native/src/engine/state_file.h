@@ -1,12 +1,12 @@
 // A state file keeps segments of the host KV tier on disk: all of them, read when an engine starts and written when it stops, or those
 // of one text, when a client asks for it (slot_states.h).
 //
-//     "INGLEST2"  key, 32 bytes  { segment  checksum } ...
+//     "INGLEST3"  checksum of these and the key  { segment  checksum } ...
 //     a segment:  lengths of what follows, its space, its text's tokens, its checkpoints, its state
 //
-// The key identifies everything that must be the same to reuse a state: model, build, types of the KV cache. A damaged or
-// truncated file is used up to the damage; a file with another key is ignored. Numbers have the machine's byte order: the file is
-// only for this machine.
+// The key is made of a secret and of everything that must be the same to reuse a state: model, build, types of the KV cache. It is in no
+// file, and the checksums need it: only who has the secret can write a segment that is read. A damaged, altered or truncated file is used
+// up to that place; a file with another key is ignored. Numbers have the machine's byte order: the file is only for this machine.
 #pragma once
 
 #include "base/fields.h"
@@ -70,7 +70,7 @@ using IsText = std::function<bool(std::span<const base::Token>)>;
 IsText text_in(base::Token vocabulary_size);
 
 struct StateRead {
-    /// Why there are no more segments than these. Foreign: it has another key, or is no state file.
+    /// Why there are no more segments than these. Foreign: it has another key, or is no state file. Damaged: or altered without the key.
     enum class End { complete, absent, foreign, damaged, too_large };
     End end;
     /// In the file's order.

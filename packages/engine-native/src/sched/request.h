@@ -80,6 +80,12 @@ inline bool is_salt(std::string_view text) {
     return text.size() <= 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
+/// Whether a space (`Request::space()`) is one of requests with this salt.
+inline bool has_salt(std::string_view space, std::string_view salt) {
+    const size_t end = space.find('\n');
+    return salt == (end == std::string_view::npos ? std::string_view{} : space.substr(0, end));
+}
+
 /// A client's name for a text: a number, among those of requests with the same salt.
 struct SlotName {
     std::string cache_salt;

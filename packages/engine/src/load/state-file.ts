@@ -1,12 +1,13 @@
 // Files with computed state: the key that tells whether they can be reused.
-import { createHash } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import { open } from "node:fs/promises";
 import { buildInfo, type BuildInfo, type NativeEngineOptions } from "../native/addon.ts";
+import { stateSecret } from "./state-secret.ts";
 
 /**
  * Incremented when the native engine writes states in another way (engine-native's src/llama/context/context.cpp and src/engine/state_file.cpp).
  */
-const stateFormat = 3;
+const stateFormat = 4;
 
 /** A GGUF file starts with its metadata and the list of its tensors. */
 const headBytes = 1024 * 1024;
@@ -20,24 +21,26 @@ export type StateSettings = Pick<NativeEngineOptions, "kvTypeK" | "kvTypeV" | "f
   others: string;
 };
 
-/** The key that a file must have to be reused by this model with these settings and this build. */
+/** The key that a file must be written with to be reused by this model with these settings and this build. Throws as `stateSecret()`. */
 export async function computeStateKey(modelPath: string, settings: StateSettings): Promise<Buffer> {
-  return stateKey((await buildInfo()).llamaCpp, await fingerprintModel(modelPath), settings);
+  const { llamaCpp } = await buildInfo();
+  return stateKey(await stateSecret(), llamaCpp, await fingerprintModel(modelPath), settings);
 }
 
-/** The name of the file that keeps a model's cached sequences. */
+/** The name of the file that keeps a model's cached sequences. Reveals nothing of the key. */
 export function stateFileName(key: Buffer): string {
-  return `${key.toString("hex").slice(0, 32)}.state`;
+  return `${createHash("sha256").update(key).digest("hex").slice(0, 32)}.state`;
 }
 
-/** Hashes everything that determines the layout of a state, so that a state of another layout has another key. */
+/** Of the secret and of everything that determines the layout of a state: a state of another layout has another key. */
 export function stateKey(
+  secret: Buffer,
   { version, commit, sources }: BuildInfo["llamaCpp"],
   model: string,
   { kvTypeK, kvTypeV, flashAttention, others }: StateSettings,
 ): Buffer {
   const parts = [stateFormat, version, commit, sources, model, kvTypeK, kvTypeV, flashAttention, others];
-  return createHash("sha256").update(JSON.stringify(parts)).digest();
+  return createHmac("sha256", secret).update(JSON.stringify(parts)).digest();
 }
 
 /** Identifies a model by its size, its header and samples of its weights. */
