@@ -3,6 +3,7 @@
 //   tsx release/release.ts packages FOLDER    packs what is the same on every platform
 //   tsx release/release.ts engines FOLDER     packs the engines that `prebuilt` wrote on this machine
 //   tsx release/release.ts check FOLDER       fails if a package is not fit to be published, or an engine is missing
+//   tsx release/release.ts parts FOLDER       writes ingle.cdx.json, the list of the release's parts in CycloneDX
 //   tsx release/release.ts notes FOLDER       writes NOTES.md and SHA256SUMS next to the tarballs
 //   tsx release/release.ts publish FOLDER     publishes the tarballs to npm's registry, with provenance
 import { createHash } from "node:crypto";
@@ -13,6 +14,7 @@ import { packageProblems } from "./package-problems.ts";
 import { packEngines, packPackages, publishedFolders, readTarballs } from "./packages.ts";
 import { publishArgs } from "./registry.ts";
 import { releaseNotes } from "./release-notes.ts";
+import { listParts } from "./parts.ts";
 import { runTool } from "./tool.ts";
 
 const steps: Readonly<Record<string, (folder: string) => Promise<void>>> = {
@@ -27,6 +29,11 @@ const steps: Readonly<Record<string, (folder: string) => Promise<void>>> = {
     const missing = platforms.map((platform) => packageName(platform)).filter((name) => !names.has(name));
     const problems = [...(await packageProblems(tarballs)), ...missing.map((name) => `${name}: is missing`)];
     if (problems.length > 0) throw new Error(problems.join("\n"));
+  },
+  parts: async (folder) => {
+    const [tarball] = await readTarballs(folder);
+    const parts = await listParts(tarball?.manifest.version ?? "");
+    await writeFile(path.join(folder, "ingle.cdx.json"), `${JSON.stringify(parts, undefined, 2)}\n`);
   },
   notes: async (folder) => {
     const tarballs = await readTarballs(folder);

