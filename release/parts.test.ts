@@ -52,6 +52,10 @@ describe("the code that is compiled into the engine", () => {
     const places = [...vendored, ...hashes].filter((place) => !unused.has(place));
     expect(places.filter((place) => !isCovered(place))).toEqual([]);
     for (const { text } of parts) expect(text).toMatch(/copyright|public domain/i);
+    const isWarranted = /"AS IS"[^]*(?:SOFTWARE\.|DAMAGE\.|unlicense\.org\/>)$/;
+    // The rest of YaRN's license is in the same file, as llama.cpp's.
+    const whole = parts.filter(({ license, name }) => license !== undefined && name !== "YaRN");
+    expect(whole.filter(({ text }) => !isWarranted.test(text)).map(({ name }) => name)).toEqual([]);
   });
 });
 

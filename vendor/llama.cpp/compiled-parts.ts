@@ -10,7 +10,7 @@ export interface CompiledPart {
   readonly name: string;
   /** Undefined where the source names none. */
   readonly version: string | undefined;
-  /** An SPDX expression, or undefined for what is in the public domain without one. */
+  /** SPDX's name of the one that is chosen, where there is a choice; undefined for what is in the public domain without a license. */
   readonly license: string | undefined;
   /** Terms and copyright notices. */
   readonly text: string;
@@ -77,7 +77,7 @@ const entries: readonly Entry[] = [
   },
   {
     name: "miniaudio",
-    license: "Unlicense OR MIT-0",
+    license: "Unlicense",
     place: "vendor/miniaudio",
     terms: {
       file: "vendor/miniaudio/miniaudio.h",
@@ -91,9 +91,9 @@ const entries: readonly Entry[] = [
   },
   {
     name: "stb_image",
-    license: "MIT OR Unlicense",
+    license: "MIT",
     place: "vendor/stb",
-    terms: { file: "vendor/stb/stb_image.h", from: "ALTERNATIVE A - MIT License", to: "WITH THE SOFTWARE" },
+    terms: { file: "vendor/stb/stb_image.h", from: "ALTERNATIVE A - MIT License", to: "SOFTWARE." },
   },
   {
     name: "subprocess.h",
