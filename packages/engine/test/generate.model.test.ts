@@ -3,6 +3,12 @@ import { generate, streamGenerate, type LoadedModel } from "@ingle/engine";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadExact, loadTiny, prompts, within } from "./tiny.ts";
 
+/** Waits for the end of the steps that copy ahead after a reply. */
+async function resting({ model }: LoadedModel): Promise<void> {
+  let before = -1;
+  await expect.poll(() => before === (before = model.stats().steps), { interval: 100 }).toBe(true);
+}
+
 describe("generating text", () => {
   let loaded: LoadedModel;
   beforeAll(async () => {
@@ -77,6 +83,7 @@ describe("generating text", () => {
   });
 
   it("counts where the time of its steps goes, which is never more than there was", async () => {
+    await resting(loaded);
     const before = loaded.model.stats();
     const begin = performance.now();
     await loaded.model.generate({ prompt: "One two three", maxTokens: 20, cachePrompt: false });
@@ -102,9 +109,7 @@ describe("generating text", () => {
   it("counts a prompt's tokens without computing it, before the first piece", async () => {
     const chat = { messages: [{ role: "user", content: "One two" }], maxTokens: 1 };
     for (const request of [{ prompt: "One two", maxTokens: 1 }, chat]) {
-      // After a reply, the engine may take steps that copy ahead.
-      let before = -1;
-      await expect.poll(() => before === (before = loaded.model.stats().steps), { interval: 100 }).toBe(true);
+      await resting(loaded);
       const { promptTokens, steps } = loaded.model.stats();
       const counted = (await loaded.model.promptTokens(request)).length;
       expect(loaded.model.stats()).toMatchObject({ promptTokens, steps });
