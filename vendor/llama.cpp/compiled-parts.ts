@@ -35,7 +35,6 @@ interface Entry {
   readonly version?: { readonly file: string; readonly names: readonly string[] };
 }
 
-const unlicensed = "For more information, please refer to";
 const entries: readonly Entry[] = [
   {
     name: "nlohmann/json",
@@ -102,7 +101,7 @@ const entries: readonly Entry[] = [
     terms: {
       file: "vendor/sheredom/subprocess.h",
       from: "This is free and unencumbered software",
-      to: unlicensed,
+      to: "For more information, please refer to",
     },
   },
   {

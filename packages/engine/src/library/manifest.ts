@@ -1,9 +1,9 @@
 // library.json: data about models that their files do not contain. One process at a time writes it completely and renames it
 // into place, so that readers always find a complete file. Models in Ingle's folder are found without it too.
-import { randomUUID } from "node:crypto";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { z } from "zod";
 import { AdapterName } from "../generate/adapter-options.ts";
+import { writeAtomically } from "../base/atomic-file.ts";
 import { errorCode, EngineError } from "../base/errors.ts";
 import { diskFailure } from "./disk-space.ts";
 import { lockFile } from "./library-lock.ts";
@@ -102,7 +102,8 @@ export async function updateManifest(
       wait: async (ms, options) => await pause(Math.min(ms, pollMs), options),
       signal,
     });
-    await writeAtomically(folders.manifestFile, change(await readManifest(folders)));
+    const changed = change(await readManifest(folders));
+    await writeAtomically(folders.manifestFile, `${JSON.stringify(changed, undefined, 2)}\n`);
   } catch (error) {
     throw diskFailure(error, folders.home);
   }
@@ -139,18 +140,6 @@ export function withoutModel(manifest: Manifest, id: string): Manifest {
   const { [id]: _forgotten, ...lastUsed } = manifest.lastUsed;
   const aliases = Object.fromEntries(Object.entries(manifest.aliases).filter(([, target]) => target !== id));
   return { ...manifest, models: manifest.models.filter((model) => model.id !== id), aliases, lastUsed };
-}
-
-async function writeAtomically(file: string, manifest: Manifest): Promise<void> {
-  const unfinished = `${file}.${randomUUID()}.part`;
-  try {
-    const text = `${JSON.stringify(manifest, undefined, 2)}\n`;
-    await writeFile(unfinished, text, { flag: "wx", flush: true });
-    await rename(unfinished, file);
-  } catch (error) {
-    await rm(unfinished, { force: true });
-    throw error;
-  }
 }
 
 async function readTextIfPresent(file: string): Promise<string | undefined> {

@@ -1,7 +1,8 @@
 // The secret of a user's state files: only who has it can write one that is believed. It stays in a file that only its owner may read.
 import { createHash, randomBytes } from "node:crypto";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import path from "node:path";
+import { writeAtomically } from "../base/atomic-file.ts";
 import { errorCode, EngineError } from "../base/errors.ts";
 import { libraryPaths } from "../base/home.ts";
 
@@ -48,13 +49,7 @@ async function readSecret(file: string): Promise<Buffer | undefined> {
 
 async function createSecret(file: string): Promise<Buffer> {
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
-  const unfinished = `${file}.${randomBytes(8).toString("hex")}`;
-  try {
-    await writeFile(unfinished, `${randomBytes(secretBytes).toString("base64url")}\n`, { mode: 0o600 });
-    await rename(unfinished, file);
-  } finally {
-    await rm(unfinished, { force: true });
-  }
+  await writeAtomically(file, `${randomBytes(secretBytes).toString("base64url")}\n`, 0o600);
   // Of several that are created at the same time, the last one counts.
   return (await readSecret(file)) ?? (await createSecret(file));
 }
