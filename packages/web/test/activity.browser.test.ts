@@ -90,5 +90,5 @@ it("shows an error in German, with the server's own sentence below", async () =>
   await page.evaluate(() => localStorage.setItem("ingle-language", "de"));
   await page.reload();
   await reply.getByText("Das Modell konnte nicht geladen werden oder nicht antworten.").waitFor();
-  expect(await reply.innerText()).toContain("The device is gone.");
+  await expect.poll(() => reply.innerText()).toContain("The device is gone.");
 });

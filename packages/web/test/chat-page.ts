@@ -46,8 +46,14 @@ export class ChatPage {
   }
 
   async replyText(at: number): Promise<string> {
+    await this.drawn();
     const texts = await this.replies.nth(at).locator(".reply-text").allInnerTexts();
     return texts.join("\n");
+  }
+
+  /** Waits for two frames. The `innerText` of a message is empty until the browser has drawn it once, since it has `content-visibility: auto`. */
+  async drawn(): Promise<void> {
+    await this.page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
   }
 
   /** Waits until a reply has text. */

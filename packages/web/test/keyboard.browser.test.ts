@@ -25,6 +25,7 @@ it("writes, sends, stops, searches and starts a new chat by keys alone", async (
   await page.keyboard.press("Escape");
   await chat.send.waitFor();
   await chat.replies.first().getByText("Stopped.").waitFor();
+  await chat.drawn();
   expect(await chat.questions.first().innerText()).toContain("First line\nsecond line");
   await page.keyboard.press("Control+k");
   await page.keyboard.type("second");
@@ -78,6 +79,7 @@ it("edits a question by keys: the box has the focus, Escape cancels, Enter asks 
   await page.keyboard.press("Enter");
   await box.waitFor({ state: "detached" });
   await chat.questions.first().getByRole("group", { name: "Version 2 of 2" }).waitFor();
+  await chat.drawn();
   expect(await chat.questions.first().innerText()).toContain("First line\nsecond line");
   await chat.stop.click();
   await chat.send.waitFor();

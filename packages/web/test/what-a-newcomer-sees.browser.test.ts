@@ -49,10 +49,10 @@ it("hides the figures under answers, but not the model's name, and remembers tha
   await page.getByRole("switch", { name: "Figures under answers" }).click();
   await page.goto(place);
   await figures.getByText("oak", { exact: true }).waitFor();
-  expect(await figures.innerText()).toBe("oak");
+  await expect.poll(() => figures.innerText()).toBe("oak");
   await page.reload();
   await figures.waitFor();
-  expect(await figures.innerText()).toBe("oak");
+  await expect.poll(() => figures.innerText()).toBe("oak");
 });
 
 it("offers to import models at the first start", async () => {
