@@ -84,6 +84,7 @@ function request(prompt: Int32Array, client: string): NativeRequest {
     logprobs: 3,
     adapterScales: [],
     client,
+    priority: 0,
   };
 }
 

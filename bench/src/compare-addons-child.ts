@@ -44,6 +44,7 @@ function makeRequest(tokens: Int32Array, maxTokens: number): NativeRequest {
     idSlot: -1,
     cacheSalt: "",
     client: "",
+    priority: 0,
   };
   return { tokens, sampling: greedySampling, maxTokens, ignoreEos: true, cachePrompt: false, ...rest };
 }

@@ -156,6 +156,8 @@ export interface NativeRequest {
   cacheSalt: string;
   /** Requests with the same key are served in order of arrival; different keys get fair shares. */
   client: string;
+  /** -1, 0 or 1: those of a higher priority are served first, and take the slots of those of a lower one. */
+  priority: number;
 }
 
 /** Owns the context and the one thread that may touch it. Its calls return at once. */

@@ -37,10 +37,8 @@ public:
     /// `generates` tokens after the prompt, then it is finished. Ids count up with arrival.
     void submit(const sched::Request& request, int32_t generates, int64_t step) {
         Sequence& sequence = sequences_[request.id];
-        sequence.tokens = request.prompt;
-        sequence.set_space(request);
+        sequence.begin(request);
         if (limits_.checkpoints > 0) sequence.boundaries = request.boundaries;
-        if (request.turns) sequence.keep = request.turns->keep;
         sequence.generates = generates;
         sequence.submitted = step;
     }
@@ -329,13 +327,15 @@ private:
         expect(is_same, "a state is shared that belongs to another text");
     }
 
-    /// The youngest running requests were preempted; their slots may have been freed just now.
+    /// The youngest running requests of the lowest priority were preempted; their slots may have been freed just now.
     void preempt(uint64_t count) {
         for (; count > 0; --count) {
-            const auto youngest = std::find_if(sequences_.rbegin(), sequences_.rend(),
-                                               [](auto& entry) { return entry.second.is_running; });
-            if (!expect(youngest != sequences_.rend(), "a request is preempted although none runs")) return;
-            lose_place(youngest->second);
+            Sequence* last = nullptr;
+            for (auto& [id, each] : sequences_) {
+                if (each.is_running && (last == nullptr || each.priority <= last->priority)) last = &each;
+            }
+            if (!expect(last != nullptr, "a request is preempted although none runs")) return;
+            lose_place(*last);
         }
     }
 

@@ -21,7 +21,11 @@ struct NaiveSequence {
     std::string adapters;
     /// Its adapters and its salt: whose cells it may have.
     std::string space;
-    void set_space(const sched::Request& request) {
+    int32_t priority = 0;
+    void begin(const sched::Request& request) {
+        tokens = request.prompt;
+        if (request.turns) keep = request.turns->keep;
+        priority = request.priority;
         adapters = request.adapters;
         space = request.cache_salt + "/" + adapters;
     }

@@ -275,6 +275,32 @@ TEST_CASE("scheduler: the oldest is never preempted, whichever request needs the
     CHECK(harness.scheduler.counters().preemptions > 0);
 }
 
+TEST_CASE("scheduler: a request of a higher priority takes the slot of the youngest of a lower one, computes "
+          "first and "
+          "keeps its cells") {
+    SchedulerHarness harness(with(kRoomy, [](Limits& limits) { limits.sequences = 2; }));
+    const auto submit = [&](int32_t priority, int32_t tokens) {
+        return harness.submit({.id = 0,
+                               .client = "a",
+                               .priority = priority,
+                               .prompt = test::own_prompt(priority + 2, tokens),
+                               .generate_max = 3,
+                               .uses_cache = true});
+    };
+    harness.submit("a", 2, 9);
+    harness.submit("a", 2, 9);
+    CHECK_EQ(harness.step(), "1: 0+2*, 2: 0+2*");
+    submit(-1, 2);
+    CHECK_EQ(harness.step(), "1: 2+1*, 2: 2+1*");
+    submit(1, 4);
+    CHECK_EQ(harness.step(), "1: 3+1*, 4: 0+4*");
+    CHECK_EQ(harness.scheduler.counters().preemptions, 1U);
+    CHECK_EQ(harness.step(), "4: 4+1*, 1: 4+1*");
+    CHECK_EQ(harness.step(), "4: 5+1*, 1: 5+1*");
+    CHECK_EQ(harness.step(), "1: 6+1*, 2: 0+4*");
+    CHECK_EQ(harness.scheduler.counters().waiting, 1);
+}
+
 // ---- ends -------------------------------------------------------------------------------------------------
 
 TEST_CASE("scheduler: a request ends when its outcome is finished, even before generate_max") {

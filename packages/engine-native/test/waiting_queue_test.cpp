@@ -15,12 +15,15 @@ namespace {
 /// A queue and its sequences; ids count arrivals.
 class Line {
 public:
-    Sequence& enter(const std::string& client) {
+    Sequence& enter(const std::string& client, int32_t priority = 0) {
         const uint64_t arrival = sequences_.size();
-        sequences_.emplace_back(
-            sched::Request{
-                .id = arrival + 1, .client = client, .prompt = {1, 2}, .generate_max = 2, .uses_cache = true},
-            arrival, 16);
+        sequences_.emplace_back(sched::Request{.id = arrival + 1,
+                                               .client = client,
+                                               .priority = priority,
+                                               .prompt = {1, 2},
+                                               .generate_max = 2,
+                                               .uses_cache = true},
+                                arrival, 16);
         line.enter(sequences_.back());
         return sequences_.back();
     }
@@ -159,5 +162,22 @@ TEST_CASE("waiting queue: preempted sequences go first, the oldest before the ot
     line.preempt(older);
     CHECK_EQ(line.take(), 2U);
     CHECK_EQ(line.take(), 3U);
+    CHECK_EQ(line.take(), 1U);
+}
+
+TEST_CASE("waiting queue: a higher priority goes first, also before preempted sequences and clients that "
+          "have had less") {
+    Line line;
+    Sequence& low = line.enter("a", -1);
+    line.enter("b");
+    line.enter("a", 1);
+    line.line.charge("a", 100);
+    CHECK(line.line.has_above(0));
+    CHECK(!line.line.has_above(1));
+    line.line.leave(low);
+    line.preempt(low);
+    CHECK_EQ(line.take(), 3U);
+    CHECK(!line.line.has_above(0));
+    CHECK_EQ(line.take(), 2U);
     CHECK_EQ(line.take(), 1U);
 }

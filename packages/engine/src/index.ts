@@ -110,6 +110,7 @@ export {
   type MemoryBudget,
 } from "./machine/memory.ts";
 export { ContentPart, Message, ToolCall } from "./prompt/messages.ts";
+export { type Priority } from "./generate/native-request.ts";
 export { Model, type GenerateOptions, type ModelInfo } from "./model.ts";
 export {
   buildInfo,

@@ -31,7 +31,13 @@ import { nativeLimits } from "./machine/memory.ts";
 import { deliver, toRequestError, type EventReceivers } from "./native/event-receivers.ts";
 import { biasedTokens } from "./generate/logit-bias.ts";
 import { Processor } from "./prompt/processor.ts";
-import { toNativeRequest, type PromptToSubmit, type RequestToSubmit } from "./generate/native-request.ts";
+import {
+  priorities,
+  toNativeRequest,
+  type Priority,
+  type PromptToSubmit,
+  type RequestToSubmit,
+} from "./generate/native-request.ts";
 import type { RecommendedSampling } from "./library/recommended-sampling.ts";
 import {
   checkRerank,
@@ -72,6 +78,11 @@ export interface GenerateOptions {
   signal?: AbortSignal | undefined;
   /** Whose request this is: different clients share the engine fairly. Default: one client for all requests. */
   client?: string | undefined;
+  /**
+   * Requests of a higher priority are served before those of a lower one, whoever sends them, and take their places: what those had
+   * computed stays in the prefix cache. Default: `normal`.
+   */
+  priority?: Priority | undefined;
 }
 
 /** What a model needs besides its native parts if it is spread over workers, runs in its own process, or has adapters. */
@@ -158,7 +169,7 @@ export class Model implements AsyncDisposable {
   /** Starts a generation. Throws `invalid_request` or `disposed`; the returned handle reports all other errors. */
   generate(request: GenerationRequest, options: GenerateOptions = {}): Generation {
     const checked = checkGenerationRequest(request);
-    const client = options.client ?? "";
+    const { client = "", priority = "normal" } = options;
     const adapterScales = listScales(checked.adapters, this.info.adapters);
     this.#assertUsable();
     return new Generation(
@@ -169,7 +180,7 @@ export class Model implements AsyncDisposable {
           const bias = await biasedTokens(checked.logitBias, this.tokenizer);
           signal.throwIfAborted();
           return this.#submit(
-            { ...checked, adapterScales, client },
+            { ...checked, adapterScales, client, priority: priorities[priority] },
             { ...prompt, prediction, bias },
             onEvent,
           );

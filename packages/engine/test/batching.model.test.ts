@@ -143,3 +143,27 @@ describe("concurrent requests", () => {
     expect(text).not.toBe("");
   });
 });
+
+describe("priority", () => {
+  it("goes before requests that came earlier, takes the place of one that runs, and changes no text", async () => {
+    await using tight = await loadExact({ contextLength: 512, parallel: 1 });
+    const { model } = tight;
+    const ask = (prompt: string, maxTokens: number, priority?: "low" | "high") =>
+      model.generate({ prompt, maxTokens, temperature: 0, ignoreEos: true }, { priority });
+    const { text: alone } = await ask("A long story", 400);
+    const ends: string[] = [];
+    const running = ask("A long story", 400, "low");
+    await running[Symbol.asyncIterator]().next(); // it runs
+    const waiting = ask("Another story", 60);
+    const urgent = ask("Quick", 4, "high");
+    await Promise.all(
+      Object.entries({ running, waiting, urgent }).map(async ([name, generation]) => {
+        await generation;
+        ends.push(name);
+      }),
+    );
+    expect(ends).toEqual(["urgent", "waiting", "running"]);
+    expect((await running).text).toBe(alone);
+    expect(model.stats().preemptions).toBeGreaterThan(0);
+  });
+});

@@ -272,6 +272,8 @@ export {
 export {
   keyNameLengthMax,
   KeyScopeName,
+  KeyTerms,
+  KeyUsage,
   keysMax,
   namesMax,
   NewServerKey,

@@ -122,11 +122,13 @@ async function addPlugins(
   config: ServerConfig,
   { registry, board, access }: PluginOptions,
 ): Promise<void> {
-  const { keys, isAppListener: isForOwnPages } = access;
+  const { isAppListener: isForOwnPages } = access;
   await app.register(replyEnd);
   await app.register(abort);
   await app.register(requestLog);
-  await app.register(metrics, { metrics: new Metrics(registry, { compat: config.metricsCompat }) });
+  await app.register(metrics, {
+    metrics: new Metrics(registry, { compat: config.metricsCompat, meters: board.meters }),
+  });
   if (config.tracing !== undefined) {
     const { tracing } = await import("./plugins/tracing.ts"); // loaded only if traces are exported
     await app.register(tracing, { settings: config.tracing });
@@ -142,7 +144,7 @@ async function addPlugins(
   await app.register(auth, access);
   await app.register(rateLimit, { requestsPerMinute: config.rateLimit });
   await app.register(tenants, access);
-  await app.register(liveRequests, { board, keys });
+  await app.register(liveRequests, { board });
   await app.register(bodyBudget, config.limits);
   await app.register(jsonBody, config.limits);
 }

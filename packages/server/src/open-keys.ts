@@ -2,9 +2,11 @@
 import { randomBytes } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { isReadableByOthers } from "@ingle/engine";
+import { parseJson } from "@ingle/protocol/json-shape";
 import { apiKeysMax, hashKey, whyNotTaken } from "./api-key.ts";
 import { ConfigError, type ServerConfig } from "./config.ts";
 import { watchFiles, type FileNews } from "./watched-files.ts";
+import { KeyFile, type KeyEntry } from "./access/key-file.ts";
 import { KeyRing } from "./access/keys.ts";
 
 /** Bytes of the token: too many to guess. The token is valid until the server ends. */
@@ -32,17 +34,47 @@ export async function openKeys(config: ServerConfig, { onWarning, ...news }: Key
   ] as const;
   for (const [setting, scope, file] of files) {
     if (file === undefined) continue;
-    const use = ({ digests, warning }: KeyFile): void => {
+    const use = ({ digests, warning }: ListedKeys): void => {
       ring.replace(setting, scope, digests);
       if (warning !== undefined) onWarning(warning);
     };
     const read = async () => await readKeyFile(setting, file, { allowsShort: config.insecureShortKey });
     use(await watchFiles({ ...news, files: [file], read, onChange: use }));
   }
+  const { keys: file } = config;
+  if (file !== undefined) {
+    const use = ({ keys, warning }: NamedKeys): void => {
+      ring.replaceEntries("--keys", keys);
+      if (warning !== undefined) onWarning(warning);
+    };
+    use(
+      await watchFiles({
+        ...news,
+        files: [file],
+        read: async () => await readNamedKeys(file),
+        onChange: use,
+      }),
+    );
+  }
   return { ring, token };
 }
 
-interface KeyFile {
+interface NamedKeys {
+  keys: readonly KeyEntry[];
+  warning: string | undefined;
+}
+
+/** Throws ConfigError, which says where the file is not as it should be. A file without keys is right: the server refuses every request. */
+async function readNamedKeys(file: string): Promise<NamedKeys> {
+  const { text, isOpen } = await readSettingFile("--keys", file);
+  const checked = KeyFile.safeParse(parseJson(text));
+  if (checked.success) return { keys: checked.data.keys, warning: openFileWarning(file, isOpen) };
+  const [issue] = checked.error.issues;
+  const place = issue === undefined || issue.path.length === 0 ? "" : `, at ${issue.path.join(".")}`;
+  throw new ConfigError("--keys", `--keys: ${file} cannot be used${place}: ${issue?.message}.`);
+}
+
+interface ListedKeys {
   digests: string[];
   /** What is wrong with the file, as a sentence; the file is used nevertheless. */
   warning: string | undefined;
@@ -53,7 +85,7 @@ async function readKeyFile(
   setting: string,
   file: string,
   { allowsShort }: { allowsShort: boolean },
-): Promise<KeyFile> {
+): Promise<ListedKeys> {
   const { text, isOpen } = await readSettingFile(setting, file);
   const digests: string[] = [];
   for (const [index, line] of text.split("\n").entries()) {
@@ -67,12 +99,13 @@ async function readKeyFile(
   if (digests.length > apiKeysMax)
     throw new ConfigError(setting, `${setting}: ${file} must hold at most ${apiKeysMax} keys.`);
   if (digests.length === 0) throw new ConfigError(setting, `${setting}: ${file} holds no key.`);
-  return {
-    digests,
-    warning: isOpen
-      ? `Other users of this machine can read the keys in ${file}; chmod 600 keeps them out.`
-      : undefined,
-  };
+  return { digests, warning: openFileWarning(file, isOpen) };
+}
+
+function openFileWarning(file: string, isOpen: boolean): string | undefined {
+  return isOpen
+    ? `Other users of this machine can read the keys in ${file}; chmod 600 keeps them out.`
+    : undefined;
 }
 
 async function readSettingFile(setting: string, file: string): Promise<{ text: string; isOpen: boolean }> {

@@ -53,7 +53,9 @@ export class ChatPage {
 
   /** Waits for two frames. The `innerText` of a message is empty until the browser has drawn it once, since it has `content-visibility: auto`. */
   async drawn(): Promise<void> {
-    await this.page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+    await this.page.evaluate(
+      () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+    );
   }
 
   /** Waits until a reply has text. */

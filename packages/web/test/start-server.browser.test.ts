@@ -76,6 +76,9 @@ it("creates a key that is shown once, and that programs need from then on", asyn
   await page.getByRole("tab", { name: "Settings" }).click();
   await page.getByRole("button", { name: "Create key" }).first().click();
   await page.getByRole("dialog").getByLabel("Name").fill("editor");
+  await page.getByRole("dialog").getByText("Limits").click();
+  await page.getByRole("dialog").getByLabel("Models").fill("*");
+  await page.getByRole("dialog").getByLabel("Tokens a day").fill("2000");
   await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
   const key = await page.getByRole("dialog").getByLabel("API key").inputValue();
   await page.getByRole("button", { name: "Done" }).click();
@@ -86,7 +89,12 @@ it("creates a key that is shown once, and that programs need from then on", asyn
   const baseURL = await baseUrlOn(page);
   expect((await fetch(`${baseURL}/models`)).status).toBe(401);
   const client = new OpenAI({ baseURL, apiKey: key, maxRetries: 0 });
-  expect((await client.models.list()).data).toHaveLength(1);
+  const served = (await client.models.list()).data;
+  expect(served).toHaveLength(1);
+  await page.getByText("2K tokens a day").waitFor();
+  const model = served[0]?.id ?? "";
+  await client.chat.completions.create({ model, messages: [{ role: "user", content: "Hi" }] });
+  await page.getByText(/used: 1 requests, \d+ tokens/).waitFor();
   await page.getByRole("button", { name: "Revoke editor" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
   await page.getByText("No key is left, so the server rejects every request.").waitFor();

@@ -323,6 +323,7 @@ void Engine::receive(GenerationRequest&& request) {
     try {
         sched::Request scheduled{.id = id,
                                  .client = request.client,
+                                 .priority = request.priority,
                                  .prompt = request.prompt,
                                  .generate_max = request.tokens_max,
                                  .uses_cache = request.uses_cache,

@@ -29,6 +29,7 @@ namespace engine {
 /// A request as the caller gives it.
 struct Submission {
     std::string client;
+    int32_t priority = 0;
     std::vector<base::Token> prompt;
     sampling::Sampling sampling;
     /// Maximum number of tokens to generate; below 1 means as many as fit_context() allows.
@@ -60,8 +61,9 @@ struct Submission {
 
 constexpr auto fields_of(const Submission*) {
     return std::tuple(
-        base::field("client", &Submission::client), base::field("tokens", &Submission::prompt),
-        base::field("sampling", &Submission::sampling),
+        base::field("client", &Submission::client),
+        base::field("priority", &Submission::priority, {.min = -1, .max = 1}),
+        base::field("tokens", &Submission::prompt), base::field("sampling", &Submission::sampling),
         base::field("maxTokens", &Submission::tokens_max, {.min = -1}),
         base::field("stops", &Submission::stops), base::field("ignoreEos", &Submission::ignore_eos),
         base::field("cachePrompt", &Submission::uses_cache), base::field("images", &Submission::images),

@@ -51,6 +51,8 @@ struct Request {
     base::RequestId id;
     /// Requests of one client are served in order of arrival; clients share fairly.
     std::string client;
+    /// Requests of a higher priority are served first, whoever sends them, and take the slots of those of a lower one.
+    int32_t priority = 0;
     /// 1 … context_length - 1 tokens; its images are complete (base/types.h).
     std::vector<base::Token> prompt;
     /// Maximum number of tokens to generate, at least 1. Without `turns`, prompt and generated tokens must fit context_length.

@@ -55,6 +55,7 @@ const StepPlan& Scheduler::schedule(const StepBudget& budget) {
     plan_.batch.clear();
     kv_cache_.set_copies_evicted(budget.copies_evicted);
     cut_full_sequences();
+    make_way();
     size_t running = 0;
     do { // again if all that the adapters were chosen for were preempted
         running = running_.size();
@@ -130,10 +131,19 @@ void Scheduler::choose_adapters(const StepBudget& budget) {
     if (next != nullptr) adapters_ = next->request().adapters;
 }
 
-/// Adds one token of every decoding sequence, oldest first; each first gets a cell for it.
+/// If no slot is free, requests of a higher priority take those of a lower one.
+void Scheduler::make_way() {
+    if (!has_all_slots() || !waiting_.has_above(running_.back()->priority())) return;
+    for (const Sequence* sequence : waiting_.first(kAdmissionsConsidered)) {
+        if (running_.empty() || sequence->priority() <= running_.back()->priority()) return;
+        // One that waits for another's computation would not be admitted: the other would get its slot back at once.
+        if (!is_being_computed(*sequence, find_prefix(*sequence).length)) preempt(*running_.back());
+    }
+}
+
+/// Adds one token of every decoding sequence, in the order of running_; each first gets a cell for it.
 void Scheduler::plan_decoding() {
-    // Growing may preempt the youngest, at the end of running_: one that this loop has yet to reach, so no entry is planned
-    // for it. By index, because running_ may shrink.
+    // Growing may preempt the last of running_, which has no entry yet. By index, because running_ may shrink.
     for (size_t i = 0; i < running_.size(); ++i) {
         Sequence& sequence = *running_[i];
         if (is_in_step(sequence) && sequence.is_decoding() && grow(sequence)) add_entry(sequence, 1);
@@ -143,13 +153,13 @@ void Scheduler::plan_decoding() {
 /// Strictly in the queue's order: if a small request passed a large one, the large one would starve. The exception is a request
 /// that waits for another's computation: it would gain nothing by going first.
 void Scheduler::admit_waiting() {
-    if (static_cast<int32_t>(running_.size()) == limits_.sequences || waiting_.size() == 0) return;
+    if (has_all_slots() || waiting_.size() == 0) return;
     for (Sequence* sequence : waiting_.first(kAdmissionsConsidered)) {
         // A waiting sequence can only be full if it lost its cells right after its last token.
         if (sequence->is_full()) drop_turns(*sequence, sequence->next_cut());
         const PrefixTree::Match match = find_prefix(*sequence);
         if (is_being_computed(*sequence, match.length)) continue;
-        if (!admit(*sequence, match) || static_cast<int32_t>(running_.size()) == limits_.sequences) return;
+        if (!admit(*sequence, match) || has_all_slots()) return;
     }
 }
 
@@ -303,8 +313,8 @@ bool Scheduler::admit(Sequence& sequence, const PrefixTree::Match& match) {
     sequence.admit(*slot, match.length, reserved);
     sequence.note_step(steps_);
     plan_.starts.push_back({.id = sequence.id(), .slot = *slot, .cached = match.length});
-    const auto younger = [&](const Sequence* other) { return other->arrival() > sequence.arrival(); };
-    running_.insert(std::ranges::find_if(running_, younger), &sequence);
+    const auto is_later = [&](const Sequence* other) { return sequence.goes_before(*other); };
+    running_.insert(std::ranges::find_if(running_, is_later), &sequence);
     return true;
 }
 
@@ -315,9 +325,9 @@ bool Scheduler::grow(Sequence& sequence) {
     int32_t granted = 0;
     while ((granted = kv_cache_.reserve(wanted)) == 0) {
         INGLE_ASSERT(running_.size() > 1); // alone, a sequence always fits: cells >= context_length
-        Sequence& youngest = *running_.back();
-        preempt(youngest);
-        if (&youngest == &sequence) return false;
+        Sequence& last = *running_.back();
+        preempt(last);
+        if (&last == &sequence) return false;
     }
     sequence.reserve(sequence.reserved() + granted);
     return true;
@@ -426,7 +436,7 @@ void Scheduler::check_integrity() const {
     for (size_t i = 0; i < running_.size(); ++i) {
         const Sequence& sequence = *running_[i];
         INGLE_ASSERT(sequence.state() == State::running);
-        INGLE_ASSERT(i == 0 || running_[i - 1]->arrival() < sequence.arrival());
+        INGLE_ASSERT(i == 0 || running_[i - 1]->goes_before(sequence));
         INGLE_ASSERT(sequence.computed() <= sequence.reserved());
         INGLE_ASSERT(sequence.length() <= sequence.length_max());
         INGLE_ASSERT(kv_cache_.length(sequence.slot()) == sequence.computed());

@@ -4,10 +4,11 @@
 //     submit, cancel  ─▶  schedule()  ─▶  (the engine executes the plan)  ─▶  update()
 //
 // A step is one batch under a token budget. Decoding sequences come first, with one token each. The rest of the budget goes to
-// prefill, oldest sequence first, so that a long prompt never stalls the others.
+// prefill, oldest sequence first, so that a long prompt never stalls the others. A higher priority (Request::priority) goes before all of
+// this: it is admitted first, computes first, and keeps its cells and its slot.
 //
 // Admission reserves cells: a sequence starts only when its tokens and some cells ahead fit. It grows by reserving more. If
-// none can be freed, the youngest running sequence is preempted and goes to the head of the waiting queue. So a request never
+// none can be freed, the youngest running sequence (of the lowest priority) is preempted and goes to the head of the waiting queue. So a request never
 // fails because another one grew, and the oldest always runs.
 //
 // A sequence that fills the context ends, or drops its oldest chat turns and continues (Request::turns): its cells are moved, or,
@@ -118,6 +119,8 @@ private:
     // The steps of schedule(), in this order.
     void cut_full_sequences();
     void choose_adapters(const StepBudget& budget);
+    bool has_all_slots() const { return static_cast<int32_t>(running_.size()) == limits_.sequences; }
+    void make_way();
     void plan_decoding();
     void admit_waiting();
     void plan_prefill(const StepBudget& budget);

@@ -56,6 +56,12 @@ public:
     base::RequestId id() const { return request_.id; }
     const std::string& space() const { return space_; }
     uint64_t arrival() const { return arrival_; }
+    int32_t priority() const { return request_.priority; }
+    /// Which of two running sequences keeps its cells and computes first: that of the higher priority, then the older one.
+    bool goes_before(const Sequence& other) const {
+        if (priority() != other.priority()) return priority() > other.priority();
+        return arrival_ < other.arrival_;
+    }
     State state() const { return state_; }
     base::Slot slot() const { return slot_; }
     int32_t length() const { return static_cast<int32_t>(tokens_.size()); }

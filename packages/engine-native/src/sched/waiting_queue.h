@@ -1,5 +1,6 @@
-// Decides who is admitted next: preempted sequences first, the oldest before the others; then fairly among clients by the tokens
-// that each has received (a virtual token counter, after Sheng et al., arXiv 2401.00588); within one client in order of arrival.
+// Decides who is admitted next: those of the highest priority; of these, preempted sequences first, the oldest before the others; then
+// fairly among clients by the tokens that each has received (a virtual token counter, after Sheng et al., arXiv 2401.00588); within one
+// client in order of arrival.
 //
 // A new client starts as if it had received an equal share of all tokens so far (the virtual time of fair queueing): it is owed
 // nothing for the past and does not overtake those who wait. So a stream of new clients starves nobody.
@@ -25,6 +26,7 @@ public:
     /// The first `count` sequences in order of admission. They stay in the queue until leave().
     std::vector<Sequence*> first(size_t count) const {
         const auto before = [this](const Sequence* a, const Sequence* b) {
+            if (a->priority() != b->priority()) return a->priority() > b->priority();
             if (a->was_preempted() != b->was_preempted()) return a->was_preempted();
             if (!a->was_preempted()) {
                 const double served_a = served(a->request().client);
@@ -36,6 +38,12 @@ public:
         std::vector<Sequence*> first(std::min(count, waiting_.size()));
         std::ranges::partial_sort_copy(waiting_, first, before);
         return first;
+    }
+
+    /// Whether a sequence of a higher priority than this waits.
+    bool has_above(int32_t priority) const {
+        return std::ranges::any_of(
+            waiting_, [priority](const Sequence* sequence) { return sequence->priority() > priority; });
     }
 
     /// Removes a sequence that was admitted or cancelled.

@@ -25,7 +25,14 @@ export interface PromptToSubmit extends PreparedPrompt {
   bias: ReadonlyMap<number, number>;
 }
 
-export type RequestToSubmit = CheckedGenerationRequest & Pick<NativeRequest, "adapterScales" | "client">;
+export type RequestToSubmit = CheckedGenerationRequest &
+  Pick<NativeRequest, "adapterScales" | "client" | "priority">;
+
+/** How soon a request is served, compared with others. */
+export type Priority = keyof typeof priorities;
+
+/** The native engine's numbers. */
+export const priorities = { low: -1, normal: 0, high: 1 } as const;
 
 /**
  * `idSlot` is the slot that the request has taken. Throws `invalid_request` for log probabilities of a prompt that are too many, or of
@@ -56,6 +63,7 @@ export function toNativeRequest(
     idSlot,
     cacheSalt: toNativeSalt(request.cacheSalt),
     client: request.client,
+    priority: request.priority,
   };
 }
 

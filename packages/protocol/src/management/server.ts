@@ -71,13 +71,52 @@ export type ServerActionRequest = z.infer<typeof ServerActionRequest>;
 
 export const KeyScopeName = z.enum(["inference", "management"]).meta({ id: "KeyScopeName" });
 
-/** A key of the app. Only its digest is stored, so it cannot be shown again. */
+const isoTime = z.iso
+  .datetime({ offset: true, error: "must be a time such as 2027-01-31T00:00:00Z" })
+  .describe("From then on it is refused. Absent: never.");
+
+/** What a key may do. Absent: no limit. A limit of tokens counts those of prompts and of replies. */
+export const KeyTerms = z.object({
+  models: z
+    .array(modelField)
+    .min(1)
+    .max(namesMax)
+    .describe("Ids and aliases of the only models that it sees and uses; `*` stands for any characters.")
+    .optional(),
+  tokens_per_minute: z
+    .int()
+    .min(1)
+    .describe(
+      "Once it has used so many within a minute, its next requests are refused until the minute is over.",
+    )
+    .optional(),
+  tokens_per_day: z.int().min(1).describe("The same, within 24 hours.").optional(),
+  parallel_requests: z.int().min(1).describe("Requests at the same time.").optional(),
+  priority: z
+    .enum(["low", "normal", "high"])
+    .describe("Requests of a higher priority are served first, whoever sends them. Default: normal.")
+    .optional(),
+  expires_at: isoTime.optional(),
+});
+export type KeyTerms = z.infer<typeof KeyTerms>;
+
+/** What a key has used since the server started. */
+export const KeyUsage = responseObject("KeyUsage", {
+  requests: z.int(),
+  prompt_tokens: z.int(),
+  completion_tokens: z.int(),
+});
+export type KeyUsage = z.infer<typeof KeyUsage>;
+
+/** A key of the app, or of a server's key file. Only its hash is stored, so it cannot be shown again. */
 export const ServerKey = responseObject("ServerKey", {
   id: z.string(),
   name: z.string(),
   scope: KeyScopeName,
   ending: z.string().describe("Its last four characters."),
   created_at: z.int().describe("Unix seconds."),
+  ...KeyTerms.shape,
+  usage: KeyUsage,
 });
 export type ServerKey = z.infer<typeof ServerKey>;
 
@@ -88,11 +127,14 @@ export const ServerKeyList = responseObject("ServerKeyList", {
 });
 export type ServerKeyList = z.infer<typeof ServerKeyList>;
 
-/** The body of `POST /api/v1/server/keys`. */
-export const ServerKeyRequest = requestObject("ServerKeyRequest", {
-  name: stringField("name", { min: 1, max: keyNameLengthMax }),
-  scope: KeyScopeName,
-});
+/** The body of `POST /api/v1/server/keys`. Unknown fields are refused: a limit with a typing error would limit nothing. */
+export const ServerKeyRequest = z
+  .strictObject({
+    name: stringField("name", { min: 1, max: keyNameLengthMax }),
+    scope: KeyScopeName,
+    ...KeyTerms.shape,
+  })
+  .meta({ id: "ServerKeyRequest" });
 export type ServerKeyRequest = z.infer<typeof ServerKeyRequest>;
 
 /** The response: only here is the key itself shown. */

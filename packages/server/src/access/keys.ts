@@ -1,41 +1,57 @@
-// The API keys of a server, as digests, and what each one allows; and the check of the keys of a request, which limits how often one client
-// may send a wrong one.
+// The API keys of a server, as digests and hashes, and what each one allows; and the check of the keys of a request, which limits how often
+// one client may send a wrong one.
 //
 // A client over the limit does not learn whether its next key is correct, so keys cannot be guessed faster than the limit.
 // Keys that were correct from the same address before are still accepted, so a guesser cannot lock out others who share the
 // address.
 import { timingSafeEqual } from "node:crypto";
+import type { KeyTerms } from "@ingle/protocol";
 import { hashKey, type KeyScope } from "../api-key.ts";
 import { WireError } from "../wire-error.ts";
+import { entryIdIn, matchesKey, toTerms, type KeyEntry } from "./key-file.ts";
 
-interface KeysOfSource {
-  scope: KeyScope;
-  digests: readonly Buffer[];
-  /** Names of the keys by their digests in hexadecimal. */
-  names: ReadonlyMap<string, string>;
-}
-
-/** The keys of a config: digests, and files with one key in each line. */
+/** The keys of a config: digests, and files. */
 interface KeyConfig {
   keyDigests: readonly string[];
   adminKeyDigests: readonly string[];
   keyFile?: string | undefined;
   adminKeyFile?: string | undefined;
+  keys?: string | undefined;
 }
 
 /** Whether a request without a key is refused. */
-export function needsKey({ keyDigests, adminKeyDigests, keyFile, adminKeyFile }: KeyConfig): boolean {
+export function needsKey({ keyDigests, adminKeyDigests, keyFile, adminKeyFile, keys }: KeyConfig): boolean {
   const count = keyDigests.length + adminKeyDigests.length;
-  return count > 0 || keyFile !== undefined || adminKeyFile !== undefined;
+  return count > 0 || [keyFile, adminKeyFile, keys].some((file) => file !== undefined);
 }
 
 /** The source of the server's own token. */
 const tokenSource = "token";
+const noTerms: KeyTerms = {};
+
+/** A key that a request came with. */
+export interface KnownKey {
+  /** SHA-256 of the key, in hexadecimal. */
+  readonly digest: string;
+  readonly scope: KeyScope;
+  /** Its name, or the setting that it comes from; null: the server's own token. */
+  readonly name: string | null;
+  readonly terms: KeyTerms;
+}
+
+/** Keys of a list, which are only known by their digests. */
+interface ListedKeys {
+  scope: KeyScope;
+  digests: readonly Buffer[];
+}
 
 export class KeyRing {
   #isNeeded: boolean;
   /** By source: the keys of a file are replaced together when it changes. */
-  readonly #digests = new Map<string, KeysOfSource>();
+  readonly #listed = new Map<string, ListedKeys>();
+  readonly #entries = new Map<string, readonly KeyEntry[]>();
+  /** The hashes of entries whose keys have come, by the digests of the keys. */
+  readonly #hashes = new Map<string, string>();
 
   /** Takes over the keys of the config, if there is one. */
   constructor(config?: KeyConfig) {
@@ -49,19 +65,26 @@ export class KeyRing {
     return this.#isNeeded;
   }
 
+  /** The keys with names, oldest first. */
+  get entries(): readonly KeyEntry[] {
+    return [...this.#entries.values()].flat();
+  }
+
   /** Requires a key from now on, even if all keys are removed. */
   needKey(): void {
     this.#isNeeded = true;
   }
 
-  /** Replaces the keys of a source. `names`: by digest, for keys that have one. */
-  replace(
-    source: string,
-    scope: KeyScope,
-    digests: readonly string[],
-    names: ReadonlyMap<string, string> = new Map(),
-  ): void {
-    this.#digests.set(source, { scope, digests: digests.map((digest) => Buffer.from(digest, "hex")), names });
+  /** Replaces the keys of a source. */
+  replace(source: string, scope: KeyScope, digests: readonly string[]): void {
+    this.#listed.set(source, { scope, digests: digests.map((digest) => Buffer.from(digest, "hex")) });
+  }
+
+  /** Replaces the keys with names of a source. */
+  replaceEntries(source: string, entries: readonly KeyEntry[]): void {
+    this.#entries.set(source, entries);
+    const hashes = new Set(this.entries.map(({ hash }) => hash));
+    for (const [digest, hash] of this.#hashes) if (!hashes.has(hash)) this.#hashes.delete(digest);
   }
 
   /** Adds the server's own token, which has the rights of a management key. */
@@ -69,67 +92,108 @@ export class KeyRing {
     this.replace(tokenSource, "management", [hashKey(token)]);
   }
 
-  /** The name of a key, or the setting that it comes from; null for the token and for unknown keys. */
-  nameOf(digest: string): string | null {
-    const wanted = Buffer.from(digest, "hex");
-    for (const [source, { digests, names }] of this.#digests) {
-      if (source !== tokenSource && digests.some((known) => known.equals(wanted)))
-        return names.get(digest) ?? source;
-    }
-    return null;
+  /** Whether `check()` would have to compute a hash: the key may be that of an entry, and has not come before. */
+  needsCheck(key: string, digest: string): boolean {
+    return !this.#hashes.has(digest) && this.#entryOf(key) !== undefined;
   }
 
-  /** The right of the key with this digest. Compares it with every key, so that the time reveals nothing. */
-  scopeOf(digest: string): KeyScope | undefined {
+  /** Finds the key of a digest from now on, if it is that of an entry. */
+  async check(key: string, digest: string): Promise<void> {
+    const entry = this.#hashes.has(digest) ? undefined : this.#entryOf(key);
+    if (entry !== undefined && (await matchesKey(entry, key))) this.#hashes.set(digest, entry.hash);
+  }
+
+  /** The key with this digest. Compares it with every listed key, so that the time reveals nothing. */
+  find(digest: string): KnownKey | undefined {
     const candidate = Buffer.from(digest, "hex");
-    const found = { inference: false, management: false };
-    for (const { scope, digests } of this.#digests.values()) {
-      for (const known of digests) found[scope] = timingSafeEqual(candidate, known) || found[scope];
+    const found: Partial<Record<KeyScope, string>> = {};
+    for (const [source, { scope, digests }] of this.#listed) {
+      for (const known of digests) if (timingSafeEqual(candidate, known)) found[scope] = source;
     }
-    if (found.management) return "management";
-    return found.inference ? "inference" : undefined;
+    for (const scope of ["management", "inference"] as const) {
+      const source = found[scope];
+      if (source !== undefined)
+        return { digest, scope, name: source === tokenSource ? null : source, terms: noTerms };
+    }
+    const hash = this.#hashes.get(digest);
+    const entry = hash === undefined ? undefined : this.entries.find((each) => each.hash === hash);
+    return entry && { digest, scope: entry.scope, name: entry.name, terms: toTerms(entry) };
+  }
+
+  #entryOf(key: string): KeyEntry | undefined {
+    const id = entryIdIn(key);
+    return id === undefined ? undefined : this.entries.find((each) => each.id === id);
   }
 }
 
-export interface FoundKey {
-  readonly digest: string;
-  readonly scope: KeyScope;
-}
+/** Why the keys of a request do not count. */
+type KeyRefusal = { readonly waitSeconds: number } | { readonly expiredAt: string };
 
-/** Too many wrong keys came from this client, so its keys were not checked. */
-interface HeldBack {
-  readonly waitSeconds: number;
+interface SentKey {
+  readonly key: string;
+  readonly digest: string;
 }
 
 export class KeyCheck {
   readonly #keys: KeyRing;
   readonly #wrongKeys: WrongKeys;
+  readonly #now: () => number;
+  /** The last search that computes hashes. They follow each other, so that no more wrong keys are looked at than are counted. */
+  #lastHashing: Promise<unknown> = Promise.resolve();
 
-  constructor(keys: KeyRing, wrongKeys: WrongKeys) {
+  /** `now` is the time of day, in milliseconds. */
+  constructor(keys: KeyRing, wrongKeys: WrongKeys, now: () => number = () => Date.now()) {
     this.#keys = keys;
     this.#wrongKeys = wrongKeys;
+    this.#now = now;
   }
 
-  /** Finds the key with the highest right among those that the client sent; undefined if none is known. */
-  find(keys: readonly string[], client: string): FoundKey | HeldBack | undefined {
-    const digests = keys.map(hashKey);
-    if (digests.length === 0) return undefined;
-    const waits = digests.map((digest) => this.#wrongKeys.waitSeconds(client, digest));
-    const looked = digests.filter((_, index) => waits[index] === 0);
+  /**
+   * Finds the key with the highest right among those that the client sent; undefined if none is known. A refusal if too many wrong keys
+   * came from this client, so that these were not checked, or if the key has expired.
+   */
+  async find(keys: readonly string[], client: string): Promise<KnownKey | KeyRefusal | undefined> {
+    const sent = keys.map((key) => ({ key, digest: hashKey(key) }));
+    if (sent.length === 0) return undefined;
+    if (!sent.some(({ key, digest }) => this.#keys.needsCheck(key, digest)))
+      return await this.#find(sent, client);
+    const before = this.#lastHashing;
+    const search = (async () => {
+      await before;
+      return await this.#find(sent, client);
+    })();
+    this.#lastHashing = search.catch(() => {}); // whoever asked gets the error
+    return await search;
+  }
+
+  async #find(sent: readonly SentKey[], client: string): Promise<KnownKey | KeyRefusal | undefined> {
+    const waits = sent.map(({ digest }) => this.#wrongKeys.waitSeconds(client, digest));
+    const looked = sent.filter((_, index) => waits[index] === 0);
     if (looked.length === 0) return { waitSeconds: Math.max(...waits) };
-    const best = this.known(looked);
+    for (const { key, digest } of looked) await this.#keys.check(key, digest);
+    const digests = looked.map(({ digest }) => digest);
+    const best = this.known(digests);
     if (best !== undefined) this.#wrongKeys.noteRight(client, best.digest);
-    else if (this.#keys.isNeeded) this.#wrongKeys.noteWrong(client); // many clients send placeholder keys to servers without keys
-    return best;
+    const expired = best === undefined ? this.#expired(digests) : undefined;
+    // Many clients send placeholder keys to servers without keys.
+    if (best === undefined && expired === undefined && this.#keys.isNeeded) this.#wrongKeys.noteWrong(client);
+    return best ?? expired;
   }
 
   /** Finds the key with the highest right among these digests. */
-  known(digests: readonly string[]): FoundKey | undefined {
-    const found = digests.flatMap((digest): FoundKey[] => {
-      const scope = this.#keys.scopeOf(digest);
-      return scope === undefined ? [] : [{ digest, scope }];
-    });
-    return found.find(({ scope }) => scope === "management") ?? found[0];
+  known(digests: readonly string[]): KnownKey | undefined {
+    const found = digests.flatMap((digest) => this.#keys.find(digest) ?? []);
+    const valid = found.filter((key) => !this.#isExpired(key));
+    return valid.find(({ scope }) => scope === "management") ?? valid[0];
+  }
+
+  #expired(digests: readonly string[]): KeyRefusal | undefined {
+    const [expiredAt] = digests.flatMap((digest) => this.#keys.find(digest)?.terms.expires_at ?? []);
+    return expiredAt === undefined ? undefined : { expiredAt };
+  }
+
+  #isExpired({ terms: { expires_at: end } }: KnownKey): boolean {
+    return end !== undefined && Date.parse(end) <= this.#now();
   }
 }
 
@@ -189,8 +253,13 @@ function forgetOldest(remembered: Map<string, unknown> | Set<string>): void {
   }
 }
 
-/** The error for a client that must wait before its keys are checked again. */
-export function tooManyWrongKeys({ waitSeconds: retryAfterSeconds }: HeldBack): WireError {
+/** The error for a client whose keys do not count. */
+export function keyRefused(refusal: KeyRefusal): WireError {
+  if ("expiredAt" in refusal) {
+    const message = `This API key expired at ${refusal.expiredAt}. Ask the server's operator for a new one.`;
+    return new WireError("unauthorized", message);
+  }
+  const { waitSeconds: retryAfterSeconds } = refusal;
   return new WireError(
     "rate_limited",
     `Too many wrong API keys came from this address. Try the right one again in ${retryAfterSeconds} seconds.`,

@@ -52,6 +52,22 @@ export function includes(right: Right, needed: Right): boolean {
   return rights.indexOf(right) >= rights.indexOf(needed);
 }
 
+/** Whether somebody may use a model: others do not exist for them. */
+export type MayUse = (model: { readonly names: readonly string[] }) => boolean;
+
+export const mayUseAll: MayUse = () => true;
+
+/** Allows the models of which an id or alias is in a list; `*` stands for any characters. */
+export function onlyModels(patterns: readonly string[]): MayUse {
+  const parts = patterns.map((pattern) => pattern.split("*").map(escaped).join(".*"));
+  const any = new RegExp(`^(?:${parts.join("|")})$`, "s");
+  return ({ names }) => names.some((name) => any.test(name));
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`);
+}
+
 /**
  * Headers that proxies, tunnels and content networks add to a request that they forward. Clients do not send them; a header
  * that is missing here would make a remote client a local one.

@@ -6,7 +6,7 @@
 import { randomBytes } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { hashKey } from "../api-key.ts";
-import type { FoundKey } from "./keys.ts";
+import type { KnownKey } from "./keys.ts";
 
 /** Bytes of the secret. */
 const secretBytes = 32;
@@ -46,7 +46,7 @@ export class Sessions {
 export function beginSession(
   request: FastifyRequest,
   reply: FastifyReply,
-  { sessions, key }: { sessions: Sessions; key: FoundKey },
+  { sessions, key }: { sessions: Sessions; key: Pick<KnownKey, "digest"> },
 ): void {
   const secret = sessions.begin(key.digest);
   reply.header("cache-control", "no-store").header("set-cookie", sessionCookie(secret, cookiePlace(request)));

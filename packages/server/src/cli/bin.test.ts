@@ -49,6 +49,7 @@ describe("the programs", () => {
     expect(commands).toEqual([
       "serve",
       "service",
+      "keys",
       "app",
       "run",
       "chat",

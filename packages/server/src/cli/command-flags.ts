@@ -135,6 +135,31 @@ export const pruneFlags = [
   toggle("--dry-run", "Print what would be removed, and remove nothing"),
 ] as const;
 
+export const keyFlags = [
+  text("--scope <scope>", "What it may do: use models, or also load, download and remove them", {
+    choices: ["inference", "management"],
+    default: "inference",
+  }),
+  list(
+    "--models <models>",
+    "The only models that it sees and uses, separated by commas; * stands for any characters",
+  ),
+  integer("--tokens-per-minute <number>", "Tokens of prompts and replies that it may use within a minute", {
+    min: 1,
+  }),
+  integer("--tokens-per-day <number>", "Tokens of prompts and replies that it may use within 24 hours", {
+    min: 1,
+  }),
+  integer("--parallel-requests <number>", "Requests that it may have at a time", { min: 1 }),
+  text("--priority <priority>", "Whose requests are served first", {
+    choices: ["low", "normal", "high"],
+    defaultText: "`normal`",
+  }),
+  text("--expires <when>", "Days until it expires, such as 30d, or a time, such as 2027-01-31", {
+    defaultText: "never",
+  }),
+] as const;
+
 export const quantizeFlags = [
   text("--to <level>", "Quantization to write, in upper or lower case; an unknown one lists them all", {
     defaultText: "`Q4_K_M`",

@@ -8,6 +8,7 @@ import {
   aliasFlags,
   imatrixFlags,
   importFlags,
+  keyFlags,
   listFlags,
   loadFlags,
   loadingSettings,
@@ -54,6 +55,7 @@ export function ingleProgram(context: CommandContext, onExit: OnExit): Command {
     { hasVariant: true },
   );
   addService(program, context, onExit);
+  addKeys(program, context, onExit);
   add("app", "Open the app: chat, model library, and a server to start and stop", {
     settings: settingsIn(appSettings),
     run: async (flags: FlagsOf<SettingsIn<typeof appSettings>>) =>
@@ -183,6 +185,30 @@ function addLibrary(add: AddCommand, context: CommandContext): void {
   add("prune", "Remove unfinished downloads and entries whose files are missing", {
     flags: pruneFlags,
     run: async (flags) => (await import("./library/change-library.ts")).pruneCommand(flags, context),
+  });
+}
+
+function addKeys(program: Command, context: CommandContext, onExit: OnExit): void {
+  const keys = program
+    .command("keys")
+    .description("Make and revoke keys that may do less (`ingle serve --keys`)");
+  keys.helpCommand(false);
+  const add = commandMaker(keys, onExit);
+  const file = { "<file>": "the file of `ingle serve --keys`; made if there is none" };
+  add("add", "Add a key, and print it: the file holds only its hash", {
+    args: { ...file, "<name>": "its name, for lists, logs and metrics" },
+    flags: keyFlags,
+    run: async (flags, path: string, name: string) =>
+      (await import("./keys/keys-command.ts")).addKey({ file: path, name }, flags, context),
+  });
+  add("list", "List the keys of a file and their limits", {
+    args: file,
+    run: async (_flags, path: string) => (await import("./keys/keys-command.ts")).listKeys(path, context),
+  });
+  add("revoke", "Remove keys from a file", {
+    args: { ...file, "<names...>": "names of keys" },
+    run: async (_flags, path: string, names: string[]) =>
+      (await import("./keys/keys-command.ts")).revokeKeys({ file: path, names }, context),
   });
 }
 

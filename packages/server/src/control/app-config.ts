@@ -13,6 +13,7 @@ const ofServe: readonly Setting[] = [
   serverSettings.model,
   serverSettings.keyDigests,
   serverSettings.adminKeyDigests,
+  serverSettings.keys,
   serverSettings.keyFile,
   serverSettings.adminKeyFile,
   serverSettings.insecureShortKey,

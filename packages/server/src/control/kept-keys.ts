@@ -1,33 +1,11 @@
-// The API keys that the app creates for its `/v1` server, kept in a file as digests. Changes apply to the running server at once,
-// through its key ring.
-import { randomBytes, randomUUID } from "node:crypto";
-import { keyNameLengthMax, keysMax, KeyScopeName, type NewServerKey, type ServerKey } from "@ingle/protocol";
-import { z } from "zod";
+// The API keys that the app creates for its `/v1` server, kept in a key file. Changes apply to the running server at once, through its key
+// ring.
+import { keysMax, type NewServerKey, type ServerKey } from "@ingle/protocol";
+import { emptyKeyFile, KeyFile, makeKey, toTerms, type KeyEntry, type KeyWish } from "../access/key-file.ts";
 import type { KeyRing } from "../access/keys.ts";
-import { hashKey, type KeyScope } from "../api-key.ts";
+import type { KeyMeters } from "../access/key-usage.ts";
 import { WireError } from "../wire-error.ts";
 import { StateFile } from "../state-file.ts";
-import { toUnixSeconds } from "../seconds.ts";
-
-/** Random bytes of a key: too many to guess. */
-const keyBytes = 32;
-/** Makes leaked keys easy to find, for example by secret scanners. */
-const keyPrefix = "sk-ingle-";
-/** Number of trailing characters that are shown, so that people can tell keys apart. */
-const endingLength = 4;
-
-const KeptKey = z.object({
-  id: z.string().min(1),
-  name: z.string().min(1).max(keyNameLengthMax),
-  scope: KeyScopeName,
-  ending: z.string().max(endingLength),
-  created_at: z.int(),
-  /** SHA-256 in hexadecimal. */
-  digest: z.string().regex(/^[0-9a-f]{64}$/),
-});
-type KeptKey = z.infer<typeof KeptKey>;
-const KeyFile = z.object({ version: z.literal(1), keys: z.array(KeptKey).max(keysMax) });
-type KeyFile = z.infer<typeof KeyFile>;
 
 export class KeptKeys {
   readonly #file: StateFile<KeyFile>;
@@ -39,7 +17,7 @@ export class KeptKeys {
   }
 
   static async open(file: string): Promise<KeptKeys> {
-    return new KeptKeys(await StateFile.open(file, KeyFile, { version: 1, keys: [] }));
+    return new KeptKeys(await StateFile.open(file, KeyFile, emptyKeyFile));
   }
 
   /** A sentence that says why the key file cannot be used. The keys in it are unknown then. */
@@ -52,29 +30,22 @@ export class KeptKeys {
   }
 
   /** Newest first. */
-  list(): ServerKey[] {
-    return this.#file.current.keys.map(shown).toReversed();
+  list(meters: KeyMeters): ServerKey[] {
+    return this.#file.current.keys.map((entry) => shownKey(entry, meters)).toReversed();
   }
 
-  /** Digests of the keys with this scope. */
-  digests(scope: KeyScope): string[] {
-    const { keys } = this.#file.current;
-    return keys.filter((key) => key.scope === scope).map(({ digest }) => digest);
-  }
-
-  /** Creates a key, which only the returned object contains. Throws `invalid_request` if there are too many. */
-  async create(
-    { name, scope }: Pick<ServerKey, "name" | "scope">,
-    now: Date = new Date(),
-  ): Promise<NewServerKey> {
-    const key = keyPrefix + randomBytes(keyBytes).toString("base64url");
-    const about = { id: randomUUID(), name, scope, ending: key.slice(-endingLength) };
-    const kept = { ...about, created_at: toUnixSeconds(now), digest: hashKey(key) };
+  /** Creates a key, which only the returned object contains. Throws `invalid_request` if there are too many, or one has its name. */
+  async create(wish: KeyWish, now: Date = new Date()): Promise<NewServerKey> {
+    const { key, entry } = await makeKey(wish, now);
     await this.#change((keys) => {
-      if (keys.length < keysMax) return [...keys, kept];
+      if (keys.some(({ name }) => name === wish.name))
+        throw new WireError("invalid_request", `There is a key of the name ${wish.name} already.`, {
+          param: "name",
+        });
+      if (keys.length < keysMax) return [...keys, entry];
       throw new WireError("invalid_request", `There are already ${keysMax} keys; revoke one first.`);
     });
-    return { ...shown(kept), key };
+    return { ...shownKey(entry), key };
   }
 
   /** Revokes a key at once. Throws `invalid_request` for an unknown id. */
@@ -88,20 +59,20 @@ export class KeptKeys {
   /** Keeps this ring up to date with the keys, until another ring replaces it. */
   keepIn(ring: KeyRing): void {
     this.#ring = ring;
-    const names = new Map(this.#file.current.keys.map(({ digest, name }) => [digest, name]));
-    for (const scope of KeyScopeName.options)
-      ring.replace(`kept for ${scope}`, scope, this.digests(scope), names);
+    ring.replaceEntries("the app", this.#file.current.keys);
     // A server that had a key continues to require one: revoking the last key must not open it to everybody.
     if (this.size > 0) ring.needKey();
   }
 
-  async #change(change: (keys: readonly KeptKey[]) => KeptKey[]): Promise<void> {
+  async #change(change: (keys: readonly KeyEntry[]) => KeyEntry[]): Promise<void> {
     await this.#file.change(({ keys }) => ({ version: 1, keys: change(keys) }));
     if (this.#ring !== undefined) this.keepIn(this.#ring);
   }
 }
 
-/** Without its digest. */
-function shown({ id, name, scope, ending, created_at }: KeptKey): ServerKey {
-  return { id, name, scope, ending, created_at };
+/** Without its hash. */
+export function shownKey(entry: KeyEntry, meters?: KeyMeters): ServerKey {
+  const { id, name, scope, ending, created_at } = entry;
+  const usage = meters?.all.get(name)?.usage ?? { requests: 0, prompt_tokens: 0, completion_tokens: 0 };
+  return { id, name, scope, ending, created_at, ...toTerms(entry), usage };
 }

@@ -159,7 +159,9 @@ function startGenerations(
   );
   const generations = prompts
     .flatMap((prompt) => repeated(prompt, repliesPerPrompt))
-    .map((each) => model.generate(each, { signal: request.clientSignal, client }));
+    .map((each) =>
+      model.generate(each, { signal: request.clientSignal, client, priority: request.key?.terms.priority }),
+    );
   const note: GenerationNote = { ...noted, sampling: prompts[0] ?? {}, startedAt: performance.now() };
   request.outcome.generation = note;
   request.tracked?.generates(generations, repliesPerPrompt);

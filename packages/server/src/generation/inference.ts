@@ -71,8 +71,9 @@ export async function leaseModel(
 ): Promise<Lease> {
   const { clientSignal: signal } = request;
   signal.throwIfAborted();
-  if (model === undefined && !mayMeanAny && !isModelObvious({ registry, variant })) throw modelMissing();
-  const lease = await registry.acquire(model, variant, { signal, places });
+  if (model === undefined && !mayMeanAny && !isModelObvious(request, { registry, variant }))
+    throw modelMissing();
+  const lease = await registry.acquire(model, variant, { signal, places, mayUse: request.mayUse });
   request.atEnd(() => lease[Symbol.dispose]());
   request.outcome.model = lease.id;
   request.tracked?.hasModel(lease.model);
@@ -87,9 +88,12 @@ export function refuseAdapter(lease: Lease): Lease {
 }
 
 /** Whether a request without an id can mean one model only. */
-function isModelObvious({ registry, variant }: Pick<InferenceOptions, "registry" | "variant">): boolean {
+function isModelObvious(
+  { mayUse }: FastifyRequest,
+  { registry, variant }: Pick<InferenceOptions, "registry" | "variant">,
+): boolean {
   const { isModelOptional, modelRule } = variants[variant];
-  return isModelOptional && (modelRule !== "known" || registry.slots.length === 1);
+  return isModelOptional && (modelRule !== "known" || registry.slots.filter(mayUse).length === 1);
 }
 
 function modelMissing(): WireError {

@@ -51,10 +51,10 @@ export async function leaseSuitable(
 async function loadWithContext(
   name: string,
   contextLength: number,
-  { clientSignal: signal }: FastifyRequest,
+  { clientSignal: signal, mayUse }: FastifyRequest,
   { registry }: LeaseOptions,
 ): Promise<void> {
-  const slot = await registry.find(name);
+  const slot = await registry.find(name, mayUse);
   const usual = slot?.known.settings;
   if (slot === undefined || usual === undefined || areSettingsInUse(slot.state)) return;
   if (usual.contextLength !== undefined && usual.contextLength >= contextLength) return;

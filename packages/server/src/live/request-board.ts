@@ -3,6 +3,7 @@
 import { finishedRequestsMax, type LiveRequest } from "@ingle/protocol";
 import { WireError } from "../wire-error.ts";
 import { KeptBodies } from "./kept-bodies.ts";
+import { KeyMeters, type KeyMeter } from "../access/key-usage.ts";
 import type { Generation, Model } from "@ingle/engine";
 import { perSecond } from "../seconds.ts";
 
@@ -25,6 +26,8 @@ export interface RequestFacts extends Pick<LiveRequest, "id" | "method" | "path"
   now: () => number;
   /** The digest of its key; null without one. */
   keyDigest: string | null;
+  /** Counts what its key uses. Absent: nobody does. */
+  meter?: KeyMeter | undefined;
 }
 
 /** A row without the bodies, which the board adds. */
@@ -52,6 +55,8 @@ export class TrackedRequest {
   /** Time and token count of the first piece, and time of the latest one. Undefined before the first. */
   #first: { at: number; tokens: number } | undefined;
   #lastAt = 0;
+  /** Tokens of the prompt that its key's meter has. */
+  #metered = 0;
   #resolve!: (row: RequestRow) => void;
 
   constructor(facts: RequestFacts) {
@@ -94,9 +99,11 @@ export class TrackedRequest {
 
   /** Records a piece of the response. @param at on the facts' clock */
   piece(tokens: number, at: number): void {
+    if (this.#first === undefined) this.#meterPrompt(this.#promptTokens(), at);
     this.#first ??= { at, tokens };
     this.#tokens += tokens;
     this.#lastAt = at;
+    this.#facts.meter?.spend("completion_tokens", tokens, at);
   }
 
   /** The current row. `isQueued`: it waits in the engine's queue. */
@@ -109,8 +116,19 @@ export class TrackedRequest {
   /** Returns the last row, which holds no reference to the request. */
   end(status: EndStatus, httpStatus: number): RequestRow {
     const row = this.#rowOf(status, httpStatus);
+    const { meter, clock } = this.#facts;
+    this.#meterPrompt(row.prompt_tokens, clock());
+    meter?.spend("completion_tokens", Math.max(0, row.completion_tokens - this.#tokens), clock());
+    meter?.leave();
     this.#resolve(row);
     return row;
+  }
+
+  /** A prompt counts once the engine has it, and embeddings when they are there. */
+  #meterPrompt(tokens: number | null, at: number): void {
+    if (tokens === null) return;
+    this.#facts.meter?.spend("prompt_tokens", tokens - this.#metered, at);
+    this.#metered = tokens;
   }
 
   #rowOf(status: LiveRequest["status"], httpStatus: number | null): RequestRow {
@@ -158,6 +176,7 @@ export class TrackedRequest {
 
 export class RequestBoard {
   readonly bodies = new KeptBodies();
+  readonly meters = new KeyMeters();
   /** By id, oldest first. */
   readonly #running = new Map<string, TrackedRequest>();
   /** Requests that have ended; their rows are plain values. */

@@ -3,7 +3,9 @@
 import { Registry } from "prom-client";
 import type { ModelRegistry } from "../models/registry.ts";
 import { AdapterUses, RequestMetrics } from "./request-metrics.ts";
+import type { KeyMeters } from "../access/key-usage.ts";
 import { addEngineMetrics } from "./engine-metrics.ts";
+import { addKeyMetrics } from "./key-metrics.ts";
 import { addProcessMetrics } from "./process-metrics.ts";
 import { addVllmAdapterMetric, addVllmMetrics } from "./vllm-metrics.ts";
 
@@ -20,9 +22,10 @@ export class Metrics implements Disposable {
   readonly #process: Disposable;
 
   /** @param options.compat adds metrics under the names of another server */
-  constructor(models: ModelRegistry, options: { compat?: "vllm" | undefined } = {}) {
+  constructor(models: ModelRegistry, options: { compat?: "vllm" | undefined; meters: KeyMeters }) {
     this.requests = new RequestMetrics(this.#register);
     addEngineMetrics(this.#register, models);
+    addKeyMetrics(this.#register, options.meters);
     if (options.compat === "vllm") {
       addVllmMetrics(this.#register, models, this.requests);
       this.#addAdapterMetric = () => {

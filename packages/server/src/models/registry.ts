@@ -9,6 +9,7 @@ import {
   type Model,
 } from "@ingle/engine";
 import type { ModelEntry } from "@ingle/protocol";
+import { mayUseAll, type MayUse } from "../access/rights.ts";
 import { adapterNotFound, DefaultAdapters, listEntries, splitAdapterId } from "./adapters.ts";
 import { variants, type OnLoading, type VariantName } from "../variants.ts";
 import { addStats, type EngineStats } from "./slot/slot-engine.ts";
@@ -183,17 +184,21 @@ export class ModelRegistry implements AsyncDisposable {
   }
 
   /**
-   * Leases a model, with the adapter if the id names one; without an id, the one that was used last. Depending on `onLoading`, waits while it loads. Throws
-   * `overloaded`, `model_not_found`, `model_loading` (with a time to try again), the reason of a failed load, or the
-   * signal's reason.
+   * Leases a model, with the adapter if the id names one; without an id, the one that was used last. Depending on `onLoading`, waits
+   * while it loads. Throws `overloaded`, `model_not_found`, `model_loading` (with a time to try again), the reason of a failed load, or
+   * the signal's reason.
    */
   async acquire(
     requestedId: string | undefined,
     variant: VariantName,
-    { signal, places = 1 }: { signal?: AbortSignal | undefined; places?: number } = {},
+    {
+      signal,
+      places = 1,
+      mayUse = mayUseAll,
+    }: { signal?: AbortSignal | undefined; places?: number; mayUse?: MayUse } = {},
   ): Promise<Lease> {
     this.#assertOpen();
-    const { slot, adapter } = await this.#resolve(requestedId, variant);
+    const { slot, adapter } = await this.#resolve(requestedId, variant, mayUse);
     const { id, state } = slot;
     if (state.kind === "loaded" || state.kind === "failed" || this.#waits) {
       const lease = await slot.lease({ signal, places });
@@ -205,7 +210,7 @@ export class ModelRegistry implements AsyncDisposable {
   }
 
   /** The entries of `GET /v1/models`: models that can be used now, if necessary after loading them. */
-  list(): ModelEntry[] {
+  list(mayUse = mayUseAll): ModelEntry[] {
     const canWait = this.#waits;
     const canLoad = canWait || this.#hasStarted;
     const isServed: Record<ModelStateKind, boolean> = {
@@ -218,14 +223,15 @@ export class ModelRegistry implements AsyncDisposable {
       failed: false,
       closed: false,
     };
-    return this.slots.filter(({ state }) => isServed[state.kind]).flatMap(listEntries);
+    return this.slots.filter((slot) => isServed[slot.state.kind] && mayUse(slot)).flatMap(listEntries);
   }
 
   /** The entry of a model by id or alias. Throws `model_not_found`, or `model_loading` while it loads. */
-  describe(name: string): ModelEntry {
-    const slot = this.#catalog.named(name);
+  describe(name: string, mayUse = mayUseAll): ModelEntry {
+    const named = this.#catalog.named(name);
+    const slot = named !== undefined && mayUse(named) ? named : undefined;
     const id = slot?.id ?? name;
-    const entry = this.list().find((candidate) => candidate.id === id);
+    const entry = this.list(mayUse).find((candidate) => candidate.id === id);
     if (entry !== undefined) return entry;
     const state = slot?.state;
     if (state?.kind === "preparing" || state?.kind === "loading")
@@ -234,13 +240,14 @@ export class ModelRegistry implements AsyncDisposable {
   }
 
   /** The slot of a model by id or alias, if there is one. */
-  async find(name: string): Promise<ModelSlot | undefined> {
-    return await this.#catalog.find(name);
+  async find(name: string, mayUse = mayUseAll): Promise<ModelSlot | undefined> {
+    const slot = await this.#catalog.find(name);
+    return slot !== undefined && mayUse(slot) ? slot : undefined;
   }
 
   /** The slot of a model by id or alias. Throws `model_not_found`. */
-  async known(name: string): Promise<ModelSlot> {
-    const slot = await this.find(name);
+  async known(name: string, mayUse = mayUseAll): Promise<ModelSlot> {
+    const slot = await this.find(name, mayUse);
     if (slot === undefined) throw modelNotFound(name);
     return slot;
   }
@@ -299,29 +306,30 @@ export class ModelRegistry implements AsyncDisposable {
   async #resolve(
     requestedId: string | undefined,
     variant: VariantName,
+    mayUse: MayUse,
   ): Promise<{ slot: ModelSlot; adapter?: string }> {
-    const named = requestedId === undefined ? undefined : await this.find(requestedId);
+    const named = requestedId === undefined ? undefined : await this.find(requestedId, mayUse);
     if (named !== undefined) return { slot: named };
-    const adapted = await this.#findAdapter(requestedId);
+    const adapted = await this.#findAdapter(requestedId, mayUse);
     if (adapted !== undefined) return adapted;
     const acceptsAny = requestedId === undefined || variants[variant].modelRule === "any";
-    const lastUsed = acceptsAny ? this.#lastUsed() : undefined;
+    const lastUsed = acceptsAny ? this.#lastUsed(mayUse) : undefined;
     if (lastUsed === undefined) throw modelNotFound(requestedId);
     return { slot: lastUsed };
   }
 
   /** Throws `model_not_found` if the model has other adapters only. */
-  async #findAdapter(id = ""): Promise<{ slot: ModelSlot; adapter: string } | undefined> {
+  async #findAdapter(id = "", mayUse: MayUse): Promise<{ slot: ModelSlot; adapter: string } | undefined> {
     const names = splitAdapterId(id);
-    const slot = names === undefined ? undefined : await this.find(names.model);
+    const slot = names === undefined ? undefined : await this.find(names.model, mayUse);
     if (names === undefined || slot === undefined || slot.adapters.length === 0) return undefined;
     if (!slot.adapters.includes(names.adapter)) throw adapterNotFound(slot, names.adapter);
     return { slot, adapter: names.adapter };
   }
 
   /** The model that was used last, else the first. */
-  #lastUsed(): ModelSlot | undefined {
-    const [first, ...others] = this.slots;
+  #lastUsed(mayUse: MayUse): ModelSlot | undefined {
+    const [first, ...others] = this.slots.filter(mayUse);
     return others.reduce(
       (best, each) => (best !== undefined && each.lastUse > best.lastUse ? each : best),
       first,

@@ -2,7 +2,7 @@
 // decides what it may do.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { clientNetwork } from "../access/ip-address.ts";
-import { tooManyWrongKeys, type FoundKey, type KeyCheck } from "../access/keys.ts";
+import { keyRefused, type KeyCheck } from "../access/keys.ts";
 import { PageTickets } from "../access/page-tickets.ts";
 import { beginSession, type Sessions } from "../access/sessions.ts";
 import { hashKey } from "../api-key.ts";
@@ -48,7 +48,7 @@ export async function pageRoutes(app: FastifyInstance, options: PageRouteOptions
 
   if (token !== undefined) {
     const tickets = new PageTickets(token);
-    const key: FoundKey = { digest: hashKey(token), scope: "management" };
+    const key = { digest: hashKey(token) };
     app.addHook("preHandler", async (request, reply) => {
       const place = canonicalPlace(request);
       // Not cached by browsers: the page may stay under the other name once. The fragment is kept by the browser.
@@ -56,8 +56,8 @@ export async function pageRoutes(app: FastifyInstance, options: PageRouteOptions
       const given = navigationToken(request);
       if (given === undefined) return;
       // Rate limited like any key: another page could make the browser guess tokens.
-      const found = tickets.redeem(given) ? key : keyCheck.find([given], clientNetwork(request.ip));
-      if (found !== undefined && "waitSeconds" in found) throw tooManyWrongKeys(found);
+      const found = tickets.redeem(given) ? key : await keyCheck.find([given], clientNetwork(request.ip));
+      if (found !== undefined && !("digest" in found)) throw keyRefused(found);
       if (found !== undefined) beginSession(request, reply, { sessions, key: found });
       // The redirect keeps the token out of the history; after a wrong token the page explains how to open it.
       return reply.header("cache-control", "no-store").redirect(stays(request) ? `/?${stayQuery}` : "/", 303);

@@ -4,14 +4,24 @@
 import type { FastifyInstance, FastifyRequest, RouteOptions } from "fastify";
 import fp from "fastify-plugin";
 import { isLoopback, clientNetwork } from "../access/ip-address.ts";
-import { KeyCheck, tooManyWrongKeys, wrongKeysPerMinute, WrongKeys, type KeyRing } from "../access/keys.ts";
+import {
+  KeyCheck,
+  keyRefused,
+  wrongKeysPerMinute,
+  WrongKeys,
+  type KeyRing,
+  type KnownKey,
+} from "../access/keys.ts";
 import type { ServerConfig } from "../config.ts";
 import {
   cookieCounts,
   includes,
   isLocalClient,
   decideRight,
+  mayUseAll,
+  onlyModels,
   type CookieSender,
+  type MayUse,
   type Right,
 } from "../access/rights.ts";
 import { cookiePlace, Sessions } from "../access/sessions.ts";
@@ -26,10 +36,10 @@ declare module "fastify" {
     right?: Right;
   }
   interface FastifyRequest {
-    /**
-     * Digest, in hexadecimal, of the valid key that came with this request or that its cookie stands for; null without one.
-     */
-    readonly keyDigest: string | null;
+    /** The valid key that came with this request or that its cookie stands for; null without one. */
+    readonly key: KnownKey | null;
+    /** Whether the terms of its key allow a model. */
+    readonly mayUse: MayUse;
     /** What this request may do. */
     readonly right: Right;
     /** Sent by a program on this machine, or by a page of this server opened here. With or without a key. */
@@ -80,7 +90,8 @@ export function authOptions(
 export const auth = fp(
   async (app: FastifyInstance, options: AuthOptions) => {
     const { keys, keyCheck, sessions, isLoopbackServer, isAppListener, trustsProxy } = options;
-    app.decorateRequest("keyDigest", null);
+    app.decorateRequest("key", null);
+    app.decorateRequest("mayUse", mayUseAll);
     app.decorateRequest("right", "none");
     app.decorateRequest("isOfThisMachine", false);
     app.decorateRequest("keyRefusal", null);
@@ -88,10 +99,10 @@ export const auth = fp(
     app.addHook("onRoute", requireRight);
 
     app.addHook("onRequest", async (request) => {
-      const found = keyCheck.find(requestKeys(request), clientNetwork(request.ip));
-      if (found !== undefined && "waitSeconds" in found)
-        request.setDecorator<WireError | null>("keyRefusal", tooManyWrongKeys(found));
-      const key = found === undefined || "waitSeconds" in found ? undefined : found;
+      const found = await keyCheck.find(requestKeys(request), clientNetwork(request.ip));
+      const key = found !== undefined && "digest" in found ? found : undefined;
+      if (found !== undefined && !("digest" in found))
+        request.setDecorator<WireError | null>("keyRefusal", keyRefused(found));
       const cookie = keyCheck.known(sessions.keyDigests(request.headers.cookie, cookiePlace(request)));
       const sender: CookieSender = {
         isForeignPage: request.isForeignPage,
@@ -111,7 +122,10 @@ export const auth = fp(
         decideRight({ ...sender, ...scopes, isLocal, needsKey: keys.isNeeded }),
       );
       const counted = key ?? (cookieCounts(sender) ? cookie : undefined);
-      request.setDecorator<string | null>("keyDigest", counted?.digest ?? null);
+      if (counted === undefined) return;
+      request.setDecorator<KnownKey | null>("key", counted);
+      const { models } = counted.terms;
+      if (models !== undefined) request.setDecorator<MayUse>("mayUse", onlyModels(models));
     });
 
     // After rate limiting: refused requests count as well.
@@ -156,7 +170,7 @@ const howToSend = 'Send it as "Authorization: Bearer <key>" or "x-api-key: <key>
 
 function refusal(request: FastifyRequest): WireError {
   if (request.right !== "none") {
-    const why = request.keyDigest === null ? "" : "This API key may use models but not manage them. ";
+    const why = request.key === null ? "" : "This API key may use models but not manage them. ";
     return new WireError(
       "forbidden",
       `${why}Model management requires a management key: start the server with --admin-key. ${howToSend}`,
@@ -197,8 +211,8 @@ export const tenants = fp(
 
     app.decorateRequest("clientKey", function (this: FastifyRequest, user: string | undefined): string {
       const named = namedByGateway(this);
-      if (named !== undefined) return `fairness:${digest(`${this.keyDigest ?? ""} ${named}`)}`;
-      if (this.keyDigest !== null) return `key:${this.keyDigest}`;
+      if (named !== undefined) return `fairness:${digest(`${this.key?.digest ?? ""} ${named}`)}`;
+      if (this.key !== null) return `key:${this.key.digest}`;
       if (user !== undefined && user !== "") return `user:${digest(user)}`;
       const session = headerText(this, sessionHeader);
       const fairnessId = headerText(this, fairnessHeader);
@@ -209,7 +223,7 @@ export const tenants = fp(
 
     app.decorateRequest("cacheSalt", function (this: FastifyRequest, salt: string | undefined) {
       if (!areApart()) return salt;
-      return digest(JSON.stringify([this.keyDigest, namedByGateway(this) ?? null, salt ?? null]));
+      return digest(JSON.stringify([this.key?.digest ?? null, namedByGateway(this) ?? null, salt ?? null]));
     });
 
     app.decorateRequest("seesAll", {

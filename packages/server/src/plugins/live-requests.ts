@@ -4,8 +4,9 @@ import { pipeline, Readable, Transform } from "node:stream";
 import { wireErrors } from "@ingle/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
-import type { KeyRing } from "../access/keys.ts";
+import type { KnownKey } from "../access/keys.ts";
 import type { KeptBody } from "../live/kept-bodies.ts";
+import type { KeyMeter } from "../access/key-usage.ts";
 import type { RequestBoard, EndStatus, TrackedRequest } from "../live/request-board.ts";
 import { loggedStatus } from "./request-log.ts";
 
@@ -27,11 +28,10 @@ declare module "fastify" {
 
 interface LiveRequestsOptions {
   board: RequestBoard;
-  keys: KeyRing;
 }
 
 export const liveRequests = fp(
-  async (app: FastifyInstance, { board, keys }: LiveRequestsOptions) => {
+  async (app: FastifyInstance, { board }: LiveRequestsOptions) => {
     const kept = new WeakMap<FastifyRequest, KeptBody>();
     app.decorate("requestBoard", board);
     app.decorateRequest("tracked", null);
@@ -44,13 +44,17 @@ export const liveRequests = fp(
     // After auth: refused requests are not on the board.
     app.addHook("preParsing", async (request, reply) => {
       if (request.routeOptions.config.isTracked !== true) return;
+      const { key } = request;
+      const meter = key?.name === null || key === null ? undefined : board.meters.of(key.name);
+      if (key !== null && meter !== undefined) admit(meter, key, reply);
       const tracked = board.enter({
         id: request.id,
         method: request.method,
         path: request.routeOptions.url ?? "",
         client: request.ip,
-        key: request.keyDigest === null ? null : keys.nameOf(request.keyDigest),
-        keyDigest: request.keyDigest,
+        key: key?.name ?? null,
+        keyDigest: key?.digest ?? null,
+        meter,
         outcome: request.outcome,
         cancel: (reason) => request.cancel(reason),
         clock: () => performance.now(),
@@ -73,6 +77,21 @@ export const liveRequests = fp(
   },
   { name: "live-requests", dependencies: ["abort", "auth", "request-log"] },
 );
+
+/** Admits a request under the terms of its key, and tells how many tokens are left. Throws `rate_limited`. */
+function admit(meter: KeyMeter, { terms }: KnownKey, reply: FastifyReply): void {
+  const now = performance.now();
+  const { tokens_per_minute: limit } = terms;
+  if (limit !== undefined) {
+    const { tokens, resetMs } = meter.minuteLeft(limit, now);
+    reply.headers({
+      "x-ratelimit-limit-tokens": limit,
+      "x-ratelimit-remaining-tokens": tokens,
+      "x-ratelimit-reset-tokens": `${Math.ceil(resetMs / 1000)}s`,
+    });
+  }
+  meter.enter(terms, now);
+}
 
 /** A stream that fails after its first event has status 200, but the error counts. */
 function endStatus(request: FastifyRequest, reply: FastifyReply): number {

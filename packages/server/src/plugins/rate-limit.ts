@@ -23,7 +23,7 @@ export const rateLimit = fp(
       timeWindow: windowMs,
       cache: clientsMax,
       // Keys are hexadecimal digests: no address looks like one.
-      keyGenerator: ({ keyDigest, ip }: FastifyRequest) => keyDigest ?? clientNetwork(ip),
+      keyGenerator: ({ key, ip }: FastifyRequest) => key?.digest ?? clientNetwork(ip),
       allowList: ({ routeOptions }: FastifyRequest) => routeOptions.config.right === "none",
       errorResponseBuilder: (_request, { ttl }) =>
         new WireError(

@@ -78,6 +78,13 @@ export const accessSettings = {
     rule: (rules) => rules.keyDigests,
     details: "See [who may do what](operations.md#who-may-do-what).",
   }),
+  keys: text(
+    "--keys <file>",
+    "File of keys with names and limits, made by `ingle keys`; read again when it changes",
+    {
+      details: "See [keys that may do less](operations.md#keys-that-may-do-less).",
+    },
+  ),
   keyFile: text("--api-key-file <file>", "File of API keys, one per line; read again when it changes", {
     details: "See [keys](operations.md#keys).",
   }),

@@ -34,7 +34,7 @@ export function SettingsView({ control }: { control: ServerControl }) {
       )}
       <SettingsForm control={control} isLocked={locked} />
       <StartModels settings={control.settings} isLocked={!control.can_control || !canManage.value} />
-      {control.can_control && canManage.value && <KeysPanel />}
+      {canManage.value && <KeysPanel canChange={control.can_control} />}
     </div>
   );
 }

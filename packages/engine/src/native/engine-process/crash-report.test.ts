@@ -35,6 +35,7 @@ it("has the shape of requests and none of their content", async () => {
     idSlot: -1,
     cacheSalt: "a secret salt",
     client: "a secret client",
+    priority: 0,
   });
   expect(shape).toMatchObject({ promptTokens: 2, stops: 1, sampling: { logitBiases: 1 } });
   expect(JSON.stringify(shape)).not.toMatch(/secret|471/);

@@ -34,9 +34,9 @@ const props = {
 } satisfies Route;
 export function addModels(app: FastifyInstance, options: InferenceOptions): void {
   const { registry } = options;
-  addRoute(app, models, async (): Promise<LlamaServerModels> => {
+  addRoute(app, models, async ({ mayUse }): Promise<LlamaServerModels> => {
     await registry.refresh();
-    const data = registry.list().map((entry) => {
+    const data = registry.list(mayUse).map((entry) => {
       const { context_length: n_ctx, n_params, size_bytes: size, quantization: ftype } = entry;
       return { ...entry, meta: { n_ctx, n_params, size, ftype } };
     });

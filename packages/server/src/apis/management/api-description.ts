@@ -52,7 +52,9 @@ export function addApiDescription(
       .header("content-security-policy", pagePolicy)
       .header("x-content-type-options", "nosniff")
       .header("referrer-policy", "no-referrer")
-      .send(page({ address, model: request.right === "none" ? undefined : registry.list()[0]?.id }));
+      .send(
+        page({ address, model: request.right === "none" ? undefined : registry.list(request.mayUse)[0]?.id }),
+      );
   });
 }
 

@@ -9,7 +9,6 @@ import {
   Session,
 } from "@ingle/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { FoundKey } from "../../access/keys.ts";
 import type { KnownBrowsers } from "../../access/known-browsers.ts";
 import { beginSession, type Sessions } from "../../access/sessions.ts";
 import { hashKey } from "../../api-key.ts";
@@ -64,7 +63,7 @@ export async function knownBrowserRoutes(
   app: FastifyInstance,
   { browsers, sessions, token, keepsChats }: KnownBrowserOptions,
 ): Promise<void> {
-  const key: FoundKey = { digest: hashKey(token), scope: "management" };
+  const key = { digest: hashKey(token) };
   app.addHook("preHandler", async (request) => requireOwnPage(request));
   app.addHook("onSend", async (_request, reply) => void reply.header("cache-control", "no-store"));
   addRoute(app, remember, async (request): Promise<KnownBrowser> => ({
@@ -82,7 +81,7 @@ export async function knownBrowserRoutes(
         "This browser is not known. Open the address that `ingle app` has printed.",
       );
     beginSession(request, reply, { sessions, key });
-    return { right: key.scope, is_app: true, keeps_chats: keepsChats };
+    return { right: "management", is_app: true, keeps_chats: keepsChats };
   });
 }
 

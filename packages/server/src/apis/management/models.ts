@@ -11,6 +11,7 @@ import {
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { modelMemory, toManagedModel } from "./managed-model.ts";
 import { MemoryEstimates } from "../../models/eviction/memory-estimate.ts";
+import type { MayUse } from "../../access/rights.ts";
 import type { ModelRegistry } from "../../models/registry.ts";
 import { toLoadSettings } from "../../models/slot/load-settings.ts";
 import type { ModelSlot } from "../../models/slot/model-slot.ts";
@@ -73,7 +74,7 @@ const estimate = {
 
 /** The list, loading and unloading. */
 export function addModels(app: FastifyInstance, { registry }: { registry: ModelRegistry }): void {
-  addRoute(app, listRoute, async () => await listModels(registry));
+  addRoute(app, listRoute, async ({ mayUse }) => await listModels(registry, mayUse));
   addRoute(app, loadRoute, async (request) =>
     toManagedModel(await loadAsRequested(registry, request, request.body)),
   );
@@ -95,9 +96,13 @@ export function addModelMemory(app: FastifyInstance, { registry }: { registry: M
   });
 }
 
-export async function listModels(registry: ModelRegistry): Promise<ManagedModelList> {
+export async function listModels(registry: ModelRegistry, mayUse: MayUse): Promise<ManagedModelList> {
   await registry.refresh();
-  return { object: "list", data: registry.slots.map(toManagedModel), memory: modelMemory(registry) };
+  return {
+    object: "list",
+    data: registry.slots.filter(mayUse).map(toManagedModel),
+    memory: modelMemory(registry),
+  };
 }
 
 type Request = Pick<FastifyRequest, "clientSignal" | "log">;

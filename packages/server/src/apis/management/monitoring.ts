@@ -33,13 +33,14 @@ interface MonitoringOptions {
 }
 
 export function addMonitoring(app: FastifyInstance, { registry, hasPublicMetrics }: MonitoringOptions): void {
-  const ready = async ({ right }: FastifyRequest, reply: FastifyReply): Promise<Readiness> => {
+  const ready = async ({ right, mayUse }: FastifyRequest, reply: FastifyReply): Promise<Readiness> => {
     const { isReady, ...found } = serverReadiness(app, registry);
     if (!isReady) {
       reply.code(wireErrors.model_loading.status);
       reply.header("retry-after", loadRetryAfterSeconds(found.progress ?? 0));
     }
-    if (right !== "none") return found;
+    const isOwn = found.model === undefined || mayUse({ names: [found.model] });
+    if (right !== "none" && isOwn) return found;
     const { model: _forKeysOnly, ...rest } = found;
     return rest;
   };

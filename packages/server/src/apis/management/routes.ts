@@ -67,7 +67,7 @@ export async function managementApi(app: FastifyInstance, options: ManagementOpt
   addRequests(app, { board });
   addJobs(app, { jobs });
   addLibrary(app, { ...options, library });
-  addServerControl(app, { view, server: control?.server });
+  addServerControl(app, { view, server: control?.server, ring: access.keys, meters: board.meters });
   addSession(app, { ...access, keepsChats: control?.chats !== undefined });
   addApiDescription(app, { registry, keys: access.keys, isRateLimited: config.rateLimit > 0 });
   if (control === undefined) return;

@@ -10,8 +10,11 @@ import {
   ServerSettingsChange,
 } from "@ingle/protocol";
 import type { FastifyInstance } from "fastify";
+import type { KeyRing } from "../../access/keys.ts";
 import type { ControlledServer } from "../../control/controlled-server.ts";
+import { shownKey } from "../../control/kept-keys.ts";
 import type { ServerView } from "../../control/server-view.ts";
+import type { KeyMeters } from "../../access/key-usage.ts";
 import { WireError } from "../../wire-error.ts";
 import { addRoute, type Route } from "../../http/add-route.ts";
 
@@ -45,7 +48,7 @@ const settings = {
 const keys = {
   path: "GET /api/v1/server/keys",
   right: "management",
-  summary: "List the keys that the app created for the /v1 server",
+  summary: "List the keys that have a name, their limits and what they have used",
   responses: { 200: ServerKeyList },
 } satisfies Route;
 const create = {
@@ -70,16 +73,25 @@ interface ServerControlOptions {
   view: ServerView;
   /** Absent for a server that the app did not start. */
   server: ControlledServer | undefined;
+  /** The keys of that one. */
+  ring: KeyRing;
+  meters: KeyMeters;
 }
 
-export function addServerControl(app: FastifyInstance, { view, server }: ServerControlOptions): void {
+export function addServerControl(
+  app: FastifyInstance,
+  { view, server, ring, meters }: ServerControlOptions,
+): void {
   const controlled = (): ControlledServer => {
     if (server !== undefined) return server;
     const message =
       "This server was not started by the app. Stop it and configure its keys where you started it.";
     throw new WireError("invalid_request", message);
   };
-  const listKeys = (): ServerKeyList => ({ object: "list", data: server?.keys.list() ?? [] });
+  const listKeys = (): ServerKeyList => ({
+    object: "list",
+    data: server?.keys.list(meters) ?? ring.entries.map((entry) => shownKey(entry, meters)),
+  });
 
   addRoute(app, show, async () => view());
   addRoute(app, start, async ({ body: { wait = true } }) => {
@@ -95,9 +107,9 @@ export function addServerControl(app: FastifyInstance, { view, server }: ServerC
     return controlled().view();
   });
   addRoute(app, keys, async () => listKeys());
-  addRoute(app, create, async ({ body: { name, scope } }, reply) => {
+  addRoute(app, create, async ({ body }, reply) => {
     reply.header("cache-control", "no-store");
-    return await controlled().keys.create({ name, scope });
+    return await controlled().keys.create(body);
   });
   addRoute(app, revoke, async ({ body }) => {
     await controlled().keys.revoke(body.id);

@@ -2,7 +2,7 @@
 import { Session, SessionRequest } from "@ingle/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { clientNetwork } from "../../access/ip-address.ts";
-import { tooManyWrongKeys, type KeyCheck } from "../../access/keys.ts";
+import { keyRefused, type KeyCheck } from "../../access/keys.ts";
 import { beginSession, type Sessions } from "../../access/sessions.ts";
 import { WireError } from "../../wire-error.ts";
 import { addRoute, type Route } from "../../http/add-route.ts";
@@ -52,9 +52,9 @@ export function addSession(
         "forbidden",
         "Only the server's own page can start a session. Send a key with each request instead.",
       );
-    const found = keyCheck.find([request.body.key], clientNetwork(request.ip));
+    const found = await keyCheck.find([request.body.key], clientNetwork(request.ip));
     if (found === undefined) throw new WireError("unauthorized", "Unknown API key.", { param: "key" });
-    if ("waitSeconds" in found) throw tooManyWrongKeys(found);
+    if (!("digest" in found)) throw keyRefused(found);
     beginSession(request, reply, { sessions, key: found });
     return toSession(found.scope, request);
   });

@@ -3,6 +3,7 @@ import { Machine, ServerState } from "@ingle/protocol";
 import type { FastifyInstance } from "fastify";
 import type { InferenceOptions } from "../../generation/inference.ts";
 import { modelMemory } from "./managed-model.ts";
+import { mayUseAll, type MayUse } from "../../access/rights.ts";
 import { isInMemory } from "../../models/slot/model-state.ts";
 import { ingleVersion } from "../../this-package.ts";
 import { WireError } from "../../wire-error.ts";
@@ -32,9 +33,9 @@ export function addState(app: FastifyInstance, options: StateOptions): void {
   const { machine } = options;
   const readState = stateReader(app, options);
 
-  addRoute(app, state, async ({ seesAll, keyDigest }) => {
-    const own = seesAll ? {} : app.requestBoard.countsOf(keyDigest);
-    return { ...readState(), ...own };
+  addRoute(app, state, async ({ seesAll, key, mayUse }) => {
+    const own = seesAll ? {} : app.requestBoard.countsOf(key?.digest ?? null);
+    return { ...readState(mayUse), ...own };
   });
   addRoute(app, machineInfo, async () => {
     if (machine !== undefined) return await machine();
@@ -46,11 +47,13 @@ export function addState(app: FastifyInstance, options: StateOptions): void {
 export function stateReader(
   app: FastifyInstance,
   { registry, variant, now }: StateOptions,
-): () => ServerState {
+): (mayUse?: MayUse) => ServerState {
   const startedAt = toUnixSeconds(now());
-  return () => {
+  return (mayUse = mayUseAll) => {
     const { running, waiting } = registry.stats();
-    const loaded = registry.slots.filter((slot) => isInMemory(slot.state)).map(({ id }) => id);
+    const loaded = registry.slots
+      .filter((slot) => isInMemory(slot.state) && mayUse(slot))
+      .map(({ id }) => id);
     const { status } = serverReadiness(app, registry);
     return {
       status,

@@ -93,16 +93,16 @@ export interface OllamaModelOptions extends Pick<InferenceOptions, "registry" | 
 export function addModels(app: FastifyInstance, options: OllamaModelOptions): void {
   const { registry, now } = options;
 
-  addRoute(app, tags, async (): Promise<OllamaModels> => {
+  addRoute(app, tags, async ({ mayUse }): Promise<OllamaModels> => {
     await registry.refresh();
-    return { models: registry.slots.map(toOllamaModel) };
+    return { models: registry.slots.filter(mayUse).map(toOllamaModel) };
   });
-  addRoute(app, running, async (): Promise<OllamaRunningModels> => {
-    const loaded = registry.slots.filter(({ state }) => isInMemory(state));
+  addRoute(app, running, async ({ mayUse }): Promise<OllamaRunningModels> => {
+    const loaded = registry.slots.filter((slot) => isInMemory(slot.state) && mayUse(slot));
     return { models: loaded.map((slot) => toRunningModel(slot, now())) };
   });
   addRoute(app, version, async (): Promise<OllamaVersion> => ({ version: ollamaVersion }));
-  addRoute(app, show, async ({ body }) => toModelInfo(await registry.known(nameIn(body))));
+  addRoute(app, show, async ({ body, mayUse }) => toModelInfo(await registry.known(nameIn(body), mayUse)));
   addRoute(app, pull, async (request, reply) => {
     const { jobs } = options;
     if (jobs === undefined) throw noLibrary();

@@ -45,14 +45,14 @@ const entry = {
 export function addModels(app: FastifyInstance, { registry }: { registry: ModelRegistry }): void {
   addRoute(app, list, async (request) => {
     await registry.refresh();
-    const data = registry.list();
+    const data = registry.list(request.mayUse);
     if (isAnthropic(request)) return toAnthropicList(data, request.query);
     const isCodex = request.query.client_version !== undefined;
     return { object: "list", data, ...(isCodex ? { models: [] } : {}) } satisfies ModelList;
   });
   addRoute(app, entry, async (request) => {
     await registry.refresh();
-    const model = registry.describe(request.params["*"]);
+    const model = registry.describe(request.params["*"], request.mayUse);
     return isAnthropic(request) ? toAnthropicModel(model) : model;
   });
 }

@@ -53,6 +53,11 @@ export class ModelSlot {
     return this.known.id;
   }
 
+  /** Its id and its aliases. */
+  get names(): readonly string[] {
+    return [this.id, ...this.profile.aliases, ...(this.known.aliases ?? [])];
+  }
+
   get known(): KnownModel {
     return this.profile.known;
   }

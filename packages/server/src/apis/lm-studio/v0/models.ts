@@ -24,12 +24,12 @@ export function addListedModels(
   app: FastifyInstance,
   { registry }: Pick<InferenceOptions, "registry">,
 ): void {
-  addRoute(app, list, async (): Promise<LmStudioModels> => {
+  addRoute(app, list, async ({ mayUse }): Promise<LmStudioModels> => {
     await registry.refresh();
-    return { object: "list", data: registry.slots.map(toLmStudioModel) };
+    return { object: "list", data: registry.slots.filter(mayUse).map(toLmStudioModel) };
   });
-  addRoute(app, entry, async ({ params }) => {
+  addRoute(app, entry, async ({ params, mayUse }) => {
     await registry.refresh();
-    return toLmStudioModel(await registry.known(params["*"]));
+    return toLmStudioModel(await registry.known(params["*"], mayUse));
   });
 }

@@ -43,7 +43,7 @@ export function lmStudioChat(): GenerationRoute<LmStudioChatRequest> {
     toEngine: (body) => ({ prompts: [toChatRequest(body, turns.begin(body))] }),
     lease: async (body, request, options) => {
       const { model, context_length: tokens, reasoning = "off" } = body;
-      const slot = model === undefined ? undefined : await options.registry.find(model);
+      const slot = model === undefined ? undefined : await options.registry.find(model, request.mayUse);
       turns.of(body).waitsForLoad = slot !== undefined && !isInMemory(slot.state);
       const context = { tokens, field: "context_length" };
       const thinking = { isNeeded: reasoning !== "off", field: "reasoning" };

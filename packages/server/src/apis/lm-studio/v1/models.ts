@@ -72,9 +72,9 @@ export function addManagedModels(app: FastifyInstance, options: LmStudioModelOpt
     throw noLibrary();
   };
 
-  addRoute(app, list, async (): Promise<LmStudioManagedModelList> => ({
-    ...(await listModels(registry)),
-    models: registry.slots.map(toListedModel),
+  addRoute(app, list, async ({ mayUse }): Promise<LmStudioManagedModelList> => ({
+    ...(await listModels(registry, mayUse)),
+    models: registry.slots.filter(mayUse).map(toListedModel),
   }));
   addRoute(app, load, async (request): Promise<LmStudioLoadedModel> => {
     const { body } = request;

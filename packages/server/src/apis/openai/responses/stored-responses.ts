@@ -163,8 +163,8 @@ export class StoredResponses {
 const isOff = "this server stores none (--response-store none).";
 
 /** Who may read what this request stores: whoever has its key; without keys, everyone who may use the server. */
-export function requestOwner({ keyDigest }: FastifyRequest): string {
-  return keyDigest ?? "";
+export function requestOwner({ key }: FastifyRequest): string {
+  return key?.digest ?? "";
 }
 
 function noSuchResponse(id: string): WireError {
