@@ -57,6 +57,8 @@ declare module "fastify" {
      * with the API key where keys are required, and with the client that a trusted gateway names behind it. Undefined: shared by all.
      */
     cacheSalt(salt: string | undefined): string | undefined;
+    /** Who may read what this request stores: whoever has its key; without keys, everyone who may use the server. */
+    readonly owner: string;
     /** Whether it may learn how much others use: with a management key, or where all share everything anyway. */
     readonly seesAll: boolean;
   }
@@ -224,6 +226,12 @@ export const tenants = fp(
     app.decorateRequest("cacheSalt", function (this: FastifyRequest, salt: string | undefined) {
       if (!areApart()) return salt;
       return digest(JSON.stringify([this.key?.digest ?? null, namedByGateway(this) ?? null, salt ?? null]));
+    });
+
+    app.decorateRequest("owner", {
+      getter(this: FastifyRequest) {
+        return this.key?.digest ?? "";
+      },
     });
 
     app.decorateRequest("seesAll", {

@@ -115,3 +115,22 @@ it("a stream that the engine cuts ends with the error, and with what was generat
   });
   expect(end.result).not.toHaveProperty("response_id");
 });
+
+it("a chat is continued by its key only", async () => {
+  await using scripted = await scriptedApp({ flags: { lmStudioApi: true, apiKey: ["one", "other"] } });
+  const chat = async (key: string, previous?: string) =>
+    await scripted.app.inject({
+      method: "POST",
+      url,
+      headers: { authorization: `Bearer ${key}` },
+      payload: { model: scriptedId, input: "Hi", previous_response_id: previous },
+    });
+  const { response_id: id } = JSON.parse((await chat("one")).body) as { response_id: string };
+  const [own, foreign, unknown] = [
+    await chat("one", id),
+    await chat("other", id),
+    await chat("other", "resp_0"),
+  ];
+  expect([own.statusCode, foreign.statusCode]).toEqual([200, 400]);
+  expect(foreign.body.replace(id, "resp_0")).toBe(unknown.body);
+});

@@ -40,7 +40,8 @@ export function lmStudioChat(): GenerationRoute<LmStudioChatRequest> {
     conventions: { errorShape: toLmStudioError },
     idPrefix: "resp_",
     tracedAs: "chat",
-    toEngine: (body) => ({ prompts: [toChatRequest(body, turns.begin(body))] }),
+    complete: (body, { owner }) => turns.begin(body, owner),
+    toEngine: (body) => ({ prompts: [toChatRequest(body, turns.of(body))] }),
     lease: async (body, request, options) => {
       const { model, context_length: tokens, reasoning = "off" } = body;
       const slot = model === undefined ? undefined : await options.registry.find(model, request.mayUse);

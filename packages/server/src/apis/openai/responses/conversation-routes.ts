@@ -15,7 +15,7 @@ import { toUnixSeconds } from "../../../seconds.ts";
 import { WireError } from "../../../wire-error.ts";
 import type { InferenceOptions } from "../../../generation/inference.ts";
 import { itemsPage, toStoredItems } from "./stored-items.ts";
-import { requestOwner, type StoredResponses } from "./stored-responses.ts";
+import type { StoredResponses } from "./stored-responses.ts";
 
 const ofConversation = {
   right: "inference",
@@ -92,16 +92,16 @@ export function addConversations(
       created_at: toUnixSeconds(now()),
       metadata,
     };
-    stored.conversations.put({ conversation, items: toStoredItems(items, { newId }) }, requestOwner(request));
+    stored.conversations.put({ conversation, items: toStoredItems(items, { newId }) }, request.owner);
     return conversation;
   });
 
   addRoute(app, retrieve, async (request) => {
-    return stored.conversations.find(request.params.id, requestOwner(request)).conversation;
+    return stored.conversations.find(request.params.id, request.owner).conversation;
   });
 
   addRoute(app, change, async (request): Promise<Conversation> => {
-    const owner = requestOwner(request);
+    const owner = request.owner;
     const { conversation, items } = stored.conversations.find(request.params.id, owner);
     const changed = { ...conversation, metadata: request.body.metadata };
     stored.conversations.put({ conversation: changed, items }, owner);
@@ -110,18 +110,18 @@ export function addConversations(
 
   addRoute(app, remove, async (request): Promise<DeletedConversation> => {
     const { id } = request.params;
-    stored.conversations.delete(id, requestOwner(request));
+    stored.conversations.delete(id, request.owner);
     return { id, object: "conversation.deleted", deleted: true };
   });
 
   addRoute(app, listItems, async (request) => {
-    const { items } = stored.conversations.find(request.params.id, requestOwner(request));
+    const { items } = stored.conversations.find(request.params.id, request.owner);
     return itemsPage(items, request.query);
   });
 
   addRoute(app, addItems, async (request): Promise<ItemList> => {
     const { id } = request.params;
-    const owner = requestOwner(request);
+    const owner = request.owner;
     const { items: others } = stored.conversations.find(id, owner);
     const added = toStoredItems(request.body.items, { newId, others });
     stored.conversations.add(id, owner, added);
@@ -130,13 +130,13 @@ export function addConversations(
 
   addRoute(app, retrieveItem, async (request) => {
     const { id, item_id: itemId } = request.params;
-    const { items } = stored.conversations.find(id, requestOwner(request));
+    const { items } = stored.conversations.find(id, request.owner);
     return items.find((item) => item.id === itemId) ?? noSuchItem(itemId);
   });
 
   addRoute(app, removeItem, async (request) => {
     const { id, item_id: itemId } = request.params;
-    const owner = requestOwner(request);
+    const owner = request.owner;
     const { conversation, items } = stored.conversations.find(id, owner);
     const left = items.filter((item) => item.id !== itemId);
     if (left.length === items.length) noSuchItem(itemId);

@@ -5,7 +5,7 @@ import { shuttingDown } from "../../../models/model-errors.ts";
 import type { GenerationResponse, RunningRequest } from "../../../generation/generation-route.ts";
 import { BackgroundResponse } from "./background-response.ts";
 import { toEvents, type ResponseStream } from "./events.ts";
-import { type ContinuedRequest, requestOwner, type StoredResponses } from "./stored-responses.ts";
+import type { ContinuedRequest, StoredResponses } from "./stored-responses.ts";
 import { toUnfinished, type ResponseBase } from "./response.ts";
 import { toStoredItems } from "./stored-items.ts";
 import { toolFinder } from "./tools.ts";
@@ -16,7 +16,7 @@ type Running = RunningRequest<ContinuedRequest>;
 type Keep = (response: ResponseObject, events?: readonly string[]) => void;
 
 export function responseKeeper({ body, request, newId }: Running, stored: StoredResponses): Keep {
-  const owner = requestOwner(request);
+  const owner = request.owner;
   const { earlier, conversation } = body;
   const own = toStoredItems(body.input, { newId, others: earlier });
   const input = [...earlier, ...own];
@@ -40,7 +40,7 @@ export function respondInBackground(
   const queued = toUnfinished(base, { status: "queued", output: [] });
   keep(queued);
   const background = new BackgroundResponse(queued, {
-    owner: requestOwner(request),
+    owner: request.owner,
     cancel: (reason) => request.cancel(reason),
   });
   void stored.follow(background); // never rejects

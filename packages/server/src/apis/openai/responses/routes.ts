@@ -21,7 +21,7 @@ import { addInputTokens } from "../prompt-tokens.ts";
 import { addConversations } from "./conversation-routes.ts";
 import { responsesRoute } from "./create-response.ts";
 import { itemsPage } from "./stored-items.ts";
-import { requestOwner, StoredResponses } from "./stored-responses.ts";
+import { StoredResponses } from "./stored-responses.ts";
 
 /** How often expired records are deleted, if no request does it earlier. */
 const expireEveryMs = 60_000;
@@ -105,10 +105,10 @@ function addStoredResponses(
   addRoute(app, retrieve, async (request, reply) => {
     const { id } = request.params;
     const { stream = false, starting_after: after = -1 } = request.query;
-    const { response, events } = stored.find(id, requestOwner(request));
+    const { response, events } = stored.find(id, request.owner);
     if (!stream) return response;
     if (events === undefined) throw notInBackground("streamed");
-    const running = stored.running(id, requestOwner(request));
+    const running = stored.running(id, request.owner);
     return sendEvents(request, reply, running?.from(after + 1) ?? each(events.slice(after + 1)), {
       keepAliveMs,
     });
@@ -116,7 +116,7 @@ function addStoredResponses(
 
   addRoute(app, remove, async (request): Promise<DeletedResponse> => {
     const { id } = request.params;
-    const owner = requestOwner(request);
+    const owner = request.owner;
     const running = stored.running(id, owner);
     running?.cancel(cancelled());
     await running?.ended;
@@ -125,13 +125,13 @@ function addStoredResponses(
   });
 
   addRoute(app, inputItems, async (request) => {
-    const { input } = stored.find(request.params.id, requestOwner(request));
+    const { input } = stored.find(request.params.id, request.owner);
     return itemsPage(input, request.query);
   });
 
   addRoute(app, cancel, async (request) => {
     const { id } = request.params;
-    const owner = requestOwner(request);
+    const owner = request.owner;
     const running = stored.running(id, owner);
     running?.cancel(cancelled());
     await running?.ended;

@@ -85,7 +85,7 @@ export class StoredResponses {
   /** The input and the output of a response. */
   #contextOf(previous: string, request: FastifyRequest): readonly StoredItem[] {
     const param = "previous_response_id";
-    const owner = requestOwner(request);
+    const owner = request.owner;
     const text = this.#records.get(previous, owner);
     if (text === undefined)
       throw new WireError("invalid_request", `${param}: ${noSuchResponse(previous).message}`, { param });
@@ -99,7 +99,7 @@ export class StoredResponses {
   }
 
   #itemsOf(conversation: string, request: FastifyRequest): readonly StoredItem[] {
-    const { items, bytes } = this.conversations.find(conversation, requestOwner(request));
+    const { items, bytes } = this.conversations.find(conversation, request.owner);
     request.holdMore(bytes);
     return items;
   }
@@ -161,11 +161,6 @@ export class StoredResponses {
 }
 
 const isOff = "this server stores none (--response-store none).";
-
-/** Who may read what this request stores: whoever has its key; without keys, everyone who may use the server. */
-export function requestOwner({ key }: FastifyRequest): string {
-  return key?.digest ?? "";
-}
 
 function noSuchResponse(id: string): WireError {
   const why = "it was never stored, was deleted, or made room for newer ones";
