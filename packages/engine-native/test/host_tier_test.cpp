@@ -5,6 +5,7 @@
 #include "check.h"
 
 #include <numeric>
+#include <string>
 #include <vector>
 
 using base::SegmentId;
@@ -116,6 +117,33 @@ TEST_CASE("host tier: the least recently used segment is dropped when there is n
     add(host_tier, text(4, 100));
     CHECK_EQ(host_tier.take_dropped(), std::vector{b});
     CHECK_EQ(host_tier.bytes(), 3 * 100 * kTokenBytes);
+}
+
+TEST_CASE("host tier: one owner's many segments push out its own, not what another one has less of") {
+    HostTier host_tier(1'000 * kWithTextBytes, 0);
+    const std::string few = std::string(32, 'a') + "01\n";
+    const auto of_owner = [&](const Tokens& tokens, const std::string& space) {
+        const SegmentId segment = host_tier.add({tokens, space}, 0, {});
+        REQUIRE(segment != 0);
+        host_tier.swapped_out(segment, {.copied = Copied::done, .bytes = kTokenBytes * tokens.size()});
+    };
+    const auto has = [&](const Tokens& tokens, const std::string& space) {
+        return host_tier.reach({tokens, space}, 0) == static_cast<int32_t>(tokens.size());
+    };
+    of_owner(text(1, 300), few);
+    // Many salts of one owner are one owner.
+    for (Token name = 2; name < 20; ++name)
+        of_owner(text(name, 200), std::string(32, 'b') + std::to_string(name) + "\n");
+    CHECK(has(text(1, 300), few));
+    CHECK(has(text(19, 200), std::string(32, 'b') + "19\n"));
+    CHECK(!has(text(2, 200), std::string(32, 'b') + "2\n"));
+    // With more than half, the other one gives way, by its least recently used.
+    of_owner(text(30, 300), few);
+    of_owner(text(31, 300), few);
+    CHECK(!has(text(1, 300), few));
+    CHECK(has(text(31, 300), few));
+    CHECK(has(text(19, 200), std::string(32, 'b') + "19\n"));
+    CHECK(host_tier.bytes() + host_tier.text_bytes() <= 1'000 * kWithTextBytes);
 }
 
 TEST_CASE("host tier: of a chain the end is dropped first, and nothing is dropped for what continues it") {

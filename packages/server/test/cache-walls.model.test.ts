@@ -81,6 +81,20 @@ describe("a curious key", () => {
     expect((await complete(server, curious, { prompt: secret })).cached).toBe(secret.length - 1);
   });
 
+  it.each([
+    ["pushes out only its own, under however many salts", false, secret.length - 1],
+    ["pushes out another one's where all share", true, 0],
+  ])("that fills the memory %s", { timeout: 180_000 }, async (_, sharePrefixes, left) => {
+    const small = { ...load, cells: 1_100, cacheRamMiB: 1 };
+    await using server = await realServer({ load: small, flags: { ...flags, sharePrefixes } });
+    await complete(server, victim, { prompt: secret });
+    for (let at = 0; at < 60; at += 1) {
+      const prompt = secret.map((token, place) => 300 + ((token + at * (place + 3)) % 200));
+      await complete(server, curious, { prompt, cache_salt: sharePrefixes ? undefined : `salt ${at}` });
+    }
+    expect((await complete(server, victim, { prompt: secret })).cached).toBe(left);
+  });
+
   it("gets no drafts from another one's replies", async () => {
     await using server = await realServer({ load, flags });
     const ask = async (key: string) =>

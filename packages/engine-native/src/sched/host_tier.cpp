@@ -2,6 +2,7 @@
 
 #include "base/result.h"
 #include "base/types.h"
+#include "sched/request.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -64,27 +65,33 @@ int32_t HostTier::usable_length(const Entry& entry, std::span<const Token> token
 SegmentId HostTier::add(const Text& text, int32_t first, std::vector<int32_t> checkpoints) {
     const auto end = static_cast<int32_t>(text.tokens.size());
     Entry entry{.id = ++segments_made_,
+                .owner = uses_.try_emplace(std::string(owner_of(text.space))).first,
                 .texts = texts_.end(),
                 .text = nullptr,
                 .first = first,
                 .end = end,
                 .stops = {},
                 .bytes = 0};
+    entry.owner->second.segments += 1;
     if (checkpoint_bytes_ > 0) {
         entry.stops = std::move(checkpoints);
         entry.stops.push_back(end);
     }
-    entry.bytes = fixed_bytes(entry) + token_bytes_ * static_cast<uint64_t>(end - first);
-    if (entry.bytes + text.tokens.size_bytes() > bytes_max_)
+    const uint64_t bytes = fixed_bytes(entry) + token_bytes_ * static_cast<uint64_t>(end - first);
+    if (bytes + text.tokens.size_bytes() > bytes_max_) {
+        forget_owner(entry);
         return 0; // too large even alone: nothing is dropped for it
+    }
     const size_t droppable = touch(text);
     entry.texts = texts_.try_emplace(std::string(text.space)).first;
     entry.text = entry.texts->second.add(text.tokens, entry.id);
-    if (!make_room(entry.bytes, droppable)) {
+    set_bytes(entry, bytes); // before room is made: then its owner may be the one with the most memory
+    if (!make_room(droppable)) {
+        set_bytes(entry, 0);
         remove_text(entry);
+        forget_owner(entry);
         return 0;
     }
-    bytes_ += entry.bytes;
     by_id_.emplace(entry.id, entries_.insert(entries_.end(), std::move(entry)));
     touch(text);
     if (blocks_ != nullptr && text.space.empty())
@@ -104,10 +111,9 @@ void HostTier::swapped_out(SegmentId segment, const SwappedOut& result) {
         if (fits(result.bytes)) bytes_max_ = bytes_ + text_bytes();
         return;
     }
-    bytes_ += result.bytes - entry->bytes;
-    entry->bytes = result.bytes;
+    set_bytes(*entry, result.bytes);
     // It may be larger than estimated, and the engine does not count texts.
-    make_room(0, entries_.size());
+    make_room(entries_.size());
 }
 
 void HostTier::begin_swap_in(SegmentId segment) {
@@ -155,17 +161,25 @@ uint64_t HostTier::text_bytes() const {
 }
 
 /// Only the first `droppable` entries, the least recently used, may be dropped: the others are what a new segment continues.
-bool HostTier::make_room(uint64_t bytes, size_t droppable) {
-    auto oldest = entries_.begin();
-    for (; !fits(bytes) || entries_.size() == kSegmentsMax; --droppable) {
-        while (droppable > 0 && oldest->uses > 0) {
-            ++oldest;
-            --droppable;
-        }
-        if (droppable == 0) return false;
-        drop(oldest++);
+bool HostTier::make_room(size_t droppable) {
+    while (!fits(0) || entries_.size() == kSegmentsMax) {
+        const auto entry = find_droppable(droppable);
+        if (entry == entries_.end()) return false;
+        droppable -= 1;
+        drop(entry);
     }
     return true;
+}
+
+/// Of the first `droppable` entries, the least recently used one of the owner with the most memory.
+HostTier::Entries::iterator HostTier::find_droppable(size_t droppable) {
+    auto found = entries_.end();
+    for (auto entry = entries_.begin(); droppable > 0; ++entry, --droppable) {
+        if (entry->uses > 0) continue;
+        if (found == entries_.end() || entry->owner->second.bytes > found->owner->second.bytes) found = entry;
+        if (uses_.size() == 1) break;
+    }
+    return found;
 }
 
 /// Makes all segments with a part of this text the most recently used, and of those the ones that begin first. Returns the number
@@ -194,10 +208,22 @@ void HostTier::drop(Entries::iterator entry) {
 
 void HostTier::erase(Entries::iterator entry) {
     if (blocks_ != nullptr) blocks_->release({.kind = KvBlocks::Kind::segment, .id = entry->id});
-    bytes_ -= entry->bytes;
+    set_bytes(*entry, 0);
     remove_text(*entry);
+    forget_owner(*entry);
     by_id_.erase(entry->id);
     entries_.erase(entry);
+}
+
+void HostTier::set_bytes(Entry& entry, uint64_t bytes) {
+    bytes_ += bytes - entry.bytes;
+    entry.owner->second.bytes += bytes - entry.bytes;
+    entry.bytes = bytes;
+}
+
+/// The entry is no longer one of its owner's segments.
+void HostTier::forget_owner(const Entry& entry) {
+    if (--entry.owner->second.segments == 0) uses_.erase(entry.owner);
 }
 
 /// Also the tree of a space whose last text it is.

@@ -9,7 +9,8 @@
 //
 // A token's state depends on all tokens before it, so each segment knows its whole text: it can be swapped in wherever exactly
 // that text is computed up to the segment's first token, in any sequence. A segment is never wrong, only unused. The least
-// recently used segments are dropped first, and the end of a chain before what it continues.
+// recently used segments are dropped first, and the end of a chain before what it continues. If they belong to several owners (owner_of()),
+// those of the owner with the most memory are dropped first: nobody's many texts push out what others use.
 //
 // The texts are kept in a tree (text_tree.h) for each space, each common prefix once. So looking up a text walks along
 // it once, and the memory of texts counts towards the tier's limit.
@@ -123,8 +124,16 @@ private:
     /// By space.
     using Texts = std::map<std::string, TextTree, std::less<>>;
 
+    struct Use {
+        uint64_t bytes = 0;
+        size_t segments = 0;
+    };
+    /// By owner.
+    using Uses = std::map<std::string, Use, std::less<>>;
+
     struct Entry {
         base::SegmentId id;
+        Uses::iterator owner;
         /// The tree of its text, and where the text ends in it.
         Texts::iterator texts;
         TextTree::Node* text;
@@ -141,7 +150,10 @@ private:
     int32_t usable_length(const Entry& entry, std::span<const base::Token> tokens, int32_t common) const;
     uint64_t fixed_bytes(const Entry& entry) const { return checkpoint_bytes_ * entry.stops.size(); }
     bool fits(uint64_t bytes) const { return bytes_ + bytes + text_bytes() <= bytes_max_; }
-    bool make_room(uint64_t bytes, size_t droppable);
+    bool make_room(size_t droppable);
+    Entries::iterator find_droppable(size_t droppable);
+    void set_bytes(Entry& entry, uint64_t bytes);
+    void forget_owner(const Entry& entry);
     size_t touch(const Text& text);
     void remove_text(const Entry& entry);
     void drop(Entries::iterator entry);
@@ -156,6 +168,7 @@ private:
     /// That of the common space is always there.
     Texts texts_;
     std::vector<base::SegmentId> dropped_;
+    Uses uses_;
     uint64_t bytes_ = 0;
     /// The largest size of a token's state so far, in bytes; 0 before the first segment.
     uint64_t token_bytes_ = 0;

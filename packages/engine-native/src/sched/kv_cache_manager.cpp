@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <map>
+#include <string_view>
 #include <utility>
 
 namespace sched {
@@ -208,23 +210,36 @@ void KvCacheManager::take_ops(std::vector<KvOp>& ops) {
 bool KvCacheManager::make_room(int32_t cells, OverCopyLimit over_limit) {
     if (tree_.cells_pinned() + ahead_ + cells > limits_.cells) return false;
     while (tree_.cells() + ahead_ + cells > limits_.cells) {
-        INGLE_ASSERT(!cached_slots_.empty());
-        if (!evict(cached_slots_.begin(), over_limit)) return false;
+        if (!evict(next_evicted(base::kNoSlot), over_limit)) return false;
     }
     return true;
+}
+
+/// The least recently used cached sequence, except the `needed` one; where there are several owners, of the one with the most cells.
+std::vector<Slot>::iterator KvCacheManager::next_evicted(Slot needed) {
+    const auto owner = [this](Slot slot) { return owner_of(spaces_[static_cast<size_t>(slot)]); };
+    std::map<std::string_view, int32_t> cells;
+    for (const Slot slot : cached_slots_) cells[owner(slot)] += tree_.length(slot);
+    auto found = cached_slots_.end();
+    int32_t most = -1;
+    for (auto slot = cached_slots_.begin(); slot != cached_slots_.end(); ++slot) {
+        if (*slot == needed || cells.at(owner(*slot)) <= most) continue;
+        found = slot;
+        most = cells.at(owner(*slot));
+    }
+    INGLE_ASSERT(found != cached_slots_.end()); // cached sequences have slots beyond those that may run
+    return found;
 }
 
 /// Makes sure that a slot is free, without evicting the `needed` one. False if the eviction has to wait.
 bool KvCacheManager::make_free_slot(Slot needed) {
     if (!free_slots_.empty()) return true;
-    // Evict a sequence of which another one holds nearly all cells, otherwise the least recently used.
+    // Evict a sequence of which another one holds nearly all cells, otherwise the next one.
     const auto is_redundant = [&](Slot cached) {
         return cached != needed && tree_.private_length(cached) < kWorthMin;
     };
     auto cached = std::ranges::find_if(cached_slots_, is_redundant);
-    if (cached == cached_slots_.end())
-        cached = std::ranges::find_if(cached_slots_, [&](Slot other) { return other != needed; });
-    INGLE_ASSERT(cached != cached_slots_.end()); // cached sequences have slots beyond those that may run
+    if (cached == cached_slots_.end()) cached = next_evicted(needed);
     return evict(cached, OverCopyLimit::wait);
 }
 

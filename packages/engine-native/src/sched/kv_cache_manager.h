@@ -156,6 +156,7 @@ private:
     /// A shorter sequence is not kept: it has no checkpoint.
     int32_t cached_length_min() const { return needs_checkpoints() ? kWorthMin : 1; }
     bool make_room(int32_t cells, OverCopyLimit over_limit);
+    std::vector<base::Slot>::iterator next_evicted(base::Slot needed);
     bool make_free_slot(base::Slot needed);
     bool evict(std::vector<base::Slot>::iterator cached, OverCopyLimit over_limit);
     bool swap_out(base::Slot slot, OverCopyLimit over_limit, int32_t copied_max = kCopyMax);

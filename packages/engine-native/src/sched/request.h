@@ -4,7 +4,9 @@
 #include "base/types.h"
 #include "sched/context_shift.h"
 
+#include <algorithm>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -86,6 +88,15 @@ inline bool is_salt(std::string_view text) {
 inline bool has_salt(std::string_view space, std::string_view salt) {
     const size_t end = space.find('\n');
     return salt == (end == std::string_view::npos ? std::string_view{} : space.substr(0, end));
+}
+
+/// Salts that begin alike, with so many digits, belong to one owner.
+inline constexpr size_t kOwnerDigits = 32;
+
+/// Whose memory a space counts against: empty for the common one.
+inline std::string_view owner_of(std::string_view space) {
+    const size_t end = space.find('\n');
+    return end == std::string_view::npos ? std::string_view{} : space.substr(0, std::min(end, kOwnerDigits));
 }
 
 /// A client's name for a text: a number, among those of requests with the same salt.

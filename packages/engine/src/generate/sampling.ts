@@ -85,7 +85,8 @@ export const Limits = z
     cachePrompt: z.boolean().default(true),
     /**
      * Shares computed prefixes, drafts from earlier replies and slots only with requests of the same salt, up to 1,024 characters: nobody
-     * else can tell from a reply's time whether this prompt was computed before. Default: shared by all requests without a salt.
+     * else can tell from a reply's time whether this prompt was computed before. What comes before a slash in it names an owner: salts of one
+     * owner share one part of the memory. Default: shared by all requests without a salt.
      */
     cacheSalt: z.string().min(1).max(1_024).optional(),
     /**

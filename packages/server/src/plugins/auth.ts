@@ -225,7 +225,8 @@ export const tenants = fp(
 
     app.decorateRequest("cacheSalt", function (this: FastifyRequest, salt: string | undefined) {
       if (!areApart()) return salt;
-      return digest(JSON.stringify([this.key?.digest ?? null, namedByGateway(this) ?? null, salt ?? null]));
+      const owner = digest(JSON.stringify([this.key?.digest ?? null, namedByGateway(this) ?? null]));
+      return `${owner}/${digest(salt ?? "")}`;
     });
 
     app.decorateRequest("owner", {

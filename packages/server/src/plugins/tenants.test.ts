@@ -163,6 +163,17 @@ describe("what is computed is shared", () => {
     ).toEqual(new Set([""]));
   });
 
+  it("in salts that begin alike for one key: the engine tells by that whose memory they take", async () => {
+    const [one, salted, other] = await listSalts(keys, [
+      ofOne,
+      { ...ofOne, cache_salt: "a" },
+      { key: "second-key", cache_salt: "a" },
+    ]);
+    expect(one?.slice(0, 32)).toBe(salted?.slice(0, 32));
+    expect(one?.slice(32)).not.toBe(salted?.slice(32));
+    expect(other?.slice(0, 32)).not.toBe(one?.slice(0, 32));
+  });
+
   it("within the client whom a trusted gateway names", async () => {
     const gateway = { ...keys, trustProxy: ["127.0.0.1"] };
     const salts = await listSalts(gateway, [
