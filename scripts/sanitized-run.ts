@@ -85,6 +85,7 @@ function request(prompt: Int32Array, client: string): NativeRequest {
     adapterScales: [],
     client,
     priority: 0,
+    thought: { begin: "", ends: [], isOpen: false, tokensMax: -1, share: 0, closing: new Int32Array() },
   };
 }
 

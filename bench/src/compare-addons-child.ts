@@ -45,6 +45,7 @@ function makeRequest(tokens: Int32Array, maxTokens: number): NativeRequest {
     cacheSalt: "",
     client: "",
     priority: 0,
+    thought: { begin: "", ends: [], isOpen: false, tokensMax: -1, share: 0, closing: new Int32Array() },
   };
   return { tokens, sampling: greedySampling, maxTokens, ignoreEos: true, cachePrompt: false, ...rest };
 }

@@ -19,6 +19,7 @@ export type {
   NativeReply,
   NativeReplyParser,
   NativeTemplateResult,
+  NativeThoughtSyntax,
   NativeTool,
   NativeToolCall,
 } from "./seam/chat.js";
@@ -35,6 +36,7 @@ export type {
   NativeSlotWork,
   NativeStats,
   NativeStepReport,
+  NativeThoughtRules,
 } from "./seam/engine.js";
 export type {
   NativeBlockMedium,

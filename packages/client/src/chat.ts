@@ -1,7 +1,7 @@
 // `client.chat.completions`: a reply, complete, as a stream, or as a value of a schema.
 import type { ChatCompletion, ChatCompletionBody } from "@ingle/protocol";
 
-import { hasList } from "./response-body.ts";
+import { hasList, isRecord } from "./response-body.ts";
 import { ChatStream } from "./chat-stream.ts";
 import { createReply } from "./calls.ts";
 import type { CreateReply } from "./calls.ts";
@@ -44,6 +44,11 @@ export interface ChatCompletions {
     schema: ValueSchema<Value>,
     options?: CallOptions & FormatOptions,
   ): Promise<ParsedReply<Value>>;
+  /**
+   * Ends the thought of a running reply, so that the model replies with what it has thought so far. `id` is that of the reply's chunks.
+   * Rejects with `not_found` if the reply has ended, and with `invalid_request` if its thought cannot be ended.
+   */
+  endThinking(id: string, options?: CallOptions): Promise<void>;
 }
 
 const isChatCompletion = (value: unknown): value is ChatCompletion => hasList(value, "choices");
@@ -67,6 +72,11 @@ export function createChatCompletions(transport: Transport): ChatCompletions {
         { signal },
       );
       return { value: await parseReply(completion, schema), completion };
+    },
+    endThinking: async (id, { signal } = {}) => {
+      const body = { id, action: "reasoning_end" };
+      const path = "/v1/chat/completions/control";
+      await transport.json({ method: "POST", path, body, signal }, isRecord);
     },
   };
 }

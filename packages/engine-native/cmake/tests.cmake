@@ -29,6 +29,7 @@ add_executable(
     test/text_stream_random_test.cpp
     test/text_stream_test.cpp
     test/text_tree_test.cpp
+    test/thought_test.cpp
     test/thread_checker_test.cpp
     test/context_shift_test.cpp
     test/step_cost_test.cpp
@@ -38,6 +39,7 @@ add_executable(
     src/engine/slow_sampling.cpp
     src/engine/speculation.cpp
     src/engine/text_stream.cpp
+    src/engine/thought.cpp
     src/engine/step_cost.cpp
     $<TARGET_OBJECTS:ingle_sched>
 )

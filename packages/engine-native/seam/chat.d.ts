@@ -164,6 +164,18 @@ export interface NativePrompt {
   constraint: NativeConstraint | null;
   /** Null: the whole reply is content. */
   parser: NativeReplyParser | null;
+  thought: NativeThoughtSyntax;
+}
+
+/** How the chat template marks a thought before a reply. */
+export interface NativeThoughtSyntax {
+  /** The text before a thought, and those that end it, the usual one first. Empty: there is no thought, or its end is not known. */
+  begin: string;
+  ends: string[];
+  /** Whether the prompt ends inside a thought. */
+  isOpen: boolean;
+  /** Whether replies may have a thought. */
+  mayThink: boolean;
 }
 
 /** A prompt in preparation. `abort()` makes `prompt` reject with `aborted`; once it is done, `abort()` does nothing. */

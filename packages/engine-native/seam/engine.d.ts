@@ -156,8 +156,23 @@ export interface NativeRequest {
   cacheSalt: string;
   /** Requests with the same key are served in order of arrival; different keys get fair shares. */
   client: string;
+  thought: NativeThoughtRules;
   /** -1, 0 or 1: those of a higher priority are served first, and take the slots of those of a lower one. */
   priority: number;
+}
+
+/** How thoughts are followed, and when they are ended. Without `ends`, they are not. */
+export interface NativeThoughtRules {
+  begin: string;
+  ends: string[];
+  /** Whether the prompt ends inside a thought. */
+  isOpen: boolean;
+  /** Maximum number of tokens of all thoughts of the reply together; -1 for no limit. */
+  tokensMax: number;
+  /** Instead of that: the share of the reply's own limit of tokens, 0 to 1; 0 for none. */
+  share: number;
+  /** The tokens that end a thought. */
+  closing: Int32Array;
 }
 
 /** Owns the context and the one thread that may touch it. Its calls return at once. */
@@ -177,6 +192,8 @@ export interface NativeEngine {
   embed(texts: readonly Int32Array[], limits: NativeMemoryLimits, given?: number): number;
   /** Ends a request in any state: its last event is a finish with reason "cancelled". Ignores unknown ids. */
   cancel(id: number): void;
+  /** Ends the thought of a reply, from its next token on. Ignores unknown ids, and replies that have no thought. */
+  endThought(id: number): void;
   /**
    * Saves the computed state of the text that `idSlot` names, restores it into the prefix cache, or erases it there. Rejects with
    * `invalid_argument` (no such text or file, a damaged file or one of another model, build or setting, a text with images, a model

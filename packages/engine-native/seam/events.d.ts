@@ -96,6 +96,8 @@ export interface NativeFinishEvent {
   promptTokens: number;
   cachedTokens: number;
   completionTokens: number;
+  /** Those of thoughts, with the marks that end them; 0 if the request has no `thought.ends`. */
+  reasoningTokens: number;
   /** Tokens of prompt and reply that were dropped because the context was full; promptTokens excludes them. */
   droppedTokens: number;
   /** Number of draft tokens verified for the reply, and how many of them were accepted. */

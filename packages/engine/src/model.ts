@@ -337,11 +337,12 @@ export class Model implements AsyncDisposable {
     prompt: PromptToSubmit,
     onEvent: (event: NativeEvent) => void,
   ): StartedGeneration {
-    const { tokens, audioTokens, read } = prompt;
-    const started = this.slots.start(request, tokens, onEvent, (slot, receive) =>
+    const { tokens, audioTokens, read, thought } = prompt;
+    const { endThinking, ...started } = this.slots.start(request, tokens, onEvent, (slot, receive) =>
       this.#enqueue((engine) => engine.submit(toNativeRequest(request, prompt, slot)), receive),
     );
-    return { ...started, promptTokens: tokens.length, audioTokens, read };
+    const followed = thought.ends.length === 0 ? {} : { endThinking };
+    return { ...started, ...followed, promptTokens: tokens.length, audioTokens, read };
   }
 
   #textQueue(limits: NativeMemoryLimits): Pick<EmbeddingSource, "start" | "toError"> {
@@ -354,13 +355,13 @@ export class Model implements AsyncDisposable {
   #enqueue(
     submit: (engine: NativeEngine) => number,
     onEvent: (event: NativeEvent) => void,
-  ): { cancel: () => void } {
+  ): { cancel: () => void; endThinking: () => void } {
     this.#assertUsable();
     const engine = this.#engine;
     try {
       const id = submit(engine);
       this.#receivers.listeners.set(id, onEvent);
-      return { cancel: () => engine.cancel(id) };
+      return { cancel: () => engine.cancel(id), endThinking: () => engine.endThought(id) };
     } catch (thrown) {
       throw toEngineError(thrown);
     }

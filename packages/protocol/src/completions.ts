@@ -10,7 +10,7 @@ import {
   refuseField,
 } from "./fields/field.ts";
 import { textLengthMax } from "./fields/content.ts";
-import { ignoredLimits, ignoredService } from "./fields/ignored-fields.ts";
+import { ignoredField, ignoredLimits, ignoredService } from "./fields/ignored-fields.ts";
 import {
   bodyRule,
   choicesField,
@@ -105,6 +105,7 @@ export const CompletionRequest = z
       ...engineFields,
       user: userField,
       ...ignoredLimits,
+      thinking_budget_tokens: ignoredField("a text is no chat, so nothing in it is known as a thought", [-1]),
       ...ignoredService,
     },
     bodyRule,

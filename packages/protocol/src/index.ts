@@ -12,6 +12,7 @@ export {
   ChatCompletionRequest,
   FinishReason,
 } from "./chat/chat-completion.ts";
+export { ChatControl, ChatControlRequest } from "./chat/control.ts";
 export type { ChatCompletionBody } from "./chat/chat-completion.ts";
 export { ChatMessage, ContentPart, ImagePart, ToolCall, toolCallsMax } from "./chat/messages.ts";
 export { LoraUses } from "./fields/adapters.ts";

@@ -123,6 +123,8 @@ base::Result<base::RequestId> Engine::submit(Submission submission, base::Reques
     const base::Result<void> fits = fit_context(*model_, options_.context.context_length,
                                                 options_.drops_turns && !has_prompt_logprobs, request);
     if (!fits) return std::unexpected(fits.error());
+    if (ThoughtRules& thought = request.thought; thought.share > 0)
+        thought.tokens_max = static_cast<int32_t>(static_cast<double>(thought.share) * request.tokens_max);
     return admit(std::move(request));
 }
 
@@ -152,6 +154,11 @@ base::Result<base::RequestId> Engine::admit(auto request) {
 void Engine::cancel(base::RequestId id) {
     // Only repeated cancels can fill the inbox, and the first of them is in it.
     static_cast<void>(inbox_.push(Cancel{.id = id}));
+}
+
+void Engine::end_thought(base::RequestId id) {
+    // A full inbox drops it: whoever wants it asks again.
+    static_cast<void>(inbox_.push(EndThought{.id = id}));
 }
 
 void Engine::report_blocks(bool of_everything) {
@@ -355,6 +362,11 @@ void Engine::receive(const Cancel& cancel) {
     if (!scheduler_.cancel(cancel.id)) return;
     events_.emplace_back(generations_.at(cancel.id)->finish(Clock::now(), FinishReason::cancelled));
     forget(cancel.id);
+}
+
+void Engine::receive(const EndThought& asked) {
+    if (const auto found = generations_.find(asked.id); found != generations_.end())
+        found->second->end_thought();
 }
 
 void Engine::emit_prompt(base::RequestId id, int32_t computed) {

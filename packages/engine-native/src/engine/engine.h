@@ -169,6 +169,9 @@ public:
     /// Any thread. Does nothing if there is no such request, or no longer.
     void cancel(base::RequestId id);
 
+    /// Any thread. Ends the thought of a reply, from its next token on. Does nothing if there is no such request, or no thought.
+    void end_thought(base::RequestId id);
+
     /// Any thread but the engine's, which it waits for. See SlotStates::change().
     base::Result<SlotChange> change_slot(const SlotCommand& command, const std::atomic<bool>& is_aborted) {
         return slot_states_.change(command, is_aborted);
@@ -195,9 +198,12 @@ private:
     struct Cancel {
         base::RequestId id;
     };
+    struct EndThought {
+        base::RequestId id;
+    };
     /// Only wakes the engine, which checks for encoded images and a requested block report in every step.
     struct WakeUp {};
-    using Message = std::variant<GenerationRequest, EmbeddingRequest, Cancel, WakeUp>;
+    using Message = std::variant<GenerationRequest, EmbeddingRequest, Cancel, EndThought, WakeUp>;
 
     Engine(std::shared_ptr<const llama::Model> model, std::unique_ptr<llama::Context> context,
            std::unique_ptr<Speculation> speculation, const EngineOptions& options,
@@ -221,6 +227,7 @@ private:
     void receive(GenerationRequest&& request);
     void receive(EmbeddingRequest&& request);
     void receive(const Cancel& cancel);
+    void receive(const EndThought& asked);
     void receive(WakeUp) {}
     void emit_prompt(base::RequestId id, int32_t computed);
     void emit_text(base::RequestId id, bool is_last);

@@ -94,6 +94,8 @@ struct FinishEvent {
     int32_t prompt_tokens;
     int32_t cached_tokens;
     int32_t completion_tokens;
+    /// Those of thoughts, with the marks that end them; 0 where the request did not tell how a thought is marked.
+    int32_t reasoning_tokens;
     /// Prompt and generated tokens that were dropped because the context was full.
     int32_t dropped_tokens;
     /// Number of drafts computed, and how many of them were accepted.
@@ -114,6 +116,7 @@ constexpr auto fields_of(const FinishEvent*) {
         base::field("stop", &FinishEvent::stop), base::field("promptTokens", &FinishEvent::prompt_tokens),
         base::field("cachedTokens", &FinishEvent::cached_tokens),
         base::field("completionTokens", &FinishEvent::completion_tokens),
+        base::field("reasoningTokens", &FinishEvent::reasoning_tokens),
         base::field("droppedTokens", &FinishEvent::dropped_tokens),
         base::field("draftedTokens", &FinishEvent::drafted_tokens),
         base::field("acceptedTokens", &FinishEvent::accepted_tokens),

@@ -37,6 +37,7 @@ Generation::Generation(const llama::Model& model, GenerationRequest request)
       request_(std::move(request)),
       sampler_(vocabulary_of(model), sampling_of(request_), request_.prompt, request_.constraint),
       stream_(request_.stops),
+      thought_(request_.thought),
       dropped_(request_.dropped) {}
 
 void Generation::start(int32_t cached, Clock::time_point now) {
@@ -49,14 +50,24 @@ std::optional<Generation::Sampled> Generation::sample(float* logits, sampling::C
                                                       grammar::WorkShare& share, Clock::time_point now) {
     if (slow_ != nullptr) return slow_->token ? std::optional(take_slow_token(now)) : std::nullopt;
     try {
-        return note(sampler_.sample(logits, candidates, &share), logits, candidates, now);
+        return note(choose(logits, candidates, &share), logits, candidates, now);
     } catch (const grammar::ShareUsedUp&) {
         begin_slowly({logits, static_cast<size_t>(model_.info().vocabulary_size)});
         return std::nullopt;
     }
 }
 
+/// The token that ends a thought, if it has to be ended, otherwise a sampled one.
+base::Token Generation::choose(float* logits, sampling::Candidates& candidates, grammar::WorkShare* share) {
+    if (const std::optional<base::Token> next = thought_.next()) {
+        if (sampler_.take(*next, share)) return *next;
+        thought_.give_up();
+    }
+    return sampler_.sample(logits, candidates, share);
+}
+
 bool Generation::is_sampled_among(size_t likeliest, size_t tokens) const {
+    if (thought_.may_close_within(tokens)) return false;
     if (slow_ != nullptr || request_.logprobs >= 0 || request_.prompt_logprobs >= 0) return false;
     const std::optional<size_t> needed = sampler_.likeliest_needed(tokens);
     return needed && *needed + model_.suppressed().size() <= likeliest;
@@ -73,7 +84,7 @@ void Generation::begin_slowly(std::span<const float> logits) {
     slow_ = std::make_unique<Slow>();
     slow_->logits.assign(logits.begin(), logits.end());
     slow_->sampling.emplace([this](grammar::WorkShare& share) {
-        return sampler_.sample(slow_->logits.data(), slow_->candidates, &share);
+        return choose(slow_->logits.data(), slow_->candidates, &share);
     });
 }
 
@@ -93,6 +104,11 @@ Generation::Sampled Generation::note(base::Token token, const float* logits, sam
     if (generated_ == 0) first_token_ = now;
     generated_ += 1;
     text_tokens_ += 1;
+    if (thought_.is_followed()) {
+        piece_.clear();
+        model_.append_piece(token, piece_, true);
+        thought_.note(piece_);
+    }
     if (request_.logprobs >= 0) note_logprobs(token, logits, candidates);
     return {.token = token, .is_last = take(token)};
 }
@@ -210,6 +226,7 @@ FinishEvent Generation::finish(Clock::time_point now, std::optional<FinishReason
             .prompt_tokens = static_cast<int32_t>(request_.prompt.size()),
             .cached_tokens = cached_,
             .completion_tokens = generated_,
+            .reasoning_tokens = thought_.tokens(),
             .dropped_tokens = dropped_,
             .drafted_tokens = drafted_,
             .accepted_tokens = accepted_,

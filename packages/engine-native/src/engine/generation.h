@@ -7,6 +7,7 @@
 #include "engine/events.h"
 #include "engine/slow_sampling.h"
 #include "engine/text_stream.h"
+#include "engine/thought.h"
 #include "grammar/constraint.h"
 #include "llama/context/context_params.h"
 #include "llama/model/model.h"
@@ -57,6 +58,7 @@ struct Submission {
     int32_t id_slot = -1;
     /// sched::Request::cache_salt; see is_salt().
     std::string cache_salt = {};
+    ThoughtRules thought = {};
 };
 
 constexpr auto fields_of(const Submission*) {
@@ -74,7 +76,7 @@ constexpr auto fields_of(const Submission*) {
         base::field("reportsPrompt", &Submission::reports_prompt),
         base::field("promptLogprobs", &Submission::prompt_logprobs, {.min = -1, .max = 20}),
         base::field("idSlot", &Submission::id_slot, {.min = -1, .max = llama::kSlotsMax}),
-        base::field("cacheSalt", &Submission::cache_salt));
+        base::field("cacheSalt", &Submission::cache_salt), base::field("thought", &Submission::thought));
 }
 
 /// A request as it enters the engine: checked, with tokens_max at least 1.
@@ -124,6 +126,9 @@ public:
     /// The token, once resume() has returned true. sample() returns it too, if the logits were computed again meanwhile.
     Sampled take_slow_token(Clock::time_point now);
 
+    /// Ends its thought, from the next token on, if it has one.
+    void end_thought() { thought_.end(); }
+
     /// Counts the drafts that a step computed and accepted.
     void count_drafts(int32_t drafted, int32_t accepted);
 
@@ -142,6 +147,7 @@ public:
     FinishEvent finish(Clock::time_point now, std::optional<FinishReason> reason = std::nullopt) const;
 
 private:
+    base::Token choose(float* logits, sampling::Candidates& candidates, grammar::WorkShare* share);
     void begin_slowly(std::span<const float> logits);
     Sampled note(base::Token token, const float* logits, sampling::Candidates& candidates,
                  Clock::time_point now);
@@ -155,6 +161,7 @@ private:
     const GenerationRequest request_;
     sampling::Sampler sampler_;
     TextStream stream_;
+    Thought thought_;
     int32_t cached_ = 0;
     int32_t dropped_;
     int32_t generated_ = 0;

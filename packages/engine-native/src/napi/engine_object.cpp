@@ -37,6 +37,7 @@ Napi::Function EngineObject::define(Napi::Env env) {
         env, "NativeEngine",
         {InstanceMethod<&EngineObject::submit>("submit"), InstanceMethod<&EngineObject::embed>("embed"),
          InstanceMethod<&EngineObject::cancel>("cancel"),
+         InstanceMethod<&EngineObject::end_thought>("endThought"),
          InstanceMethod<&EngineObject::change_slot>("changeSlot"),
          InstanceMethod<&EngineObject::report_blocks>("reportBlocks"),
          InstanceMethod<&EngineObject::stats>("stats"), InstanceMethod<&EngineObject::dispose>("dispose")});
@@ -102,6 +103,11 @@ Napi::Value EngineObject::admitted(const base::Result<base::RequestId>& id) {
 void EngineObject::cancel(const Napi::CallbackInfo& info) {
     if (engine_ == nullptr || !info[0].IsNumber()) return;
     engine_->cancel(id_of(info[0]));
+}
+
+void EngineObject::end_thought(const Napi::CallbackInfo& info) {
+    if (engine_ == nullptr || !info[0].IsNumber()) return;
+    engine_->end_thought(id_of(info[0]));
 }
 
 Napi::Value EngineObject::change_slot(const Napi::CallbackInfo& info) {

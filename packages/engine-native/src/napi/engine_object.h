@@ -31,6 +31,7 @@ private:
     Napi::Value embed(const Napi::CallbackInfo& info);
     Napi::Value admitted(const base::Result<base::RequestId>& id);
     void cancel(const Napi::CallbackInfo& info);
+    void end_thought(const Napi::CallbackInfo& info);
     Napi::Value change_slot(const Napi::CallbackInfo& info);
     void report_blocks(const Napi::CallbackInfo& info);
     Napi::Value stats(const Napi::CallbackInfo& info);

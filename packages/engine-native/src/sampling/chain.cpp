@@ -227,16 +227,20 @@ double Chain::next_random() {
     return std::uniform_real_distribution<double>(0.0, 1.0)(chance_.draws);
 }
 
-void Chain::accept(base::Token token, const Candidates& candidates) {
+void Chain::take(base::Token token) {
     generated_ += 1;
     penalties_.accept(token);
     if (dry_) dry_->accept(token);
+    chance_.exclusion.reset();
+}
+
+void Chain::accept(base::Token token, const Candidates& candidates) {
+    take(token);
     if (mirostat_) mirostat_->observe(share_of(candidates.list, token));
     if (adaptive_) {
         const auto before = std::ranges::find(candidates.before, token, &Candidate::token);
         if (before != candidates.before.end()) adaptive_->observe(before->p);
     }
-    chance_.exclusion.reset();
 }
 
 } // namespace sampling

@@ -57,6 +57,9 @@ public:
     /// The text goes on with a token, the last choice from these candidates. Everything but chance() stays the same until then.
     void accept(base::Token token, const Candidates& candidates);
 
+    /// The text goes on with a token that was not chosen.
+    void take(base::Token token);
+
     /// What random choices depend on.
     struct Chance {
         std::mt19937 draws;

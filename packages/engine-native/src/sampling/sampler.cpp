@@ -40,6 +40,17 @@ base::Token Sampler::sample_among_likeliest(Candidates& candidates) {
     return token;
 }
 
+bool Sampler::take(base::Token token, grammar::WorkShare* share) {
+    if (wanted_ != nullptr) {
+        if (!constraint_) constraint_.emplace(wanted_, share);
+        constraint_->share_work(share);
+        if (!constraint_->allows(token)) return false;
+        follow(token);
+    }
+    chain_.take(token);
+    return true;
+}
+
 base::Token Sampler::sample_under_constraint(std::span<float> logits, Candidates& candidates,
                                              grammar::WorkShare* share) {
     if (!constraint_) constraint_.emplace(wanted_, share);

@@ -46,6 +46,10 @@ public:
     /// Only equal logits may be told apart differently.
     base::Token sample_among_likeliest(Candidates& candidates);
 
+    /// The reply goes on with this token, whatever the logits are. False, with nothing changed, if the constraint does not allow it.
+    /// Charges work as sample() does.
+    bool take(base::Token token, grammar::WorkShare* share = nullptr);
+
     /// Whether the reply may continue after the last token.
     Continuation continuation() const { return continuation_; }
 

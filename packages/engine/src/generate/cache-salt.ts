@@ -12,7 +12,9 @@ export function toNativeSalt(salt: string | undefined): string {
   if (salt === undefined) return "";
   const digest = sha256(salt);
   const slash = salt.indexOf("/");
-  return slash === -1 ? digest : sha256(salt.slice(0, slash)).slice(0, ownerDigits) + digest.slice(0, ownerDigits);
+  return slash === -1
+    ? digest
+    : sha256(salt.slice(0, slash)).slice(0, ownerDigits) + digest.slice(0, ownerDigits);
 }
 
 function sha256(text: string): string {

@@ -19,6 +19,8 @@ interface GenerationSource {
 
 export interface StartedGeneration {
   cancel: () => void;
+  /** Ends the thought of the reply; undefined where the engine does not follow thoughts. */
+  endThinking?: (() => void) | undefined;
   /** Its slot of `Model.slots`. */
   idSlot: number;
   /** Tokens of the prompt. */
@@ -65,6 +67,7 @@ export class Generation
   readonly #chunks: GenerationChunk[] = [];
   #waiting: (() => void)[] = [];
   #cancelNative: (() => void) | undefined;
+  #endThinking: (() => void) | undefined;
   /** Aborts the preparation of the prompt. */
   readonly #starting = new AbortController();
   #promptTokens: number | undefined;
@@ -154,6 +157,16 @@ export class Generation
     this.#fail(reason);
   }
 
+  /**
+   * Ends the thought that the model is in, from its next token on, so that it replies now. Does nothing where it is not in one. False if the
+   * engine cannot end it: the prompt is not submitted yet, the reply has ended, or nobody knows how the model's thoughts end.
+   */
+  endThinking(): boolean {
+    if (this.#state.kind !== "running" || this.#endThinking === undefined) return false;
+    this.#endThinking();
+    return true;
+  }
+
   async *[Symbol.asyncIterator](): AsyncGenerator<GenerationChunk, void, undefined> {
     try {
       for (let next = 0; ;) {
@@ -178,11 +191,12 @@ export class Generation
 
   async #run(): Promise<void> {
     try {
-      const { cancel, idSlot, promptTokens, audioTokens, read } = await this.#source.start(
+      const { cancel, endThinking, idSlot, promptTokens, audioTokens, read } = await this.#source.start(
         (event) => this.#deliver(event),
         this.#starting.signal,
       );
       this.#cancelNative = cancel;
+      this.#endThinking = endThinking;
       this.#idSlot = idSlot;
       this.#promptTokens = promptTokens;
       this.#audioTokens = audioTokens;
@@ -256,10 +270,10 @@ export class Generation
     const { id: _id, type: _type, reason: _reason, stop, queueMs, promptMs, predictedMs, ...counts } = event;
     const { reasoning = "", toolCalls = [] } = this.#reader?.sure ?? {};
     const logprobs = this.#chunks.flatMap((chunk) => chunk.logprobs ?? []);
-    const reasoningTokens = this.#chunks.reduce(
-      (sum, chunk) => sum + (chunk.reasoning === undefined ? 0 : chunk.tokens),
-      0,
-    );
+    const reasoningTokens =
+      this.#endThinking === undefined
+        ? this.#chunks.reduce((sum, chunk) => sum + (chunk.reasoning === undefined ? 0 : chunk.tokens), 0)
+        : counts.reasoningTokens;
     const { hasLogprobs, hasPromptLogprobs, isPromptOnly } = this.#requested;
     const usage = isPromptOnly ? { ...counts, completionTokens: 0 } : counts;
     return {

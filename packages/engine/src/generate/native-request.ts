@@ -1,7 +1,13 @@
 // A checked request and its prepared prompt, in the form of the native engine.
 import { invalidRequest } from "../base/errors.ts";
 import type { CheckedGenerationRequest } from "./generation-request.ts";
-import type { NativeConstraint, NativeImages, NativeRequest, NativeSampling } from "../native/addon.ts";
+import type {
+  NativeConstraint,
+  NativeImages,
+  NativeRequest,
+  NativeSampling,
+  NativeThoughtRules,
+} from "../native/addon.ts";
 import type { ReadReply } from "./reply-reader.ts";
 import { toNativeSalt } from "./cache-salt.ts";
 import { promptLogprobsMax, type Limits, type Sampling } from "./sampling.ts";
@@ -16,6 +22,7 @@ export interface PreparedPrompt {
   audioTokens: number;
   stops: string[];
   constraint: NativeConstraint | null;
+  thought: NativeThoughtRules;
   read?: ReadReply | undefined;
 }
 
@@ -64,6 +71,7 @@ export function toNativeRequest(
     cacheSalt: toNativeSalt(request.cacheSalt),
     client: request.client,
     priority: request.priority,
+    thought: prompt.thought,
   };
 }
 

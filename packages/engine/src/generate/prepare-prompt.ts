@@ -19,6 +19,7 @@ import type { Tokenizer } from "../prompt/tokenizer.ts";
 import type { CheckedGenerationRequest } from "./generation-request.ts";
 import type { PreparedPrompt } from "./native-request.ts";
 import { readContent, type ReadReply } from "./reply-reader.ts";
+import { noThought, prepareThought } from "./thought-rules.ts";
 
 /** What prompts are prepared with. */
 export interface PromptParts {
@@ -41,6 +42,7 @@ export async function preparePrompt(
       audioTokens: 0,
       stops: [],
       constraint: await prepareConstraint(request, native),
+      thought: noThought,
     };
   }
   const audios = collectAudios(request.messages);
@@ -51,7 +53,8 @@ export async function preparePrompt(
   if (countImages(request.messages) > 0 && !native.info.readsImages) throw imageNotSupported("messages");
   const prepared = prepareForTemplate(request, template);
   const { chat, read } = prepared;
-  const { parser, ...prompt } = await prepareChat(native, prepared, { request, signal });
+  const { parser, thought: syntax, ...rest } = await prepareChat(native, prepared, { request, signal });
+  const prompt = { ...rest, thought: await prepareThought(request, syntax, tokenizer) };
   if (parser === null || (read !== undefined && !chat.contentHasCalls)) return { ...prompt, read };
   const parse: ReadReply = (text, isPartial) => native.parseReply(parser, text, isPartial);
   return { ...prompt, read: read === undefined ? parse : readContent(parse, read) };

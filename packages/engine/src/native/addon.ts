@@ -57,6 +57,8 @@ export type {
   NativeStepReport,
   NativeStoredBlocks,
   NativeTemplateResult,
+  NativeThoughtRules,
+  NativeThoughtSyntax,
   NativeTokenLogprobs,
   NativeWorker,
 } from "@ingle/engine-native";

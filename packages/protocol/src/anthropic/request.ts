@@ -9,7 +9,7 @@ import { bodyRule, servedModelField, streamFields, userLengthMax } from "../fiel
 import { schemaFields } from "../fields/response-format.ts";
 import { refineSampling, samplingFields } from "../fields/sampling.ts";
 import { boundedArray } from "../fields/size-precheck.ts";
-import { effortField } from "../fields/template-fields.ts";
+import { effortField, thinkingLimitFields } from "../fields/template-fields.ts";
 import { MessageParams, TextContent } from "./blocks.ts";
 import { customToolFields, refineCustomTools, type CustomToolFields } from "./tools.ts";
 
@@ -36,7 +36,7 @@ const promptFields = {
         type: z.enum(["enabled", "disabled", "adaptive", "between_tools"], thinkingRule),
         budget_tokens: optionalField(
           integerField("budget_tokens", { min: 1 }),
-          "Ignored: max_tokens limits thinking.",
+          "Maximum number of tokens that the model thinks; then its thought is ended, and it replies.",
         ),
         display: optionalField(
           z.enum(["summarized", "omitted", "updates"], displayRule),
@@ -86,6 +86,7 @@ export const MessagesRequest = z
       ...sharedSampling,
       stream: streamFields.stream,
       lora: loraField,
+      ...thinkingLimitFields,
       ...ignoredLimits,
       ...ignoredService,
       thread: refusedField(

@@ -44,6 +44,8 @@ const number = (min: number, max: number) => fc.double({ min, max, noNaN: true }
 const stopString = fc.string({ maxLength: 20 });
 
 /** Values that pass, by field; every optional field of the request is here. */
+const thinkingLimit = fc.integer({ min: -1, max: 0x7fff_ffff });
+
 const good = {
   n_probs: fc.integer({ min: 0, max: 20 }),
   return_progress: fc.boolean(),
@@ -99,6 +101,15 @@ const good = {
   }),
   parallel_tool_calls: fc.boolean(),
   reasoning_effort: fc.constantFrom("none", "minimal", "low", "medium", "high", "xhigh", "max"),
+  thinking_budget_tokens: thinkingLimit,
+  reasoning_budget_tokens: thinkingLimit,
+  reasoning_budget: thinkingLimit,
+  thinking_budget: thinkingLimit,
+  reasoning_budget_message: fc.string({ maxLength: 1_024 }),
+  reasoning: fc.record(
+    { effort: fc.constantFrom("none", "high"), max_tokens: thinkingLimit },
+    { requiredKeys: [] },
+  ),
   chat_template_kwargs: fc.constantFrom(
     {},
     {
@@ -294,6 +305,12 @@ const bad: [field: string, value: unknown][] = [
   ["tool_choice", { type: "function", function: { name: "f" } }],
   ["parallel_tool_calls", "yes"],
   ["reasoning_effort", "enormous"],
+  ["thinking_budget_tokens", -2],
+  ["reasoning_budget", 1.5],
+  ["thinking_budget", "9"],
+  ["reasoning_budget_tokens", 2 ** 31],
+  ["reasoning_budget_message", "x".repeat(1_025)],
+  ["reasoning", "high"],
   ["chat_template_kwargs", []],
   ["chat_template_kwargs", { messages: "x" }],
   ["chat_template_kwargs", { nested: {} }],

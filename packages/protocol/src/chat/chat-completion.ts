@@ -18,7 +18,12 @@ import { promptProgress, replyTokens, reportFields } from "../fields/report-fiel
 import { formatFieldsWithVllm, refineFormat } from "../fields/response-format.ts";
 import { refineSampling, samplingFields } from "../fields/sampling.ts";
 import { boundedArray } from "../fields/size-precheck.ts";
-import { refineContinuation, templateFields } from "../fields/template-fields.ts";
+import {
+  reasoningField,
+  refineContinuation,
+  templateFields,
+  thinkingLimitFields,
+} from "../fields/template-fields.ts";
 import { refineTools, toolFields } from "../fields/tools.ts";
 import { ChunkTimings, Timings, Usage } from "../usage.ts";
 import { ChatMessages, ToolCall } from "./messages.ts";
@@ -75,6 +80,8 @@ export const ChatCompletionRequest = z
       ...formatFieldsWithVllm,
       ...toolFields,
       ...templateFields,
+      ...thinkingLimitFields,
+      reasoning: reasoningField,
       ...streamFields,
       ...engineFields,
       user: userField,

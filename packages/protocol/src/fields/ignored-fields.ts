@@ -31,10 +31,7 @@ export function findIgnoredFields(schema: unknown, body: unknown): string[] {
 }
 
 /** Other servers' limits. */
-export const ignoredLimits = {
-  n_predict: ignoredField("use max_tokens"),
-  thinking_budget_tokens: ignoredField("use max_tokens to limit thinking", [-1]),
-};
+export const ignoredLimits = { n_predict: ignoredField("use max_tokens") };
 
 /** Fields of hosted services. */
 export const ignoredService = {

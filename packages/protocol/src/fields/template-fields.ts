@@ -1,7 +1,7 @@
 // Fields for the model's chat template: how much to reason, variables, and whether to continue the last message.
 import { z } from "zod";
 
-import { flag, optionalField, refuseField } from "./field.ts";
+import { flag, integerField, optionalField, refuseField, stringField } from "./field.ts";
 import { boundedArray, hasEntriesAtMost, sizePrecheck } from "./size-precheck.ts";
 
 /** Maximum number of entries of `chat_template_kwargs`. */
@@ -53,6 +53,40 @@ const kwargs = sizePrecheck(
     ),
   hasEntriesAtMost(templateKwargsMax),
   kwargsRule,
+);
+
+/** More than any context holds. */
+const thinkingTokensMax = 0x7fff_ffff;
+
+/** Maximum number of tokens of a thought, by its wire name. */
+export function thinkingLimitField(name: string) {
+  return optionalField(
+    integerField(name, { min: -1, max: thinkingTokensMax }),
+    "Maximum number of tokens that the model thinks; then its thought is ended, and it replies. -1 means no limit.",
+  );
+}
+
+/** The limit of a thought, under the names that it has in different programs; the first one that is given counts. */
+export const thinkingLimitFields = {
+  thinking_budget_tokens: thinkingLimitField("thinking_budget_tokens"),
+  reasoning_budget_tokens: thinkingLimitField("reasoning_budget_tokens"),
+  reasoning_budget: thinkingLimitField("reasoning_budget"),
+  thinking_budget: thinkingLimitField("thinking_budget"),
+  reasoning_budget_message: optionalField(
+    stringField("reasoning_budget_message", { max: 1_024 }),
+    "What a thought ends with that is ended by its limit.",
+  ),
+};
+
+const reasoningRule = "reasoning must be an object";
+
+/** OpenRouter's form of both. */
+export const reasoningField = optionalField(
+  z.looseObject(
+    { effort: effortField("effort"), max_tokens: thinkingLimitField("max_tokens") },
+    reasoningRule,
+  ),
+  "How much the model reasons: effort as reasoning_effort, max_tokens as thinking_budget_tokens.",
 );
 
 /** The fields by their wire names. */

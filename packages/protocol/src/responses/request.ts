@@ -16,7 +16,12 @@ import {
 } from "../fields/request-fields.ts";
 import { refineSampling, samplingFields } from "../fields/sampling.ts";
 import { boundedArray, hasEntriesAtMost, sizePrecheck } from "../fields/size-precheck.ts";
-import { effortField, templateFields } from "../fields/template-fields.ts";
+import {
+  effortField,
+  templateFields,
+  thinkingLimitField,
+  thinkingLimitFields,
+} from "../fields/template-fields.ts";
 import { inputItems, ResponsesInput } from "./input.ts";
 import { refineResponsesTools, responsesToolFields } from "./tools.ts";
 
@@ -67,6 +72,7 @@ const conversation = z
 const reasoning = z.looseObject(
   {
     effort: effortField("effort"),
+    max_tokens: thinkingLimitField("max_tokens"),
     summary: optionalField(
       z.enum(["auto", "concise", "detailed"], "summary must be one of auto, concise, detailed"),
     ),
@@ -127,6 +133,7 @@ export const ResponsesRequest = z
         conversation,
         "A conversation: its items come before this input, and it gets the input and the output.",
       ),
+      ...thinkingLimitFields,
       ...ignoredLimits,
       ...ignoredService,
       max_tool_calls: ignoredField("it limits calls of built-in tools, and the server has none"),

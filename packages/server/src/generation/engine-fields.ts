@@ -36,17 +36,45 @@ const efforts = {
 
 type ChatRequest = Extract<GenerationRequest, { messages: unknown }>;
 
+/** How much of a reply may be thought. The rest is left for the answer. */
+const shares: Partial<Record<ReasoningEffort, number>> = { minimal: 0.1, low: 0.2, medium: 0.5, high: 0.8 };
+
 /** The effort `none` disables thinking. `enable_thinking`, the name in most templates, takes precedence. */
 export function toThinking(
   effort: ReasoningEffort | undefined,
   templateKwargs: NonNullable<ChatCompletionRequest["chat_template_kwargs"]> = {},
-): Pick<ChatRequest, "thinking" | "templateArguments"> {
+): Pick<ChatRequest, "thinking" | "thinkingShare" | "templateArguments"> {
   const { enable_thinking: isEnabled, ...kwargs } = templateKwargs;
   const named = effort === undefined ? undefined : efforts[effort];
   return {
     thinking:
       typeof isEnabled === "boolean" ? isEnabled : effort === undefined ? undefined : effort !== "none",
+    thinkingShare: effort === undefined ? undefined : shares[effort],
     templateArguments: named === undefined ? kwargs : { reasoning_effort: named, ...kwargs },
+  };
+}
+
+type ThinkingLimitFields = Partial<
+  Pick<
+    ChatCompletionRequest,
+    | "thinking_budget_tokens"
+    | "reasoning_budget_tokens"
+    | "reasoning_budget"
+    | "thinking_budget"
+    | "reasoning_budget_message"
+  >
+>;
+
+/** `ofApi` is the limit under the name of the API itself, which takes precedence. */
+export function toThinkingLimits(
+  body: ThinkingLimitFields,
+  ofApi?: number,
+): Pick<ChatRequest, "thinkingTokens" | "thinkingEnd"> {
+  const { thinking_budget_tokens, reasoning_budget_tokens, reasoning_budget, thinking_budget } = body;
+  return {
+    thinkingTokens:
+      ofApi ?? thinking_budget_tokens ?? reasoning_budget_tokens ?? reasoning_budget ?? thinking_budget,
+    thinkingEnd: body.reasoning_budget_message,
   };
 }
 
@@ -108,6 +136,8 @@ export const fieldNames = {
   "responseFormat.choice": "structured_outputs",
   responseFormat: "response_format",
   toolChoice: "tool_choice",
+  thinkingTokens: "thinking_budget_tokens",
+  thinkingEnd: "reasoning_budget_message",
   idSlot: "id_slot",
   promptLogprobs: "logprobs",
 };

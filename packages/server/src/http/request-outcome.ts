@@ -19,9 +19,10 @@ export interface GenerationNote {
   endedAt?: number;
 }
 
-/** Embeddings, only for traces. */
+/** Embeddings, only for traces; they have no response of their own. */
 export interface EmbeddingNote extends Pick<GenerationNote, "startedAt" | "endedAt"> {
   operation: "embeddings";
+  responseId?: undefined;
 }
 
 export interface RequestOutcome {

@@ -13,6 +13,7 @@ interface Outcome {
   readonly promptTokens?: number;
   readonly cachedTokens?: number;
   readonly completionTokens?: number;
+  readonly generation?: { readonly responseId?: string | undefined };
 }
 
 export interface RequestFacts extends Pick<LiveRequest, "id" | "method" | "path" | "client" | "key"> {
@@ -70,6 +71,16 @@ export class TrackedRequest {
 
   isOf(keyDigest: string | null): boolean {
     return this.#facts.keyDigest === keyDigest;
+  }
+
+  /** Whether its response has this id. */
+  hasResponse(id: string): boolean {
+    return this.#facts.outcome.generation?.responseId === id;
+  }
+
+  /** Ends the thoughts of its replies. False if none of them can be ended. */
+  endThinking(): boolean {
+    return this.#generations.filter((each) => each.endThinking()).length > 0;
   }
 
   /** The model that computes it, once it is known. */
@@ -245,6 +256,13 @@ export class RequestBoard {
       new WireError("cancelled", "The request was cancelled by an administrator of this server."),
     );
     return this.#withBodies(await tracked.ended);
+  }
+
+  /** The running request of a key whose response has this id. Throws `not_found`. */
+  ofResponse(id: string, keyDigest: string | null): TrackedRequest {
+    for (const each of this.#running.values()) if (each.hasResponse(id) && each.isOf(keyDigest)) return each;
+    const message = "No running request has a response of this id. It may have ended already.";
+    throw new WireError("not_found", message, { param: "id" });
   }
 
   #withBodies(row: RequestRow): LiveRequest {

@@ -51,6 +51,19 @@ const limitDefault = "the API's own: mostly none";
 /** Defaults of requests. Names and meanings are llama-server's. */
 export const samplingSettings = {
   ...optionSettings(),
+  thinkingDefault: integer(
+    "--reasoning-budget <tokens>",
+    "Most tokens that a model thinks before it replies; -1 means no limit",
+    {
+      min: -1,
+      max: 0x7fff_ffff,
+      details: "A request says it with [`thinking_budget_tokens`](http-api.md#thinking).",
+    },
+  ),
+  thinkingEnd: text(
+    "--reasoning-budget-message <text>",
+    "What a thought ends with that is ended by its limit",
+  ),
   noModelSampling: toggle("--no-model-sampling", "Ignore the sampling that models' files recommend", {
     details: "See [sampling defaults](models.md#sampling).",
   }),

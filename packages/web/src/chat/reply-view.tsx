@@ -162,6 +162,7 @@ function ReplyBody({ message, live }: { message: ReplyMessage; live: LiveReply |
           thinking={thinking}
           thinkingMs={thinkingMs}
           isOpen={isOpen && text === ""}
+          responseId={live?.responseId.value ?? null}
         />
       )}
       {text !== "" && (

@@ -17,6 +17,8 @@ const ChatSettings = z.object({
   minP: nullableNumber,
   repeatPenalty: nullableNumber,
   maxTokens: nullableNumber,
+  /** Tokens that a model may think before it replies. */
+  thinkingTokens: z.optional(nullableNumber),
   /** How much a model thinks before it replies. */
   effort: z.nullable(z.enum(["none", "low", "medium", "high"])),
   seed: z.optional(nullableNumber),

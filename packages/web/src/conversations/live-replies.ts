@@ -17,6 +17,8 @@ export interface LiveReply {
   readonly steps: Signal<readonly ToolStep[]>;
   /** The call that the user has to decide about. */
   readonly question: Signal<CallQuestion | null>;
+  /** The id of its response, once the server has begun it. */
+  readonly responseId: Signal<string | null>;
   /** The document that is read for passages before the request is sent. */
   readonly reading: Signal<ReadingProgress | null>;
   /** Aborts the request; the text so far stays. */

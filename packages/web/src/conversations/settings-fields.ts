@@ -7,7 +7,7 @@ type NumberSetting = Exclude<
 >;
 
 export interface SettingField {
-  name: Exclude<NumberSetting, "maxTokens" | "seed">;
+  name: Exclude<NumberSetting, "maxTokens" | "thinkingTokens" | "seed">;
   /** The range of the slider: the usual one, widened by the value that turns the setting off. */
   min: number;
   max: number;
@@ -109,6 +109,7 @@ export const emptySettings: ChatSettings = {
   systemPrompt: "",
   ...forEach(() => null),
   maxTokens: null,
+  thinkingTokens: null,
   effort: null,
   seed: null,
   stop: "",

@@ -45,6 +45,9 @@ export function toChatBody(request: ChatRequest): StreamedChatBody {
     ...toSamplingFields(settings),
     ...toOutputFields(settings),
     ...(settings.effort === null ? {} : { reasoning_effort: settings.effort }),
+    ...((settings.thinkingTokens ?? null) === null
+      ? {}
+      : { thinking_budget_tokens: settings.thinkingTokens }),
     ...(answers > 1 ? { n: answers } : {}),
     ...(isContinuation ? { continue_final_message: true } : {}),
     ...(tools.length > 0 ? { tools: [...tools] } : {}),

@@ -138,6 +138,7 @@ async function streamSteps(
     const open = () => client.chat.completions.stream(request, { signal: stopped });
     const stream = await openReply(open, { signal: stopped });
     for await (const chunk of stream) {
+      for (const { responseId } of live) responseId.value = chunk.id;
       progress.add(chunk);
       onChange();
     }
@@ -239,6 +240,7 @@ function makeLive({ id, conversationId, text, reply }: ReplyMessage, controller:
     figures: signal(null),
     steps: signal(reply.steps ?? []),
     question: signal(null),
+    responseId: signal(null),
     reading: signal(null),
     stop: () => controller.abort(new Stopped()),
   };

@@ -46,7 +46,8 @@ export function SamplingPanel() {
           {settingFields.map((field) => (
             <SettingSlider key={field.name} field={field} />
           ))}
-          <MaxTokens />
+          <Length name="maxTokens" least={1} />
+          <Length name="thinkingTokens" least={0} />
           <Seed />
           <MoreSamplers />
         </section>
@@ -121,28 +122,28 @@ function ResetButton({ name, isSet, standard, reset }: ResetProps) {
   );
 }
 
-function MaxTokens() {
-  const { maxTokens } = currentChoice.value.settings;
+interface LengthProps {
+  name: "maxTokens" | "thinkingTokens";
+  least: number;
+}
+
+/** A limit of tokens. */
+function Length({ name, least }: LengthProps) {
+  const set = currentChoice.value.settings[name] ?? null;
   const standard = samplingText.maxTokensNone;
+  const isAnswer = name === "maxTokens";
+  const label = isAnswer ? samplingText.maxTokens : samplingText.thinkingTokens;
+  const change = (value: number | null) => void changeSettings({ [name]: value });
   return (
     <NumberField
-      label={samplingText.maxTokens}
-      hint={samplingText.maxTokensHint}
-      action={
-        <ResetButton
-          name={samplingText.maxTokens}
-          isSet={maxTokens !== null}
-          standard={standard}
-          reset={{ maxTokens: null }}
-        />
-      }
-      min={1}
+      label={label}
+      hint={isAnswer ? samplingText.maxTokensHint : samplingText.thinkingTokensHint}
+      action={<ResetButton name={label} isSet={set !== null} standard={standard} reset={{ [name]: null }} />}
+      min={least}
       step={1}
       placeholder={standard}
-      value={maxTokens}
-      onValue={(value) =>
-        void changeSettings({ maxTokens: value === null ? null : Math.max(1, Math.round(value)) })
-      }
+      value={set}
+      onValue={(value) => change(value === null ? null : Math.max(least, Math.round(value)))}
     />
   );
 }

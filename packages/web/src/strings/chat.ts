@@ -174,6 +174,7 @@ export const chatText = texts({
       `${model} kann die angehängten Bilder nicht lesen. Wählen Sie ein anderes Modell oder entfernen Sie sie.`,
     ),
   openImage: (name: string) => say(`Enlarge ${name}`, `${name} vergrößern`),
+  answerNow: ["Answer now", "Jetzt antworten"],
   effort: ["Thinking", "Nachdenken"],
   effortNames: {
     default: ["Thinking: auto", "Nachdenken: auto"],

@@ -237,7 +237,8 @@ base::Result<PreparedChat> prepare(const Model& model, const Chat& chat) {
                           .marker = std::move(marker),
                           .stops = syntax->params.additional_stops,
                           .constraint = constrain(model, *syntax),
-                          .parser = {}};
+                          .parser = {},
+                          .thought = thought_syntax(syntax->params)};
     write_markup(chat.markup, prepared);
     if (!syntax->reads_reply) return prepared;
     base::Result<std::shared_ptr<const ReplyParser>> parser =

@@ -7,6 +7,7 @@
 #include "base/types.h"
 #include "grammar/constraint.h"
 #include "llama/chat/reply_parser.h"
+#include "llama/chat/thought_syntax.h"
 #include "llama/chat/tool_arguments.h"
 #include "llama/model/marked_text.h"
 #include "llama/model/model.h"
@@ -153,13 +154,14 @@ struct PreparedChat {
     std::shared_ptr<const grammar::Constraint> constraint;
     /// Null: the whole reply is content.
     std::shared_ptr<const ReplyParser> parser;
+    ThoughtSyntax thought;
 };
 
 /// Data needed besides the tokens.
 constexpr auto fields_of(const PreparedChat*) {
-    return std::tuple(base::field("stops", &PreparedChat::stops),
-                      base::field("constraint", &PreparedChat::constraint),
-                      base::field("parser", &PreparedChat::parser));
+    return std::tuple(
+        base::field("stops", &PreparedChat::stops), base::field("constraint", &PreparedChat::constraint),
+        base::field("parser", &PreparedChat::parser), base::field("thought", &PreparedChat::thought));
 }
 
 /// Renders the conversation. `template_failed` if the template rejects it or exceeds its limits (chat_template.h),

@@ -36,6 +36,7 @@ it("has the shape of requests and none of their content", async () => {
     cacheSalt: "a secret salt",
     client: "a secret client",
     priority: 0,
+    thought: { begin: "", ends: [], isOpen: false, tokensMax: -1, share: 0, closing: new Int32Array() },
   });
   expect(shape).toMatchObject({ promptTokens: 2, stops: 1, sampling: { logitBiases: 1 } });
   expect(JSON.stringify(shape)).not.toMatch(/secret|471/);

@@ -248,6 +248,9 @@ function handle(command: Command): void {
     case "cancel":
       engine?.cancel(command.id);
       break;
+    case "endThought":
+      engine?.endThought(command.id);
+      break;
     case "reportBlocks":
       engine?.reportBlocks(command.isAnew);
       break;

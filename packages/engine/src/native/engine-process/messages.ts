@@ -23,7 +23,7 @@ import type {
 /** The number of a prompt's images, of a constraint or of a parser. */
 export type ObjectNumber = number;
 
-export interface RemotePrompt extends Pick<NativePrompt, "tokens" | "audioTokens" | "stops"> {
+export interface RemotePrompt extends Pick<NativePrompt, "tokens" | "audioTokens" | "stops" | "thought"> {
   images: ObjectNumber | null;
   constraint: ObjectNumber | null;
   parser: ObjectNumber | null;
@@ -66,6 +66,7 @@ export type Command =
   | { kind: "submit"; id: number; request: RemoteRequest }
   | { kind: "embed"; id: number; texts: readonly Int32Array[]; limits: NativeMemoryLimits }
   | { kind: "cancel"; id: number }
+  | { kind: "endThought"; id: number }
   | { kind: "reportBlocks"; isAnew: boolean }
   /** Nothing is in flight: until the next call or request, the parent expects no messages. */
   | { kind: "rest" }

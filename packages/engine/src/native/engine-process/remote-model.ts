@@ -88,12 +88,13 @@ export function loadRemote(
 
 function toPrompt(
   process: EngineProcess,
-  { tokens, audioTokens, stops, ...objects }: RemotePrompt,
+  { tokens, audioTokens, stops, thought, ...objects }: RemotePrompt,
 ): NativePrompt {
   return {
     tokens,
     audioTokens,
     stops,
+    thought,
     images: orNull(process, objects.images),
     constraint: orNull(process, objects.constraint),
     parser: orNull(process, objects.parser),
@@ -208,6 +209,10 @@ class RemoteEngine implements NativeEngine {
 
   cancel(id: number): void {
     this.#supervisor.running?.post({ kind: "cancel", id });
+  }
+
+  endThought(id: number): void {
+    this.#supervisor.running?.post({ kind: "endThought", id });
   }
 
   changeSlot(command: NativeSlotCommand): NativeSlotWork {

@@ -14,7 +14,7 @@ import { namedEvent } from "../../http/event-stream.ts";
 import { contentErrors, generationErrors } from "../../openapi/operation.ts";
 import { WireError } from "../../wire-error.ts";
 import type { UnreadMessage, UnreadRequest } from "../../content/content-parts.ts";
-import { toThinking } from "../../generation/engine-fields.ts";
+import { toThinking, toThinkingLimits } from "../../generation/engine-fields.ts";
 import { samplingReader, toStops } from "../../generation/sampling-fields.ts";
 import type { GenerationRoute, WireConventions } from "../../generation/generation-route.ts";
 import { toEvents } from "./events.ts";
@@ -23,7 +23,12 @@ import { toMessage, type MessageForm } from "./response.ts";
 import { toTools } from "./tools.ts";
 
 export const anthropicConventions = {
-  fieldNames: { responseFormat: "output_config.format", toolChoice: "tool_choice", minTokens: "min_tokens" },
+  fieldNames: {
+    responseFormat: "output_config.format",
+    toolChoice: "tool_choice",
+    minTokens: "min_tokens",
+    thinkingTokens: "thinking.budget_tokens",
+  },
   errorShape: (error, { id }) => anthropicErrorBody(error, id),
   requestIdHeader: "request-id",
 } satisfies WireConventions;
@@ -67,6 +72,7 @@ export function toMessagesRequest(body: MessagesRequest): UnreadRequest {
   const reportsPrompt = body.stream === true;
   return {
     ...toPromptRequest(body),
+    ...toThinkingLimits(body, body.thinking?.budget_tokens),
     ...toSampling(body),
     stop: stop === undefined ? undefined : toStops(stop),
     adapters,
@@ -105,7 +111,6 @@ export function ignoredParts({
   const types = new Set(tools.flatMap((tool) => (isCustomTool(tool) ? [] : [tool.type])));
   const billing = hasBillingLine(system) ? ["system (x-anthropic-billing-header)"] : [];
   return [
-    ...(thinking?.budget_tokens === undefined ? [] : ["thinking.budget_tokens"]),
     ...(thinking?.display === "updates" ? ["thinking.display"] : []),
     ...billing,
     ...[...types].map((type) => `tools (${type})`),

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from "fastify";
 import { addGenerationRoute } from "../../generation/add-generation-route.ts";
 import { chatCompletions } from "./chat/chat-completions.ts";
+import { addChatControl } from "./chat/control.ts";
 import { completions } from "./completions/completions.ts";
 import { addEmbeddings } from "./embeddings.ts";
 import { addModels } from "./models.ts";
@@ -14,6 +15,7 @@ import { transcriptionRoutes } from "./transcriptions.ts";
 export async function openAiApi(app: FastifyInstance, options: ResponsesOptions): Promise<void> {
   addModels(app, options);
   addGenerationRoute(app, chatCompletions, options);
+  addChatControl(app);
   addGenerationRoute(app, completions, options);
   await app.register(transcriptionRoutes, options);
   addTokenization(app, options);

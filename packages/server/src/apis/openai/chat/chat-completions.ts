@@ -24,6 +24,7 @@ import {
   toReports,
   toResponseFormat,
   toThinking,
+  toThinkingLimits,
 } from "../../../generation/engine-fields.ts";
 import { toSampling } from "../../../generation/sampling-fields.ts";
 import type { GenerationRoute } from "../../../generation/generation-route.ts";
@@ -58,6 +59,7 @@ export const chatCompletions: GenerationRoute<ChatCompletionRequest> = {
 export function toChatRequest(body: ChatCompletionRequest): UnreadRequest {
   return {
     ...toConversation(body),
+    ...toThinkingLimits(body, body.reasoning?.max_tokens),
     ...toSampling(body),
     ...toEngineOptions(body),
     prediction: body.prediction && textOfParts(body.prediction.content),
@@ -98,7 +100,8 @@ export type Conversation = Pick<
   | "reasoning_effort"
   | "chat_template_kwargs"
   | "continue_final_message"
->;
+> &
+  Partial<Pick<ChatCompletionRequest, "reasoning">>;
 
 export function toConversation(body: Conversation) {
   return {
@@ -106,7 +109,7 @@ export function toConversation(body: Conversation) {
     ...toTools(body),
     parallelToolCalls: body.parallel_tool_calls,
     continueFinalMessage: body.continue_final_message,
-    ...toThinking(body.reasoning_effort, body.chat_template_kwargs),
+    ...toThinking(body.reasoning_effort ?? body.reasoning?.effort, body.chat_template_kwargs),
   } satisfies UnreadRequest;
 }
 

@@ -11,7 +11,7 @@ import {
 } from "@ingle/protocol";
 import { contentErrors, generationErrors } from "../../../openapi/operation.ts";
 import type { UnreadRequest } from "../../../content/content-parts.ts";
-import { toEngineOptions, toThinking } from "../../../generation/engine-fields.ts";
+import { toEngineOptions, toThinking, toThinkingLimits } from "../../../generation/engine-fields.ts";
 import { samplingReader } from "../../../generation/sampling-fields.ts";
 import type { GenerationRoute } from "../../../generation/generation-route.ts";
 import { responseKeeper, respondInBackground } from "./keep-response.ts";
@@ -80,6 +80,7 @@ export function toResponsesRequest(body: ResponsesRequest & Partial<ContinuedReq
     ...toEngineTools(body),
     parallelToolCalls: body.parallel_tool_calls,
     ...toThinking(body.reasoning?.effort, body.chat_template_kwargs),
+    ...toThinkingLimits(body, body.reasoning?.max_tokens),
   };
 }
 
