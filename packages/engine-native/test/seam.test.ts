@@ -49,6 +49,8 @@ const structs: Readonly<Record<string, string>> = {
   "NativeModelInfo.tokens": "SpecialTokens",
   NativeTemplateResult: "TemplateResult",
   NativePrompt: "TokenizedChat",
+  NativeThoughtSyntax: "ThoughtSyntax",
+  NativeThoughtRules: "ThoughtRules",
   NativePieces: "Pieces",
   NativeMeasure: "Measured",
   "NativeMeasure.memories": "MemoryUse",

@@ -91,6 +91,7 @@ const chatValues: Record<string, unknown> = {
   parallel_tool_calls: false,
   functions: [tool.function],
   reasoning_effort: "low",
+  thinking_budget_tokens: 5,
   chat_template: "{{ messages }}",
   chat_template_kwargs: { thinking: true },
   cache_prompt: false,

@@ -5,6 +5,7 @@ import path from "node:path";
 import type { MemoryBudget } from "@ingle/engine";
 import type { Machine } from "@ingle/protocol";
 import { KeyRing } from "./access/keys.ts";
+import { keepUsage } from "./access/kept-usage.ts";
 import { KnownBrowsers } from "./access/known-browsers.ts";
 import { type ChatStore, openChats } from "./chats/chat-store.ts";
 import { controlConfig, publicConfig } from "./control/app-config.ts";
@@ -99,7 +100,11 @@ export async function openDesktopApp(options: DesktopAppOptions): Promise<Deskto
           registry,
           onFailure: (err, { id, kind }) => control?.log.warn({ err, job: id, kind }, "a job has failed"),
         });
-  const shared = { registry, library, jobs, machine, logger, logRing, board: new RequestBoard() };
+  const board = new RequestBoard();
+  const usage = await keepUsage(path.join(configDir, "key-usage.json"), board.meters, {
+    onProblem: onWarning,
+  });
+  const shared = { registry, library, jobs, machine, logger, logRing, board };
 
   const server = new ControlledServer({
     settings,
@@ -131,6 +136,7 @@ export async function openDesktopApp(options: DesktopAppOptions): Promise<Deskto
     chats,
     registry,
     jobs,
+    usage,
     token,
     startsServer: settings.current.starts_with_app,
   });
@@ -154,16 +160,18 @@ interface Parts {
   chats: ChatStore | undefined;
   registry: ModelRegistry;
   jobs: JobRunner | undefined;
+  usage: AsyncDisposable;
   token: string;
   startsServer: boolean;
 }
 
 function running(parts: Parts): DesktopApp {
-  const { control, server, mcp, chats, registry, jobs, token, startsServer } = parts;
+  const { control, server, mcp, chats, registry, jobs, usage, token, startsServer } = parts;
   const close: DesktopApp["close"] = async (options) => {
     const jobsEnded = jobs?.[Symbol.asyncDispose]();
     const modelsFreed = registry[Symbol.asyncDispose](); // new requests are refused from here on
     await Promise.all([server.stop(options), control.close(options)]);
+    await usage[Symbol.asyncDispose]();
     chats?.[Symbol.dispose]();
     await Promise.all([jobsEnded, modelsFreed, mcp[Symbol.asyncDispose]()]);
   };

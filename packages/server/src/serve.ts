@@ -13,6 +13,8 @@ import { thisMachine } from "./this-machine.ts";
 import type { ModelSource } from "./models/catalog/known-model.ts";
 import { ModelRegistry } from "./models/registry.ts";
 import { installedPage } from "./page/page-files.ts";
+import { keepUsage } from "./access/kept-usage.ts";
+import { RequestBoard } from "./live/request-board.ts";
 
 export interface ServeDependencies {
   /** Default: on stderr, in the config's format. */
@@ -27,6 +29,8 @@ export interface ServeDependencies {
   machine?: (() => Promise<Machine>) | undefined;
   /** Memory that all models may take together. Default: no limit. */
   budget?: MemoryBudget | undefined;
+  /** Where it is kept over a restart what the keys of `--keys` have used today. Default: it is not kept. */
+  usageFile?: string | undefined;
   /** How often key and certificate files are checked for changes. Default: every two seconds. */
   lookEveryMs?: number | undefined;
 }
@@ -59,6 +63,16 @@ export async function serve(
     stopping.abort();
     throw error;
   }
+}
+
+/** Undefined if nothing is kept. */
+async function keptUsage(
+  { keys }: ServerConfig,
+  { usageFile }: ServeDependencies,
+  { board, warn }: { board: RequestBoard; warn: Warn },
+): Promise<AsyncDisposable | undefined> {
+  if (keys === undefined || usageFile === undefined) return undefined;
+  return await keepUsage(usageFile, board.meters, { onProblem: (sentence) => warn(sentence) });
 }
 
 /** `stopping` is aborted when the server is closed. */
@@ -98,6 +112,8 @@ async function start(
     onWarning: (sentence) => warn(sentence),
     onFailure: failed("a changed key file cannot be used; its previous keys stay in use"),
   });
+  const board = new RequestBoard();
+  const usage = await keptUsage(config, dependencies, { board, warn });
   const page = config.noUi ? undefined : await installedPage();
   const jobs =
     library === undefined
@@ -107,7 +123,7 @@ async function start(
           registry,
           onFailure: (err, { id, kind }) => warn("a job failed", { err, job: id, kind }),
         });
-  const serving = { registry, library, jobs, machine, logger, logRing, page, lookEveryMs, warn };
+  const serving = { registry, library, jobs, machine, logger, logRing, board, page, lookEveryMs, warn };
   listener = await openListener(config, { ...serving, keys: keys.ring });
   for (const [sentence, about] of warnings) warn(sentence, about);
 
@@ -121,6 +137,7 @@ async function start(
     const modelsFreed = registry[Symbol.asyncDispose](); // from here on, new requests are refused
     const jobsEnded = jobs?.[Symbol.asyncDispose]();
     await listener.close(options);
+    await usage?.[Symbol.asyncDispose]();
     await jobsEnded;
     await modelsFreed;
     await kvEvents?.[Symbol.asyncDispose]();

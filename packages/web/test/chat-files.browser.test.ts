@@ -218,10 +218,15 @@ it("saves a chat as Markdown, collapses its folder, and removes the folder witho
   await using test = await browser.open({ url: proxy().address });
   const { page, chat } = test;
   await chat.askAndWait("A question with *stars*");
-  await chat.replies.first().getByRole("button", { name: "Copy", exact: true }).click();
-  const copied = () => page.evaluate(() => navigator.clipboard.readText());
-  await expect.poll(copied).not.toBe("");
-  const answer = await copied();
+  const copy = chat.replies.first().getByRole("button", { name: "Copy", exact: true });
+  let answer = "";
+  // On a busy machine, a click may hit the place where the button has just been.
+  await expect
+    .poll(async () => {
+      await copy.click();
+      return (answer = await page.evaluate(() => navigator.clipboard.readText()));
+    })
+    .not.toBe("");
   const list = page.getByRole("complementary", { name: "Conversations" });
   const actions = list.getByRole("button", { name: "Actions for A question with stars" });
   const { name, text } = await savedBy(page, async () => {

@@ -10,12 +10,17 @@ const dayMs = 24 * hourMs;
 /** Seconds until a client should retry that has too many requests in flight: about one short completion. */
 const retryAfterSeconds = 2;
 
+interface Bucket {
+  endsAt: number;
+  count: number;
+}
+
 /** What was counted within the last so many milliseconds, to the accuracy of a bucket. */
 class SlidingSum {
   readonly #spanMs: number;
   readonly #bucketMs: number;
   /** Oldest first. */
-  readonly #buckets: { endsAt: number; count: number }[] = [];
+  readonly #buckets: Bucket[] = [];
   #sum = 0;
 
   constructor({ spanMs, bucketMs }: { spanMs: number; bucketMs: number }) {
@@ -34,6 +39,19 @@ class SlidingSum {
   sum(now: number): number {
     this.#forget(now);
     return this.#sum;
+  }
+
+  /** What the sum consists of, oldest first. */
+  buckets(now: number): readonly Readonly<Bucket>[] {
+    this.#forget(now);
+    return this.#buckets;
+  }
+
+  /** Adds buckets that are older than all that was counted. */
+  restore(older: readonly Bucket[], now: number): void {
+    this.#buckets.unshift(...older.map((bucket) => ({ ...bucket })));
+    this.#sum += older.reduce((sum, { count }) => sum + count, 0);
+    this.#forget(now);
   }
 
   /** Milliseconds until the sum is below `limit` if nothing is added; 0 if it is now. */
@@ -94,6 +112,16 @@ export class KeyMeter {
     this.usage[kind] += tokens;
     this.#minute.add(tokens, now);
     this.#day.add(tokens, now);
+  }
+
+  /** The tokens of the last day, and when they were counted. */
+  dayUse(now: number): readonly Readonly<Bucket>[] {
+    return this.#day.buckets(now);
+  }
+
+  /** Counts tokens of an earlier life of the server. */
+  restoreDay(uses: readonly Bucket[], now: number): void {
+    this.#day.restore(uses, now);
   }
 
   /** Of the minute's tokens: how many are left, and how many milliseconds until there are all. */

@@ -144,6 +144,7 @@ describe("every route", () => {
       "inference POST /reranking",
       "inference POST /v1/audio/transcriptions",
       "inference POST /v1/chat/completions",
+      "inference POST /v1/chat/completions/control",
       "inference POST /v1/chat/completions/input_tokens",
       "inference POST /v1/chat/completions/render",
       "inference POST /v1/completions",

@@ -19,10 +19,9 @@ import { chatText } from "../strings/chat.ts";
 import { samplingText } from "../strings/sampling.ts";
 import { ChatHeader } from "./chat-header.tsx";
 import { Composer } from "./composer.tsx";
-import { ConversationList } from "./conversation-list.tsx";
+import { ConversationList, hasImported } from "./conversation-list.tsx";
 import { closeDrawers, currentConversation, listIsOpen, panelIsOpen } from "../conversations/current-chat.ts";
 import { attachFiles } from "./drafts.ts";
-import { ImportDialog } from "./import-dialog.tsx";
 import { ShortcutsDialog, useShortcuts } from "./shortcuts-dialog.tsx";
 import { Thread } from "./thread.tsx";
 import { ToolsDialog } from "./tools-dialog.tsx";
@@ -59,7 +58,7 @@ export function ChatPage() {
           <LoadedPanel />
         </aside>
       )}
-      <ImportDialog />
+      {hasImported.value && <LoadedImportDialog />}
       <ToolsDialog />
       <TreeDialog />
       <ShortcutsDialog />
@@ -71,6 +70,11 @@ export function ChatPage() {
 function LoadedPanel() {
   const Panel = useLoaded(async () => (await import("../sampling/sampling-panel.tsx")).SamplingPanel, []);
   return Panel === undefined ? null : <Panel />;
+}
+
+function LoadedImportDialog() {
+  const Loaded = useLoaded(async () => (await import("./import-dialog.tsx")).ImportDialog, []);
+  return Loaded === undefined ? null : <Loaded />;
 }
 
 /** Opens the conversation that the URL names. An unknown one leads to a new chat. */

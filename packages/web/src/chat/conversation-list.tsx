@@ -22,7 +22,6 @@ import {
   listIsOpen,
   shortcutsAreOpen,
 } from "../conversations/current-chat.ts";
-import { importFiles } from "./import-chats.ts";
 import { closedFolders, ConversationRow, FolderRow } from "./list-rows.tsx";
 
 import "./conversation-list.css";
@@ -31,6 +30,14 @@ import "./conversation-list.css";
 const searchDelayMs = 150;
 
 const words = signal("");
+
+/** Whether files were chosen to be imported: only then, what reads and reports them is loaded. */
+export const hasImported = signal(false);
+
+async function importChats(files: readonly File[]): Promise<void> {
+  hasImported.value = true;
+  await (await import("./import-chats.ts")).importFiles(files);
+}
 
 /** Starts an empty chat. */
 export function beginNewChat(): void {
@@ -155,7 +162,7 @@ function ListMenu() {
         label={importText.title}
         accept="application/json,.json"
         multiple
-        onFiles={(files) => void attempt(() => importFiles(files))}
+        onFiles={(files) => void attempt(() => importChats(files))}
       />
     </>
   );

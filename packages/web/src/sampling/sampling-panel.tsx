@@ -137,7 +137,7 @@ function Length({ name, least }: LengthProps) {
   return (
     <NumberField
       label={label}
-      hint={isAnswer ? samplingText.maxTokensHint : samplingText.thinkingTokensHint}
+      hint={samplingText.maxTokensHint}
       action={<ResetButton name={label} isSet={set !== null} standard={standard} reset={{ [name]: null }} />}
       min={least}
       step={1}

@@ -47,10 +47,6 @@ export const samplingText = texts({
     "In Token. Leer: nur der Kontext begrenzt sie.",
   ],
   thinkingTokens: ["Longest thought", "Längster Gedanke"],
-  thinkingTokensHint: [
-    "In tokens; then the model answers. 0: no thought.",
-    "In Token; danach antwortet das Modell. 0: kein Nachdenken.",
-  ],
   maxTokensNone: ["no limit", "unbegrenzt"],
   seed: ["Seed", "Startwert (Seed)"],
   seedHint: [

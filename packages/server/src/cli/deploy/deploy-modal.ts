@@ -82,9 +82,9 @@ function milliseconds(flag: string, text: string): number {
   throw usageError(`${flag} ${parsed.error.issues[0]?.message ?? "cannot be used"}.`);
 }
 
-/** An installed package has no sources to build an image from. */
+/** An installed package has no sources to build an image from. A checkout has a copy of the script while it is packed. */
 function findScript(env: NodeJS.ProcessEnv): string {
-  if (!existsSync(ofPackage) && existsSync(ofCheckout)) return ofCheckout;
+  if (existsSync(ofCheckout)) return ofCheckout;
   if ((env["INGLE_MODAL_IMAGE"] ?? env["INGLE_MODAL_SOURCE"] ?? "") === "")
     throw usageError(
       "The image is built from Ingle's sources, which an installed package does not have. Use --source to name a checkout, or --image " +

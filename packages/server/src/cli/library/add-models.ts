@@ -13,7 +13,7 @@ export async function pullCommand(
   flags: FlagsIn<typeof pullFlags>,
   context: CommandContext,
 ): Promise<number> {
-  const { addAlias, parseModelSpec } = await context.engine();
+  const { addAlias, listModels, parseModelSpec } = await context.engine();
   const { env, stdout, stderr, shutdown } = context;
   const { offline = false, exact, alias, base } = flags;
   if (parseModelSpec(model).kind === "file")
@@ -30,6 +30,8 @@ export async function pullCommand(
       `${await readAdapterId(file, context)} is ready: its model is loaded with it from now on.\n`,
     );
   } else if (alias !== undefined) await addAlias(alias, located.id, { env });
+  const digest = (await listModels({ env })).find(({ path }) => path === file)?.sha256 ?? null;
+  if (digest !== null) stderr.write(`SHA-256 ${digest}\n`);
   stdout.write(`${file}\n`);
   return exitCodes.ok;
 }

@@ -1,4 +1,5 @@
 // pull, search, list, remove, import and prune, over a hub on this machine.
+import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -57,11 +58,13 @@ describe("ingle pull", () => {
       /acme\/tiny-GGUF:Q4_K_M \(293 KiB\) is not downloaded yet; this is done once\.\nDownloading/,
     );
     expect(await readFile(modelPath())).toEqual(gguf);
+    const digest = createHash("sha256").update(gguf).digest("hex");
+    expect(err).toMatch(new RegExp(`\nSHA-256 ${digest}\n$`));
     const again = await run("pull", "acme/tiny-GGUF");
     expect(again).toEqual({
       code: 0,
       out: `${modelPath()}\n`,
-      err: "acme/tiny-GGUF:Q4_K_M is already downloaded.\n",
+      err: `acme/tiny-GGUF:Q4_K_M is already downloaded.\nSHA-256 ${digest}\n`,
     });
   });
 

@@ -1,5 +1,7 @@
 // `ingle serve`: listens, loads the model while the server already responds with "loading", prints how to reach it, and runs
 // until it is stopped.
+import { createHash } from "node:crypto";
+import path from "node:path";
 import { needsKey } from "../../access/keys.ts";
 import { resolveConfig, type ServerConfig, type ServerFlags } from "../../config.ts";
 import type { KnownModel, ModelLoader } from "../../models/catalog/known-model.ts";
@@ -48,6 +50,7 @@ export async function serveCommand(flags: ServerFlags, given: CommandContext): P
     machine: () => thisMachine(env),
     source: servesOthers ? installedModels(context, () => config.engine, { reportsKvBlocks }) : undefined,
     budget,
+    usageFile: usageFile(engine.libraryPaths(env).home, config),
   });
   server.registry.add(model);
   const { info } = await server.registry.load(choice.id);
@@ -61,6 +64,15 @@ export async function serveCommand(flags: ServerFlags, given: CommandContext): P
   await drain({ openRequests: running + waiting, close: () => server.close() }, context);
   return exitCodes.ok;
 }
+
+/** One file for each key file, so that a restart with it goes on counting. */
+function usageFile(home: string, { keys }: ServerConfig): string | undefined {
+  if (keys === undefined) return undefined;
+  const name = createHash("sha256").update(path.resolve(keys)).digest("hex").slice(0, usageNameLength);
+  return path.join(home, "key-usage", `${name}.json`);
+}
+
+const usageNameLength = 16;
 
 /**
  * Starts to load the model, on other threads, while the server's code is still being read; the server's first load adopts that.
