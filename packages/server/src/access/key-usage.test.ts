@@ -39,6 +39,8 @@ describe("a key's meter", () => {
     meter.spend("prompt_tokens", 100, 0);
     const hour = 3_600;
     expect(waitSeconds(meter, terms, 12 * hour * 1_000)).toBe(12.25 * hour);
+    expect(() => meter.enter(terms, 0)).toThrow("has used its 100 tokens a day; try again in 24 hours.");
+    expect(() => meter.enter(terms, 23.25 * hour * 1_000)).toThrow("try again in 60 minutes.");
     expect(waitSeconds(meter, terms, 24.25 * hour * 1_000)).toBe(0);
   });
 

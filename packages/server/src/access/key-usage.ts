@@ -147,7 +147,18 @@ export class KeyMeters {
 
 function outOfTokens(limit: string, waitMs: number): WireError {
   const wait = Math.max(1, Math.ceil(waitMs / secondMs));
-  return new WireError("rate_limited", `This API key has used its ${limit}; try again in ${wait} seconds.`, {
-    retryAfterSeconds: wait,
-  });
+  return new WireError(
+    "rate_limited",
+    `This API key has used its ${limit}; try again in ${waitText(wait)}.`,
+    {
+      retryAfterSeconds: wait,
+    },
+  );
+}
+
+/** "41 seconds", "3 minutes", "24 hours". */
+function waitText(seconds: number): string {
+  if (seconds < 2 * 60) return seconds === 1 ? "1 second" : `${seconds} seconds`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 2 * 60 ? `${minutes} minutes` : `${Math.round(minutes / 60)} hours`;
 }
