@@ -11,8 +11,8 @@ const templates = path.join(import.meta.dirname, "../../../vendor/llama.cpp/sour
 async function loadThinker(options: LoadOptions = {}, template = "Qwen-QwQ-32B"): Promise<LoadedModel> {
   const chatTemplate = await readFile(path.join(templates, `${template}.jinja`), "utf8");
   return await loadExact(
-    { contextLength: 2_048, parallel: 8, ...options },
-    { chatTemplate, contextLength: 2_048 },
+    { contextLength: 8_192, parallel: 4, ...options },
+    { chatTemplate, contextLength: 8_192 },
   );
 }
 
@@ -129,12 +129,12 @@ describe("a thought", () => {
   });
 
   it("ends when somebody asks for the answer", async () => {
-    const running = model.generate(ask({ maxTokens: 1_000 }));
+    const running = model.generate(ask({ maxTokens: 4_000 }));
     expect(running.endThinking()).toBe(false); // the engine does not have it yet
     await within(30_000, running[Symbol.asyncIterator]().next());
     expect(running.endThinking()).toBe(true);
     const result = await running;
-    expect(result.usage.reasoningTokens).toBeLessThan(1_000);
+    expect(result.usage.reasoningTokens).toBeLessThan(4_000);
     expect(result.text.length).toBeGreaterThan(0);
     expect(running.endThinking()).toBe(false);
   });
@@ -143,7 +143,7 @@ describe("a thought", () => {
     await using other = await loadThinker({ engine: "process" });
     const limited = await other.model.generate(ask({ thinkingTokens: 9 }));
     expect(thought(limited)).toBe(9);
-    const running = other.model.generate(ask({ maxTokens: 1_000 }));
+    const running = other.model.generate(ask({ maxTokens: 4_000 }));
     await within(30_000, running[Symbol.asyncIterator]().next());
     expect(running.endThinking()).toBe(true);
     expect((await running).text.length).toBeGreaterThan(0);

@@ -190,7 +190,7 @@ describe("a limit", () => {
   it("of tokens counts what a client did not wait for", async () => {
     const { file, keys } = await writeKeys({ ...tenant, tokens_per_day: 3 });
     await using running = await startServer(file, {
-      pieces: Array.from({ length: 500 }, () => "a"),
+      pieces: Array.from({ length: 10_000 }, () => "a"),
       delayMs: 5,
     });
     const response = await running.chat(keys[0], { stream: true });
@@ -204,7 +204,7 @@ describe("a limit", () => {
   it("of parallel requests holds as long as they run", async () => {
     const { file, keys } = await writeKeys({ ...tenant, parallel_requests: 1 });
     await using running = await startServer(file, {
-      pieces: Array.from({ length: 500 }, () => "a"),
+      pieces: Array.from({ length: 10_000 }, () => "a"),
       delayMs: 5,
     });
     const response = await running.chat(keys[0], { stream: true });

@@ -85,7 +85,7 @@ describe("a thought's limit", () => {
 describe("a running thought", () => {
   it("is ended for the key that asked, by the id of its response", async () => {
     const flags = { apiKey: ["one", "other"] };
-    const script: Script = { thought, pieces: Array.from({ length: 400 }, () => "hm "), delayMs: 10 };
+    const script: Script = { thought, pieces: Array.from({ length: 10_000 }, () => "hm "), delayMs: 10 };
     await using scripted = await scriptedServer({ script, flags });
     const post = async (url: string, key: string, body: object) =>
       await fetch(scripted.server.url + url, {
@@ -113,7 +113,7 @@ describe("a running thought", () => {
 
   it("is an error where there is nothing to end", async () => {
     await using scripted = await scriptedServer({
-      script: { pieces: Array.from({ length: 400 }, () => "a "), delayMs: 10 },
+      script: { pieces: Array.from({ length: 10_000 }, () => "a "), delayMs: 10 },
     });
     const { url } = scripted.server;
     const headers = { "content-type": "application/json" };

@@ -14,10 +14,16 @@ const template = path.join(
   "../../../vendor/llama.cpp/source/models/templates/Qwen-QwQ-32B.jinja",
 );
 
+/** It thinks for a minute before that is full. */
+const contextLength = 131_072;
+
 const browser = useBrowser();
-const ingle = useIngle([...serve, "--model", "ponderer", "--threads", "1"], async () => ({
-  "ponderer.gguf": await tinyModel({ chatTemplate: await readFile(template, "utf8"), contextLength: 32_768 }),
-}));
+const ingle = useIngle(
+  [...serve, "--model", "ponderer", "--threads", "1", "--ctx", String(contextLength)],
+  async () => ({
+    "ponderer.gguf": await tinyModel({ chatTemplate: await readFile(template, "utf8"), contextLength }),
+  }),
+);
 
 it("answers at once when it is told to, and thinks no longer than the chat's settings say", async () => {
   await using opened = await browser.open({ url: ingle().address });
