@@ -28,40 +28,41 @@ export async function openKeys(config: ServerConfig, { onWarning, ...news }: Key
   const ring = new KeyRing(config);
   const token = randomBytes(tokenBytes).toString("base64url");
   ring.addToken(token);
+  const follow = async <T extends Warned>(
+    file: string,
+    read: () => Promise<T>,
+    take: (found: T) => void,
+  ): Promise<void> => {
+    const use = (found: T): void => {
+      take(found);
+      if (found.warning !== undefined) onWarning(found.warning);
+    };
+    use(await watchFiles({ ...news, files: [file], read, onChange: use }));
+  };
   const files = [
     ["--api-key-file", "inference", config.keyFile],
     ["--admin-key-file", "management", config.adminKeyFile],
   ] as const;
   for (const [setting, scope, file] of files) {
     if (file === undefined) continue;
-    const use = ({ digests, warning }: ListedKeys): void => {
-      ring.replace(setting, scope, digests);
-      if (warning !== undefined) onWarning(warning);
-    };
     const read = async () => await readKeyFile(setting, file, { allowsShort: config.insecureShortKey });
-    use(await watchFiles({ ...news, files: [file], read, onChange: use }));
+    await follow(file, read, ({ digests }) => ring.replace(setting, scope, digests));
   }
   const { keys: file } = config;
   if (file !== undefined) {
-    const use = ({ keys, warning }: NamedKeys): void => {
-      ring.replaceEntries("--keys", keys);
-      if (warning !== undefined) onWarning(warning);
-    };
-    use(
-      await watchFiles({
-        ...news,
-        files: [file],
-        read: async () => await readNamedKeys(file),
-        onChange: use,
-      }),
-    );
+    const read = async () => await readNamedKeys(file);
+    await follow(file, read, ({ keys }) => ring.replaceEntries("--keys", keys));
   }
   return { ring, token };
 }
 
-interface NamedKeys {
-  keys: readonly KeyEntry[];
+interface Warned {
+  /** What is wrong with a file, as a sentence; the file is used nevertheless. */
   warning: string | undefined;
+}
+
+interface NamedKeys extends Warned {
+  keys: readonly KeyEntry[];
 }
 
 /** Throws ConfigError, which says where the file is not as it should be. A file without keys is right: the server refuses every request. */
@@ -74,10 +75,8 @@ async function readNamedKeys(file: string): Promise<NamedKeys> {
   throw new ConfigError("--keys", `--keys: ${file} cannot be used${place}: ${issue?.message}.`);
 }
 
-interface ListedKeys {
+interface ListedKeys extends Warned {
   digests: string[];
-  /** What is wrong with the file, as a sentence; the file is used nevertheless. */
-  warning: string | undefined;
 }
 
 /** Reads one key per line; skips empty lines and comments that begin with `#`. Throws ConfigError, which never quotes a key. */

@@ -50,6 +50,8 @@ export class KeyRing {
   /** By source: the keys of a file are replaced together when it changes. */
   readonly #listed = new Map<string, ListedKeys>();
   readonly #entries = new Map<string, readonly KeyEntry[]>();
+  /** What is known of the keys of all entries, by the hashes of these. */
+  #known: ReadonlyMap<string, Omit<KnownKey, "digest">> = new Map();
   /** The hashes of entries whose keys have come, by the digests of the keys. */
   readonly #hashes = new Map<string, string>();
 
@@ -83,8 +85,13 @@ export class KeyRing {
   /** Replaces the keys with names of a source. */
   replaceEntries(source: string, entries: readonly KeyEntry[]): void {
     this.#entries.set(source, entries);
-    const hashes = new Set(this.entries.map(({ hash }) => hash));
-    for (const [digest, hash] of this.#hashes) if (!hashes.has(hash)) this.#hashes.delete(digest);
+    this.#known = new Map(
+      this.entries.map((entry) => [
+        entry.hash,
+        { scope: entry.scope, name: entry.name, terms: toTerms(entry) },
+      ]),
+    );
+    for (const [digest, hash] of this.#hashes) if (!this.#known.has(hash)) this.#hashes.delete(digest);
   }
 
   /** Adds the server's own token, which has the rights of a management key. */
@@ -116,8 +123,8 @@ export class KeyRing {
         return { digest, scope, name: source === tokenSource ? null : source, terms: noTerms };
     }
     const hash = this.#hashes.get(digest);
-    const entry = hash === undefined ? undefined : this.entries.find((each) => each.hash === hash);
-    return entry && { digest, scope: entry.scope, name: entry.name, terms: toTerms(entry) };
+    const known = hash === undefined ? undefined : this.#known.get(hash);
+    return known && { digest, ...known };
   }
 
   #entryOf(key: string): KeyEntry | undefined {
