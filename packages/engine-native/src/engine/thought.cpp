@@ -1,5 +1,7 @@
 #include "engine/thought.h"
 
+#include "engine/text_stream.h"
+
 #include <algorithm>
 #include <span>
 #include <utility>
@@ -10,14 +12,7 @@ namespace {
 
 /// Whether a text ends inside a character of several bytes.
 bool is_cut(std::string_view text) {
-    size_t back = 0;
-    while (back < text.size() && back < 3 &&
-           (static_cast<uint8_t>(text[text.size() - 1 - back]) & 0xC0) == 0x80)
-        ++back;
-    if (back == text.size()) return false;
-    const auto lead = static_cast<uint8_t>(text[text.size() - 1 - back]);
-    const size_t following = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : lead >= 0xC0 ? 1 : 0;
-    return back < following;
+    return complete_utf8_length(text) < text.size();
 }
 
 /// At least the longest character, so that the tail tells whether it is cut.
