@@ -7,7 +7,7 @@ import { samplerNames } from "./samplers.ts";
 const windowMax = 4_096;
 
 /** More than any context holds; the engine counts tokens in 32 bits. */
-const tokensMax = 0x7fff_ffff;
+export const tokensMax = 0x7fff_ffff;
 
 /** Options that most programs know. */
 export const commonOptions = {

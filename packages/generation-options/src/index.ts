@@ -5,6 +5,7 @@ export {
   isNumber,
   moreOptions,
   optionNames,
+  tokensMax,
   type NamesOfKind,
   type NumberName,
   type OptionName,

@@ -1,4 +1,5 @@
 // The prompt of a request: a chat, or a text or tokens.
+import { tokensMax } from "@ingle/generation-options";
 import { z } from "zod";
 import { imagesMax, RgbImage } from "../media/images/image-limits.ts";
 import { countImages, Message } from "./messages.ts";
@@ -13,8 +14,6 @@ const templateListMax = 256;
 
 const TemplateScalar = z.union([z.string().max(1024), z.number(), z.boolean()]);
 
-/** More than any context holds; the engine counts tokens in 32 bits. */
-const thinkingTokensMax = 0x7fff_ffff;
 /** Maximum length of the text that ends a thought, in UTF-16 units. */
 const thinkingEndMax = 1024;
 
@@ -38,9 +37,9 @@ export const Prompt = z.union([
      * Maximum number of tokens that the model thinks before it replies; then its thought is ended, as if it had ended it itself. -1: no
      * limit, the default. `invalid_request` for a limit if the model thinks and nobody knows how its thoughts end.
      */
-    thinkingTokens: z.int().min(-1).max(thinkingTokensMax).optional(),
+    thinkingTokens: z.int().min(-1).max(tokensMax).optional(),
     /** A default for both: it is no error where nobody knows how thoughts end. */
-    thinkingDefault: z.int().min(-1).max(thinkingTokensMax).optional(),
+    thinkingDefault: z.int().min(-1).max(tokensMax).optional(),
     /** The same as a share of the tokens of the reply, above 0 and up to 1; not used beside `thinkingTokens`, or without a known end. */
     thinkingShare: z.number().gt(0).max(1).optional(),
     /** What a thought ends with that is ended, before the mark of its end. Default: nothing. */

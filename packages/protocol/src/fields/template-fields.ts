@@ -1,6 +1,6 @@
 // Fields for the model's chat template: how much to reason, variables, and whether to continue the last message.
+import { tokensMax } from "@ingle/generation-options";
 import { z } from "zod";
-
 import { flag, integerField, optionalField, refuseField, stringField } from "./field.ts";
 import { boundedArray, hasEntriesAtMost, sizePrecheck } from "./size-precheck.ts";
 
@@ -55,13 +55,10 @@ const kwargs = sizePrecheck(
   kwargsRule,
 );
 
-/** More than any context holds. */
-const thinkingTokensMax = 0x7fff_ffff;
-
 /** Maximum number of tokens of a thought, by its wire name. */
 export function thinkingLimitField(name: string) {
   return optionalField(
-    integerField(name, { min: -1, max: thinkingTokensMax }),
+    integerField(name, { min: -1, max: tokensMax }),
     "Maximum number of tokens that the model thinks; then its thought is ended, and it replies. -1 means no limit.",
   );
 }

@@ -2,6 +2,7 @@
 import {
   generationOptions,
   optionNames,
+  tokensMax,
   type GenerationOption,
   type OptionName,
   type OptionTable,
@@ -56,7 +57,7 @@ export const samplingSettings = {
     "Most tokens that a model thinks before it replies; -1 means no limit",
     {
       min: -1,
-      max: 0x7fff_ffff,
+      max: tokensMax,
       details: "A request says it with [`thinking_budget_tokens`](http-api.md#thinking).",
     },
   ),
