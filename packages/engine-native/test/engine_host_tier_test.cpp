@@ -113,9 +113,10 @@ TEST_CASE("engine: a segment that was about to be swapped out when the cache was
     };
     EngineHarness harness(model, with_memory(1 << 24));
     const std::vector<base::Token> system = message(1, 40);
-    harness.generate({.prompt = test::joined(message(2, 40), message(3, 60)), .tokens = 3});
+    // They leave more than a quarter of the cells, so that an idle engine copies neither of them ahead.
+    harness.generate({.prompt = message(2, 71), .tokens = 3});
     harness.generate({.prompt = test::joined(system, message(4, 60)), .tokens = 3});
-    const TextRequest next{.prompt = test::joined(system, message(5, 60)), .tokens = 3};
+    const TextRequest next{.prompt = test::joined(system, message(5, 79)), .tokens = 3};
     {
         // It shares the second chat's system message, and the first chat is evicted for it.
         bool is_failed = false;
@@ -124,6 +125,7 @@ TEST_CASE("engine: a segment that was about to be swapped out when the cache was
         };
         const test::WithFaults with({.other = fail_once});
         CHECK_EQ(harness.generate(next).error, base::Code::engine_failed);
+        CHECK(is_failed);
     }
     CHECK_EQ(harness.engine->stats().cache_ram_bytes, 0);
     CHECK_EQ(harness.generate(next).text, EngineHarness(model).generate(next).text);

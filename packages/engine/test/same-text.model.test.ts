@@ -121,6 +121,8 @@ it.runIf(hasPanels)("drafts do not change a reply", async () => {
   const request = { prompt, seed: 1, temperature: 0.2, maxTokens: 200, logprobs: 2, ...fewTokens };
   await using plain = await load(file, { threads: 1 });
   await using drafting = await load(file, { threads: 1, speculation: "ngram" });
-  expect(await reply(drafting.model, request)).toEqual(await reply(plain.model, request));
-  expect(drafting.model.stats().acceptedTokens).toBeGreaterThan(20);
+  const expected = await reply(plain.model, request);
+  // How many drafts a step has depends on how long steps have taken: a busy machine may need several replies for them.
+  do expect(await reply(drafting.model, request)).toEqual(expected);
+  while (drafting.model.stats().acceptedTokens <= 20);
 });
