@@ -82,8 +82,8 @@ interface Asked {
 
 async function askable(template: string, callsBegin: string, textBegins: string): Promise<Asked> {
   const own = template === "chatml" ? {} : { chatTemplate: await chatTemplate(template) };
-  const fixture = { vocabulary: "qwen2", contextLength: 8192, ...own };
-  const server = await realServer({ fixture, load: { contextLength: 8192, parallel: 4 } });
+  const fixture = { vocabulary: "qwen2", contextLength: 8192 };
+  const server = await realServer({ fixture, load: { contextLength: 8192, parallel: 4, ...own } });
   const biasTowards = async (text: string): Promise<Record<string, number>> => {
     const tokens = await server.model.tokenizer.encode(text, { addSpecial: false });
     return Object.fromEntries(Array.from(tokens, (token) => [token, 60]));

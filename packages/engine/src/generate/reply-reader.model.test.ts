@@ -111,10 +111,16 @@ const recorded: Record<string, Recorded[]> = {
   ],
 };
 
-async function modelFile(template: string): Promise<string> {
-  if (template === "chatml") return tinyModel({ vocabulary: "qwen2" });
-  const chatTemplate = await readFile(path.join(folder, `${template}.jinja`), "utf8");
-  return tinyModel({ vocabulary: "qwen2", chatTemplate });
+const file = await tinyModel({ vocabulary: "qwen2" });
+
+async function withTemplate(template: string): Promise<{ chatTemplate?: string }> {
+  if (template === "chatml") return {};
+  return { chatTemplate: await readFile(path.join(folder, `${template}.jinja`), "utf8") };
+}
+
+async function loadWith(template: string): Promise<NativeModel> {
+  const loading = await loadNative({ ...weightsOnCpu(file), ...(await withTemplate(template)) }, () => {});
+  return loading.model;
 }
 
 const messages = [{ role: "user", content: "What is the weather in Rome?" }];
@@ -123,8 +129,7 @@ describe.each(Object.entries(recorded))("replies in the syntax of %s", (template
   let native: NativeModel;
   let read: ReadReply;
   beforeAll(async () => {
-    const loading = await loadNative(weightsOnCpu(await modelFile(template)), () => {});
-    native = await loading.model;
+    native = await loadWith(template);
     const request = checkGenerationRequest({ messages, tools });
     if (request.messages === undefined) throw new Error("no chat");
     const { chat, read: own } = prepareForTemplate(request, native.info.chatTemplate);
@@ -199,7 +204,12 @@ describe.each([...Object.keys(recorded), "LFM2.5-Instruct", "Qwen-Qwen2.5-7B-Ins
   (template) => {
     let loaded: LoadedModel;
     beforeAll(async () => {
-      loaded = await load(await modelFile(template), { threads: 1, contextLength: 2048, parallel: 2 });
+      loaded = await load(file, {
+        threads: 1,
+        contextLength: 2048,
+        parallel: 2,
+        ...(await withTemplate(template)),
+      });
     });
     afterAll(() => loaded[Symbol.asyncDispose]());
 
@@ -250,8 +260,7 @@ describe.each([...Object.keys(recorded), "LFM2.5-Instruct", "Qwen-Qwen2.5-7B-Ins
       ];
       const request = checkGenerationRequest({ messages: conversation, tools: plain });
       if (request.messages === undefined) throw new Error("no chat");
-      const loading = await loadNative(weightsOnCpu(await modelFile(template)), () => {});
-      const native = await loading.model;
+      const native = await loadWith(template);
       const { prompt } = await native.applyChatTemplate(
         prepareForTemplate(request, native.info.chatTemplate).chat,
       );

@@ -1,6 +1,6 @@
 // Every chat template that comes with llama.cpp, each in a tiny model: calls that must be made are made, whatever the model
 // would rather write. INGLE_ONE_TEMPLATE takes those whose name it matches.
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import path from "node:path";
 import { tinyModel } from "@ingle/fixtures";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -37,9 +37,10 @@ const WeatherArguments = z.strictObject({
 const NowArguments = z.strictObject({});
 const tools = [weather, { name: "now", description: "The time" }];
 
-async function modelFile(template: string): Promise<string> {
-  const chatTemplate = await readFile(path.join(folder, `${template}.jinja`), "utf8");
-  return tinyModel({ chatTemplate, contextLength: 8192 });
+async function loadWith(template: string): Promise<LoadedModel> {
+  const chatTemplateFile = path.join(folder, `${template}.jinja`);
+  const file = await tinyModel({ contextLength: 8192 });
+  return load(file, { threads: 1, contextLength: 8192, parallel: 4, chatTemplateFile });
 }
 
 /** Their text of the error: after the optional system message, roles must alternate. */
@@ -53,7 +54,7 @@ const alternating = new Set([
 describe.each(templates)("calls that must be made, with the template %s", (template) => {
   let loaded: LoadedModel;
   beforeAll(async () => {
-    loaded = await load(await modelFile(template), { threads: 1, contextLength: 8192, parallel: 4 });
+    loaded = await loadWith(template);
   });
   afterAll(() => loaded[Symbol.asyncDispose]());
 
