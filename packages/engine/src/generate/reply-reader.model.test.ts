@@ -113,13 +113,13 @@ const recorded: Record<string, Recorded[]> = {
 
 const file = await tinyModel({ vocabulary: "qwen2" });
 
-async function withTemplate(template: string): Promise<{ chatTemplate?: string }> {
+async function templateOption(template: string): Promise<{ chatTemplate?: string }> {
   if (template === "chatml") return {};
   return { chatTemplate: await readFile(path.join(folder, `${template}.jinja`), "utf8") };
 }
 
-async function loadWith(template: string): Promise<NativeModel> {
-  const loading = await loadNative({ ...weightsOnCpu(file), ...(await withTemplate(template)) }, () => {});
+async function loadTemplate(template: string): Promise<NativeModel> {
+  const loading = await loadNative({ ...weightsOnCpu(file), ...(await templateOption(template)) }, () => {});
   return loading.model;
 }
 
@@ -129,7 +129,7 @@ describe.each(Object.entries(recorded))("replies in the syntax of %s", (template
   let native: NativeModel;
   let read: ReadReply;
   beforeAll(async () => {
-    native = await loadWith(template);
+    native = await loadTemplate(template);
     const request = checkGenerationRequest({ messages, tools });
     if (request.messages === undefined) throw new Error("no chat");
     const { chat, read: own } = prepareForTemplate(request, native.info.chatTemplate);
@@ -208,7 +208,7 @@ describe.each([...Object.keys(recorded), "LFM2.5-Instruct", "Qwen-Qwen2.5-7B-Ins
         threads: 1,
         contextLength: 2048,
         parallel: 2,
-        ...(await withTemplate(template)),
+        ...(await templateOption(template)),
       });
     });
     afterAll(() => loaded[Symbol.asyncDispose]());
@@ -260,7 +260,7 @@ describe.each([...Object.keys(recorded), "LFM2.5-Instruct", "Qwen-Qwen2.5-7B-Ins
       ];
       const request = checkGenerationRequest({ messages: conversation, tools: plain });
       if (request.messages === undefined) throw new Error("no chat");
-      const native = await loadWith(template);
+      const native = await loadTemplate(template);
       const { prompt } = await native.applyChatTemplate(
         prepareForTemplate(request, native.info.chatTemplate).chat,
       );

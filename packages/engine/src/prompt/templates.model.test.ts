@@ -37,7 +37,7 @@ const WeatherArguments = z.strictObject({
 const NowArguments = z.strictObject({});
 const tools = [weather, { name: "now", description: "The time" }];
 
-async function loadWith(template: string): Promise<LoadedModel> {
+async function loadTemplate(template: string): Promise<LoadedModel> {
   const chatTemplateFile = path.join(folder, `${template}.jinja`);
   const file = await tinyModel({ contextLength: 8192 });
   return load(file, { threads: 1, contextLength: 8192, parallel: 4, chatTemplateFile });
@@ -54,7 +54,7 @@ const alternating = new Set([
 describe.each(templates)("calls that must be made, with the template %s", (template) => {
   let loaded: LoadedModel;
   beforeAll(async () => {
-    loaded = await loadWith(template);
+    loaded = await loadTemplate(template);
   });
   afterAll(() => loaded[Symbol.asyncDispose]());
 
