@@ -17,7 +17,7 @@ interface Layer {
 
 const none = /^$/;
 /** Of Linux, POSIX and Windows. */
-const systemHeader = /^((linux|sys)\/\w+|fcntl|io|pthread|sched|unistd)\.h$/;
+const systemHeader = /^((linux|sys)\/\w+|fcntl|io|pthread|sched|unistd|windows)\.h$/;
 const layers: Readonly<Record<string, Layer>> = {
   base: { below: [], others: none },
   sched: { below: ["base"], others: none },

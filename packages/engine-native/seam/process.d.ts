@@ -36,6 +36,10 @@ export interface BuildInfo {
   devices: DeviceInfo[];
   /** Instruction sets that ggml's CPU backend was compiled for: AVX2, AVX512, NEON, … */
   cpuFeatures: string[];
+  /**
+   * Physical cores of this machine, without those that save energy; 0 if that is unknown, and on Linux, where files tell it.
+   */
+  performanceCores: number;
   /** Names of the ggml types that a KV cache can have: f16, q8_0, q4_0, … */
   kvTypes: string[];
 }

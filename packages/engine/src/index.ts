@@ -120,6 +120,9 @@ export {
   type DeviceInfo,
   type NativeStats,
 } from "./native/addon.ts";
+export { defaultThreads } from "./native/default-threads.ts";
+export { type Processors } from "./machine/processors.ts";
+export { type ThreadChoice } from "./machine/threads.ts";
 export { applyChatTemplate, Processor, TemplateMessage } from "./prompt/processor.ts";
 export {
   computeImatrix,

@@ -60,7 +60,7 @@ export async function load(pathOrName: string, options: LoadOptions = {}): Promi
   let native: NativeModel | undefined;
   try {
     const { file, mmproj } = await findFiles(pathOrName, checked, signal);
-    const projector = await nativeProjector({ ...checked, mmproj }, threadCount(checked));
+    const projector = await nativeProjector({ ...checked, mmproj }, await threadCount(checked));
     const adapters = await nativeAdapters(file, checked);
     if (checked.rpc !== undefined) workers = await leaseWorkers(checked.rpc, signal);
     const parts = { signal, onProgress, projector, adapters, workers, supervisor };

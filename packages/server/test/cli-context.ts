@@ -116,7 +116,13 @@ export function scriptedEngine(script: Script = {}, overrides: Partial<Engine> =
         },
       ],
       cpuFeatures: ["AVX2", "FMA"],
+      performanceCores: 0,
       kvTypes: ["f16", "q8_0"],
+    }),
+    defaultThreads: async () => ({
+      threads: 4,
+      reason: "one per performance core",
+      processors: { logical: 12, performanceCores: 4 },
     }),
     defaultModel: async () => ({
       located: { kind: "npm", id: realEngine.starterModel.id, model: realEngine.starterModel },

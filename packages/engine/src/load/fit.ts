@@ -199,7 +199,7 @@ export async function prepareMeasure(
   const { signal: _, onProgress: __, ...rest } = options;
   const checked = await withDraftFile(checkLoadOptions(rest));
   const file = path.resolve(modelPath);
-  const projector = await nativeProjector(checked, threadCount(checked));
+  const projector = await nativeProjector(checked, await threadCount(checked));
   const measure: Measure = async (each, size) => {
     signal?.throwIfAborted();
     return await measureWithDraft(file, each, size, { projector, signal });

@@ -1,7 +1,7 @@
 // The options of load() and their rules.
 import { z } from "zod";
 import { deviceBounds, deviceChoices } from "../machine/device-bounds.ts";
-import { ThreadCount } from "../machine/memory.ts";
+import { ThreadCount } from "../machine/threads.ts";
 import { parallelDefault } from "../base/context-size.ts";
 import { invalidRequest, EngineError } from "../base/errors.ts";
 import { invalidOption } from "../base/issue-message.ts";
@@ -27,7 +27,7 @@ export const LoadOptions = z
     cells: z.int().min(16).optional(),
     /** The maximum number of requests that are computed at the same time. Default 8. */
     parallel: z.int().min(1).max(parallelMax).default(parallelDefault),
-    /** Threads for computation. Default: one per core of this machine. */
+    /** Threads for computation. Default: one per performance core of this machine, within the quota of its container. */
     threads: ThreadCount.optional(),
     /**
      * Bits per value of the KV cache: with fewer, more tokens fit into the same memory, but results are less exact. Default 16.

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { checkContextLength, contextSize, type ContextSize } from "../base/context-size.ts";
 import { EngineError, invalidRequest } from "../base/errors.ts";
-import { threadsDefault } from "../machine/memory.ts";
+import { defaultThreads } from "../native/default-threads.ts";
 import type {
   NativeContextOptions,
   NativeEngineOptions,
@@ -117,9 +117,10 @@ function kvOverride(text: string) {
 }
 
 /** The number of threads for computation. */
-export function threadCount({ threads, ...options }: CheckedLoadOptions): number {
+export async function threadCount({ threads, ...options }: CheckedLoadOptions): Promise<number> {
+  if (threads !== undefined) return threads;
   const cpus = selectedCpus(options).length;
-  return threads ?? (cpus > 0 ? cpus : threadsDefault());
+  return cpus > 0 ? cpus : (await defaultThreads()).threads;
 }
 
 /** The native options of a context of this size. */
@@ -127,7 +128,7 @@ export async function contextOptions(
   options: CheckedLoadOptions,
   size: ContextSize,
 ): Promise<NativeContextOptions> {
-  const threads = threadCount(options);
+  const threads = await threadCount(options);
   const { batchTokens = (await sizesByDevice(options)).batchTokens } = options;
   return {
     ...size,

@@ -1,9 +1,5 @@
-// The machine's memory and processors, and how much of them models may use.
-import { availableParallelism, totalmem } from "node:os";
-import { z } from "zod";
-import { deviceBounds } from "./device-bounds.ts";
-import { invalidRequest } from "../base/errors.ts";
-import { issueMessage } from "../base/issue-message.ts";
+// The machine's memory, and how much of it models may use.
+import { totalmem } from "node:os";
 import { hostMemory, sumBytes, type MemoryBytes } from "../base/memory-bytes.ts";
 import type { DeviceInfo, NativeMemoryLimits } from "@ingle/engine-native";
 
@@ -63,20 +59,4 @@ export function nativeLimits({ byMemory, totalBytes }: MemoryBudget = { byMemory
     bytes: whole(bytes),
   }));
   return { memories, totalBytes: whole(totalBytes) };
-}
-
-const { min: threadsMin, max: threadsMax } = deviceBounds.threads;
-
-export const ThreadCount = z.int().min(threadsMin).max(threadsMax);
-
-/** One per core. */
-export function threadsDefault(): number {
-  return Math.min(availableParallelism(), threadsMax);
-}
-
-/** The given number of threads, or one per core. Throws `invalid_request`. */
-export function checkThreads(threads: number = threadsDefault()): number {
-  const result = ThreadCount.safeParse(threads);
-  if (result.success) return result.data;
-  throw invalidRequest("threads", issueMessage(result.error.issues[0]), result.error);
 }

@@ -1,7 +1,7 @@
 // Computes the importance matrix of a model: the activations that each column of its matrices is multiplied by while the model
 // reads a text. Quantizations with few bits per weight need it.
 import { invalidRequest } from "../base/errors.ts";
-import { checkThreads } from "../machine/memory.ts";
+import { checkThreads } from "../native/default-threads.ts";
 import { openModelFiles } from "./model-files.ts";
 import { runTask } from "./native-process.ts";
 import { chooseOutput, writeAtomically, type OutputOptions } from "./output-file.ts";
@@ -21,7 +21,7 @@ export interface ImatrixOptions extends OutputOptions {
   dataset?: string | undefined;
   /** Layers on the GPU, if there is one. Default: all. */
   gpuLayers?: number | undefined;
-  /** Default: one per core. */
+  /** Default: one per performance core. */
   threads?: number | undefined;
   onProgress?: ((progress: ImatrixProgress) => void) | undefined;
 }
@@ -54,7 +54,7 @@ export async function computeImatrix(
 ): Promise<ComputedImatrix> {
   const { signal, onProgress, chunks = 0, dataset = "", gpuLayers = -1 } = options;
   signal?.throwIfAborted();
-  const threads = checkThreads(options.threads);
+  const threads = await checkThreads(options.threads);
   const { files, stem, facts } = await openModelFiles(model, options);
   const contextLength = chunkLength(options.contextLength, facts.contextLength);
   const output = await chooseOutput(files, `${stem}.imatrix.gguf`, options);

@@ -7,7 +7,7 @@ import { checkDiskSpace, spareBytes } from "../library/disk-space.ts";
 import { fileBytes } from "../library/durable-files.ts";
 import { withQuantization } from "../library/quantization.ts";
 import type { NativeQuantizeOptions } from "../native/addon.ts";
-import { checkThreads } from "../machine/memory.ts";
+import { checkThreads } from "../native/default-threads.ts";
 import { checkImatrix } from "./imatrix-file.ts";
 import { parseLevel, type QuantizationLevel } from "./levels.ts";
 import { openModelFiles, type ModelFiles } from "./model-files.ts";
@@ -30,7 +30,7 @@ export interface QuantizeOptions extends OutputOptions {
   imatrix?: string | undefined;
   /** Allows a model that is already quantized, with a worse result than from the original. Default false. */
   allowRequantize?: boolean | undefined;
-  /** Default: one per core. */
+  /** Default: one per performance core. */
   threads?: number | undefined;
   onProgress?: ((progress: QuantizeProgress) => void) | undefined;
 }
@@ -57,7 +57,7 @@ export async function quantizeModel(model: string, options: QuantizeOptions = {}
   const { signal, cwd = process.cwd(), allowRequantize = false } = options;
   const imatrix = options.imatrix === undefined ? undefined : resolveUserPath(options.imatrix, cwd);
   signal?.throwIfAborted();
-  const threads = checkThreads(options.threads);
+  const threads = await checkThreads(options.threads);
   const level = parseLevel(options.to);
   refuseWithoutImatrix(level, imatrix);
   const files = await openModelFiles(model, options);

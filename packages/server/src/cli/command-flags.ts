@@ -71,7 +71,7 @@ const alias = text("--alias <name>", "Name of your own for the model");
 const offline = toggle("--offline", "Download nothing; the model must already be on this machine");
 const threads = integer("--threads <number>", "CPU threads to compute with", {
   min: 1,
-  defaultText: "one per core",
+  defaultText: "one per performance core",
 });
 const force = toggle("--force", "Overwrite an existing file", {
   details: "The model itself is never overwritten.",
@@ -253,7 +253,7 @@ export const workerSettings = {
   threads: integer("--threads <number>", "CPU threads to compute with", {
     min: 1,
     max: 512,
-    defaultText: "one per core",
+    defaultText: "one per performance core",
   }),
   keyFile: text("--key-file <file>", "Where the key is kept", {
     variables: ["INGLE_RPC_KEY_FILE"],

@@ -35,7 +35,7 @@ export const engineSettings = {
   ),
   threads: integer("--threads <number>", "CPU threads to compute with", {
     ...deviceBounds.threads,
-    defaultText: "one per core",
+    defaultText: "one per performance core",
   }),
   kvBits: integer(
     "--kv-bits <bits>",

@@ -3,6 +3,7 @@
 #include "build-info.h"
 #include "llama/context/kv_types.h"
 #include "log.h"
+#include "process/performance_cores.h"
 
 #include <algorithm>
 #include <array>
@@ -132,6 +133,7 @@ BackendInfo backend_info() {
                      .commit = llama_commit(),
                      .devices = {},
                      .cpu_features = {},
+                     .performance_cores = process::performance_cores(),
                      .kv_types = kv_type_names()};
     for (size_t i = 0; i < ggml_backend_dev_count(); ++i)
         info.devices.push_back(device_info(ggml_backend_dev_get(i)));

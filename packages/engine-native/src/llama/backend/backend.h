@@ -42,12 +42,14 @@ struct BackendInfo {
     std::string commit;
     std::vector<Device> devices;
     std::vector<std::string> cpu_features;
+    int32_t performance_cores;
     std::vector<std::string> kv_types;
 };
 
 constexpr auto fields_of(const BackendInfo*) {
     return std::tuple(base::field("devices", &BackendInfo::devices),
                       base::field("cpuFeatures", &BackendInfo::cpu_features),
+                      base::field("performanceCores", &BackendInfo::performance_cores),
                       base::field("kvTypes", &BackendInfo::kv_types));
 }
 

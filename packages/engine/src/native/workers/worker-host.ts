@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { createServer, type Server, type TLSSocket } from "node:tls";
 import { errorCode, EngineError } from "../../base/errors.ts";
-import { threadsDefault } from "../../machine/memory.ts";
+import { defaultThreads } from "../default-threads.ts";
 import { buildInfo, type BuildInfo, type DeviceInfo } from "../addon.ts";
 import { mismatch, parseHello, ServerHello, type OfferedDevice, type WorkerHello } from "./hello.ts";
 import { offeredDevices } from "./offered-devices.ts";
@@ -34,7 +34,7 @@ export interface WorkerHostOptions {
   host?: string | undefined;
   /** 0 chooses a free port. */
   port: number;
-  /** Threads for computation on the CPU. Default: one per core. */
+  /** Threads for computation on the CPU. Default: one per performance core. */
   threads?: number | undefined;
   /** Names of the devices to offer. Default: all GPUs, or the CPU if there are none. */
   devices?: readonly string[] | undefined;
@@ -46,6 +46,7 @@ export interface WorkerHostOptions {
 
 export class WorkerHost implements AsyncDisposable {
   readonly #options: WorkerHostOptions;
+  readonly #threads: number;
   readonly #server: Server;
   readonly #sockets = new Set<TLSSocket>();
   readonly #pending = new PendingConnections();
@@ -60,12 +61,13 @@ export class WorkerHost implements AsyncDisposable {
   #isClosed = false;
 
   private constructor(
-    options: WorkerHostOptions,
+    { threads, ...options }: WorkerHostOptions & { threads: number },
     build: BuildInfo,
     first: WorkerProcess,
     devices: DeviceInfo[],
   ) {
     this.#options = options;
+    this.#threads = threads;
     this.#build = build;
     this.#process = first;
     this.#offers = offeredDevices(devices, options);
@@ -94,7 +96,8 @@ export class WorkerHost implements AsyncDisposable {
       throw new EngineError("invalid_request", "Workers run on Linux and macOS, not on Windows.");
     const first = new WorkerProcess();
     try {
-      const host = new WorkerHost(options, await buildInfo(), first, await first.devices());
+      const threads = options.threads ?? (await defaultThreads()).threads;
+      const host = new WorkerHost({ ...options, threads }, await buildInfo(), first, await first.devices());
       host.#server.listen({ host: options.host, port: options.port });
       await once(host.#server, "listening");
       return host;
@@ -163,7 +166,7 @@ export class WorkerHost implements AsyncDisposable {
     const { version } = this.#build;
     tunnel.hello({ kind: "offer", version, devices: [...this.#offers] } satisfies WorkerHello);
     const devices = this.#offers.map(({ name, bytes }) => ({ name, bytesMax: bytes }));
-    tunnel.carry(this.#process.serve({ devices, threads: this.#options.threads ?? threadsDefault() }));
+    tunnel.carry(this.#process.serve({ devices, threads: this.#threads }));
     this.#options.onEvent({ kind: "connected", peer, host: hello.host });
     const computing = this.#process;
     void computing.ended.then((fault) => tunnel.close(fault === "" ? "the server disconnected" : fault));

@@ -25,6 +25,7 @@ describe("ingle doctor", () => {
     const { context, out } = testWorld({ engine: scriptedEngine(), env: { INGLE_HOME: home } });
     expect(await main("ingle", ["doctor"], context)).toBe(0);
     expect(value(out(), "node")).toBe(process.version);
+    expect(value(out(), "threads")).toBe("4: one per performance core");
     expect(value(out(), "llama.cpp")).toBe("v0.5.0 (de3ff815)");
     expect(value(out(), "GPU backend")).toBe("none (built for the CPU only)");
     expect(value(out(), "device")).toBe("CPU (CPU, cpu): A processor, 2 GiB, 1 GiB free");

@@ -3,7 +3,7 @@
 import { stat } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
-import type { BuildInfo, DeviceInfo } from "@ingle/engine";
+import type { BuildInfo, DeviceInfo, Processors, ThreadChoice } from "@ingle/engine";
 import type { doctorFlags, FlagsIn } from "../command-flags.ts";
 import { exitCodes } from "../errors.ts";
 import type { CommandContext, Engine } from "../context.ts";
@@ -20,6 +20,8 @@ interface Findings {
   build: BuildInfo | undefined;
   /** What to do about that. */
   problem: string | undefined;
+  /** Undefined if the native engine is missing. */
+  threads: ({ processors: Processors } & ThreadChoice) | undefined;
   modelsDir: string;
   starter: { id: string; sizeBytes: number; isThere: boolean };
   models: ModelShare[];
@@ -51,6 +53,7 @@ async function find(model: string | undefined, { engine: load, env }: CommandCon
   return {
     build,
     problem,
+    threads: build === undefined ? undefined : await engine.defaultThreads(),
     modelsDir,
     starter: { id, sizeBytes, isThere: stats?.size === sizeBytes },
     models,
@@ -66,9 +69,10 @@ async function readBuild({ buildInfo, EngineError }: Engine): Promise<Pick<Findi
   }
 }
 
-function toText({ build, modelsDir, starter, models }: Findings): string {
+function toText({ build, threads, modelsDir, starter, models }: Findings): string {
   const rows: Row[] = [
     ...machineRows(),
+    ...(threads === undefined ? [] : [["threads", `${threads.threads}: ${threads.reason}`] as const]),
     ...(build === undefined ? [["engine", "not built"] as const] : buildRows(build)),
     ["models folder", modelsDir],
     [
@@ -81,13 +85,15 @@ function toText({ build, modelsDir, starter, models }: Findings): string {
 }
 
 /** The fields of `--json`, which programs rely on. */
-function toJson({ build, problem, modelsDir, starter, models }: Findings) {
+function toJson({ build, problem, threads, modelsDir, starter, models }: Findings) {
   return {
     ingle: ingleVersion(),
     node: process.version,
     platform: os.platform(),
     arch: os.arch(),
-    threads: os.availableParallelism(),
+    threads: threads?.threads ?? null,
+    threads_reason: threads?.reason ?? null,
+    processors: threads === undefined ? null : processorsJson(threads.processors),
     memory_total_bytes: os.totalmem(),
     memory_free_bytes: os.freemem(),
     engine: build === undefined ? null : engineJson(build),
@@ -115,6 +121,10 @@ function toJson({ build, problem, modelsDir, starter, models }: Findings) {
   };
 }
 
+function processorsJson({ logical, performanceCores, quota }: Processors) {
+  return { logical, performance_cores: performanceCores, quota: quota ?? null };
+}
+
 function engineJson({ version, buildType, compiler, llamaCpp, gpu, cpu, cpuFeatures, kvTypes }: BuildInfo) {
   return {
     version,
@@ -133,7 +143,10 @@ function machineRows(): Row[] {
     ["ingle", ingleVersion()],
     ["node", process.version],
     ["system", `${os.platform()} ${os.release()} ${os.arch()}`],
-    ["processor", `${os.cpus()[0]?.model.trim() ?? "unknown"}, ${os.availableParallelism()} threads usable`],
+    [
+      "processor",
+      `${os.cpus()[0]?.model.trim() ?? "unknown"}, ${os.availableParallelism()} logical processors`,
+    ],
     ["memory", `${formatBytes(os.totalmem())}, ${formatBytes(os.freemem())} free`],
   ];
 }

@@ -49,6 +49,13 @@ it("makes a key with limits, which is only printed, in a file of its user's own"
   expect(await readFile(file, "utf8")).not.toContain(made.out.trim());
 });
 
+it("keeps every key of several that are made at the same time", async () => {
+  const names = ["a", "b", "c", "d", "e", "f"];
+  const made = await Promise.all(names.map(async (name) => await run("add", name)));
+  expect(made.map(({ code }) => code)).toEqual(names.map(() => 0));
+  expect((await entries()).map(({ name }) => name).toSorted()).toEqual(names);
+});
+
 it("lists keys without revealing them, and revokes them by name", async () => {
   expect(await run("list")).toMatchObject({ code: 0, out: "", err: expect.stringContaining("holds no key") });
   await run("add", "reports", "--parallel-requests", "2");

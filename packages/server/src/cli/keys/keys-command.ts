@@ -1,4 +1,7 @@
 // `ingle keys`: makes, lists and revokes the keys of a file for `ingle serve --keys`. A server that uses the file follows each change.
+import { mkdir } from "node:fs/promises";
+import path from "node:path";
+import { lock } from "proper-lockfile";
 import { emptyKeyFile, KeyFile, makeKey, type KeyEntry } from "../../access/key-file.ts";
 import { apiKeysMax } from "../../api-key.ts";
 import { StateFile } from "../../state-file.ts";
@@ -6,6 +9,9 @@ import type { FlagsIn, keyFlags } from "../command-flags.ts";
 import type { CommandContext } from "../context.ts";
 import { CliError, exitCodes, usageError } from "../errors.ts";
 import { formatTable } from "../text.ts";
+
+/** For about ten seconds: a change takes milliseconds. */
+const lockRetries = { retries: 50, factor: 1, minTimeout: 100, maxTimeout: 300, randomize: true };
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -15,7 +21,6 @@ export async function addKey(
   flags: FlagsIn<typeof keyFlags>,
   { stdout, stderr }: CommandContext,
 ): Promise<number> {
-  const kept = await openKeyFile(file);
   const { scope = "inference", models, tokensPerMinute, tokensPerDay, parallelRequests, priority } = flags;
   const { key, entry } = await makeKey({ name, scope: scope === "management" ? scope : "inference" });
   const terms = {
@@ -27,9 +32,11 @@ export async function addKey(
     expires_at: flags.expires === undefined ? undefined : expiry(flags.expires),
   };
   const set = Object.fromEntries(Object.entries(terms).filter(([, value]) => value !== undefined));
-  const checked = KeyFile.safeParse({ version: 1, keys: [...kept.current.keys, { ...entry, ...set }] });
-  if (!checked.success) throw refused(name, checked.error.issues[0], kept.current.keys);
-  await kept.change(() => checked.data);
+  await changeKeyFile(file, ({ keys }) => {
+    const checked = KeyFile.safeParse({ version: 1, keys: [...keys, { ...entry, ...set }] });
+    if (!checked.success) throw refused(name, checked.error.issues[0], keys);
+    return checked.data;
+  });
   stderr.write(`The key ${name}, which is shown only now:\n`);
   stdout.write(`${key}\n`);
   return exitCodes.ok;
@@ -48,10 +55,11 @@ export async function revokeKeys(
   { file, names }: { file: string; names: readonly string[] },
   { stdout }: CommandContext,
 ): Promise<number> {
-  const kept = await openKeyFile(file);
-  const unknown = names.find((name) => !kept.current.keys.some((key) => key.name === name));
-  if (unknown !== undefined) throw new CliError(`${file} holds no key of the name ${unknown}.`);
-  await kept.change(({ keys }) => ({ version: 1, keys: keys.filter(({ name }) => !names.includes(name)) }));
+  await changeKeyFile(file, ({ keys }) => {
+    const unknown = names.find((name) => !keys.some((key) => key.name === name));
+    if (unknown !== undefined) throw new CliError(`${file} holds no key of the name ${unknown}.`);
+    return { version: 1, keys: keys.filter(({ name }) => !names.includes(name)) };
+  });
   for (const name of names) stdout.write(`Revoked ${name}.\n`);
   return exitCodes.ok;
 }
@@ -60,6 +68,22 @@ async function openKeyFile(file: string): Promise<StateFile<KeyFile>> {
   const kept = await StateFile.open(file, KeyFile, emptyKeyFile);
   if (kept.problem !== undefined) throw new CliError(kept.problem);
   return kept;
+}
+
+/** Of several processes that change a file, one does so at a time: each begins with what the one before has written. */
+async function changeKeyFile(file: string, change: (current: KeyFile) => KeyFile): Promise<void> {
+  const folder = path.dirname(path.resolve(file));
+  await mkdir(folder, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
+    throw new CliError(`The folder ${folder} cannot be made.`, { cause });
+  });
+  const release = await lock(file, { realpath: false, retries: lockRetries }).catch((cause: unknown) => {
+    throw new CliError(`Another program is changing ${file}, or it cannot be written.`, { cause });
+  });
+  try {
+    await (await openKeyFile(file)).change(change);
+  } finally {
+    await release();
+  }
 }
 
 /** A day count such as `30d`, or a time. */
