@@ -32,6 +32,8 @@ async function bundle(): Promise<OutputChunk[]> {
     input: programs,
     platform: "node",
     external: ["@ingle/engine-native", "libsql", "sharp"],
+    // Its other build finds its parts by a function that is only known when it runs, and would not find them in a bundle.
+    resolve: { alias: { "jsonc-parser": "jsonc-parser/lib/esm/main.js" } },
     onLog(level, log) {
       // An unresolved import would otherwise fail only when it is used.
       if (level === "warn" && log.code !== "CIRCULAR_DEPENDENCY" && log.code !== "EVAL")

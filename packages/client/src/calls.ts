@@ -1,5 +1,5 @@
 // Calls that several parts of the API share: `create` of the generating endpoints, whose body's `stream` decides whether it returns
-// a stream; and GET and POST requests to the routes below one path of the management API.
+// a stream; and GET, POST and PUT requests to the routes below one path of the management API.
 import type { CallOptions, Transport, OpenStream } from "./transport.ts";
 
 export interface CreateReply<Body extends Streamable, Whole, Stream> {
@@ -42,6 +42,7 @@ interface ApiCalls {
     options: CallOptions,
     isExpected: IsExpected<Body>,
   ) => Promise<Body>;
+  put: ApiCalls["post"];
 }
 
 export function callsBelow(transport: Transport, root: string): ApiCalls {
@@ -50,5 +51,7 @@ export function callsBelow(transport: Transport, root: string): ApiCalls {
       transport.json({ method: "GET", path: root + path, signal }, isExpected),
     post: (path, body, { signal }, isExpected) =>
       transport.json({ method: "POST", path: root + path, body, signal }, isExpected),
+    put: (path, body, { signal }, isExpected) =>
+      transport.json({ method: "PUT", path: root + path, body, signal }, isExpected),
   };
 }

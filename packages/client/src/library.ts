@@ -6,6 +6,8 @@ import type {
   ManagedModelList,
   MemoryEstimate,
   ModelAliases,
+  ModelSettings,
+  ModelSettingsState,
   OfferedRepository,
   PullEvent,
   RecommendedModel,
@@ -55,6 +57,10 @@ export interface Library {
   estimate(model: string, options?: EstimateOptions): Promise<MemoryEstimate>;
   /** Pins or unpins a model: a pinned model is neither evicted nor unloaded when idle. */
   pin(model: string, pinned: boolean, options?: CallOptions): Promise<ManagedModel>;
+  /** The settings that stay with a model, over restarts of the server. */
+  settings(model: string, options?: CallOptions): Promise<ModelSettingsState>;
+  /** Replaces all of them; `{}` removes them. */
+  setSettings(model: string, settings: ModelSettings, options?: CallOptions): Promise<ModelSettingsState>;
   /** Unloads a model once the requests that use it are done. */
   unload(model: string, options?: WaitOptions): Promise<ManagedModel>;
   /** Deletes a model that is not in memory from the disk. If it was imported in place, its files stay. */
@@ -97,6 +103,8 @@ const isModelList = (value: unknown): value is ManagedModelList =>
 const isOffered = (value: unknown): value is OfferedRepository => hasList(value, "models");
 const isNamed = (value: unknown): value is ModelAliases => hasList(value, "aliases");
 const isModel = (value: unknown): value is ManagedModel => hasText(value, "status");
+const isSettings = (value: unknown): value is ModelSettingsState =>
+  hasText(value, "model") && isRecord(value) && isRecord(value["settings"]);
 const isEstimate = (value: unknown): value is MemoryEstimate => hasText(value, "fits");
 const isRecommended = (value: unknown): value is RecommendedModel =>
   hasText(value, "model") && hasText(value, "reason");
@@ -104,7 +112,8 @@ const isRemoved = (value: unknown): value is RemovedModel => isRecord(value) && 
 
 export function createLibrary(transport: Transport): Library {
   const root = "/api/v1/models";
-  const { get, post } = callsBelow(transport, root);
+  const { get, post, put } = callsBelow(transport, root);
+  const settingsPath = (model: string): string => `/${encodeURIComponent(model)}/settings`;
   return {
     search: (words, { limit, ...options } = {}) => {
       const limited = limit === undefined ? "" : `&limit=${limit}`;
@@ -126,6 +135,8 @@ export function createLibrary(transport: Transport): Library {
     estimate: (model, { signal, ...settings } = {}) =>
       post("/estimate", { ...settings, model }, { signal }, isEstimate),
     pin: (model, pinned, options = {}) => post("/pin", { model, pinned }, options, isModel),
+    settings: (model, options = {}) => get(settingsPath(model), options, isSettings),
+    setSettings: (model, settings, options = {}) => put(settingsPath(model), settings, options, isSettings),
     unload: (model, { wait, ...options } = {}) => post("/unload", { model, wait }, options, isModel),
     remove: (model, options = {}) => post("/remove", { model }, options, isRemoved),
     setAlias: (alias, model, options = {}) => post("/alias", { alias, model }, options, isNamed),

@@ -24,7 +24,7 @@ export interface CallOptions {
 }
 
 interface ApiRequest extends CallOptions {
-  method: "GET" | "POST";
+  method: "GET" | "POST" | "PUT";
   /** The path after the server's address, such as `/v1/models`. */
   path: string;
   /** Sent as JSON. */

@@ -78,6 +78,13 @@ export { parseModelSpec, type ModelSpec } from "./library/model-spec.ts";
 export type { KnownNpmModel, NpmModel } from "./library/npm-model.ts";
 export { libraryPaths, type LibraryPaths } from "./base/home.ts";
 export { addMemory, hostMemory, sumBytes, type MemoryBytes } from "./base/memory-bytes.ts";
+export {
+  otherPrograms,
+  takeOverModels,
+  type OtherProgram,
+  type TakenModel,
+  type TakeOverOptions,
+} from "./library/take-over.ts";
 export type { LibraryProgress } from "./library/progress.ts";
 export {
   isRemovable,

@@ -88,6 +88,11 @@ it("quantizes in a process of its own", { timeout: commandMaxMs }, async () => {
   expect(reply.trim()).not.toBe("");
 });
 
+it("keeps settings in a file with comments", { timeout: commandMaxMs }, async () => {
+  await ingle("config", "set", "tiny", "kv_bits", "8");
+  expect(await ingle("config", "show", "tiny", "kv_bits")).toBe("8\n");
+});
+
 it("converts from MLX's format in a thread", { timeout: commandMaxMs }, async () => {
   const folder = path.join(home, "tiny-mlx");
   await makeMlxFolder(folder, path.join(home, "reference.gguf"));

@@ -122,13 +122,15 @@ export const errorHelp = {
     advice: "Check the network, `HTTPS_PROXY`, `HF_ENDPOINT` and `HF_TOKEN`, and try again.",
   },
   not_enabled: {
-    means: "The route needs a flag that the server was not started with. The message names it.",
+    means:
+      "The route needs a flag that the server was not started with, or a folder that another server uses. The message names it.",
     advice: "Restart the server with the flag.",
   },
   disk_full: {
     means:
-      "The disk is full where the server keeps responses or models; the message names it. What was stored before is unchanged.",
-    advice: "Free space on that disk, or send `store: false`. `x-should-retry` is `false`.",
+      "The disk is full where the server keeps responses, files or models, or its files have reached `--batch-store-size`; the message " +
+      "names it. What was stored before is unchanged.",
+    advice: "Free space on that disk, delete files, or send `store: false`. `x-should-retry` is `false`.",
   },
   model_loading: {
     means: "The model is being loaded; `progress` is its progress.",

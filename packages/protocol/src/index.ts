@@ -7,6 +7,34 @@ export {
   TranscriptionUsage,
 } from "./audio/transcription.ts";
 export {
+  Batch,
+  batchErrorsMax,
+  BatchError,
+  BatchesQuery,
+  batchesPageDefault,
+  batchLinesMax,
+  BatchList,
+  BatchRequest,
+  BatchStatus,
+  BatchUsage,
+  openBatchesMax,
+} from "./batches/batch.ts";
+export {
+  DeletedFile,
+  fileBytesMax,
+  FileList,
+  fileNameLengthMax,
+  FileObject,
+  FilePurpose,
+  filesMax,
+  filesPageMax,
+  FilesQuery,
+  FileUpload,
+} from "./batches/file.ts";
+export type { ReceivedFile } from "./batches/file.ts";
+export { batchEndpoints, BatchLine, batchLineBytesMax, BatchResult } from "./batches/line.ts";
+export type { BatchEndpoint } from "./batches/line.ts";
+export {
   ChatCompletion,
   ChatCompletionChunk,
   ChatCompletionRequest,
@@ -270,6 +298,12 @@ export {
   PinRequest,
   UnloadRequest,
 } from "./management/models.ts";
+export {
+  ModelSettings,
+  ModelSettingsFile,
+  ModelSettingsState,
+  ReplyDefaults,
+} from "./management/model-settings.ts";
 export {
   keyNameLengthMax,
   KeyScopeName,

@@ -21,6 +21,7 @@ import { RequestBoard } from "./live/request-board.ts";
 import type { LoggerSetting } from "./logger.ts";
 import { Metrics } from "./metrics/metrics.ts";
 import type { ModelLibrary } from "./models/library/model-library.ts";
+import type { ModelSettingsStore } from "./models/settings/model-settings-store.ts";
 import type { ModelRegistry } from "./models/registry.ts";
 import type { Page } from "./page/page-files.ts";
 import { pageRoutes } from "./page/routes.ts";
@@ -28,6 +29,7 @@ import { abort, stalledReaders, drain, replyEnd } from "./plugins/request-end.ts
 import { auth, authOptions, type AuthOptions, tenants } from "./plugins/auth.ts";
 import { bodyBudget, ignored, jsonBody } from "./plugins/bodies.ts";
 import { errors } from "./plugins/errors.ts";
+import { background } from "./plugins/background.ts";
 import { hosts } from "./plugins/hosts.ts";
 import { liveRequests } from "./plugins/live-requests.ts";
 import { rateLimit } from "./plugins/rate-limit.ts";
@@ -38,12 +40,16 @@ export interface AppDependencies extends InferenceDefaults {
   registry: ModelRegistry;
   /** The library that /api/v1 searches, downloads to and removes from. Default: none. */
   library?: ModelLibrary | undefined;
+  /** The settings that stay with models, as the registry has them. Default: none. */
+  modelSettings?: ModelSettingsStore | undefined;
   /** Returns the description of the machine for /api/v1/machine. Default: there is none. */
   machine?: (() => Promise<Machine>) | undefined;
   /** The jobs of that library. Default: none, and /api/v1/jobs does not exist. */
   jobs?: JobRunner | undefined;
   /** Default: the keys of the config, without key files. */
   keys?: KeyRing;
+  /** Where files and batches are kept, unless the config says. Default: nowhere, and their routes are `not_enabled`. */
+  batchFolder?: string | undefined;
   /** The web page under `/`. Default: none. */
   page?: Page | undefined;
   /** Makes this the control address of the app. Its token must be one of the keys, and keys must be required. */
@@ -62,7 +68,7 @@ export async function buildApp(
   config: ServerConfig,
   dependencies: AppDependencies,
 ): Promise<FastifyInstance> {
-  const { registry, library, machine, jobs, page, app: control } = dependencies;
+  const { registry, library, modelSettings, machine, jobs, page, app: control } = dependencies;
   const { keys = new KeyRing(config), board = new RequestBoard(), logRing = new LogRing() } = dependencies;
   const trustsProxy = trustedProxies(config.trustProxies);
   const app = bareApp(config, dependencies, trustsProxy);
@@ -70,15 +76,24 @@ export async function buildApp(
   await addPlugins(app, config, { registry, board, access });
 
   const inference = inferenceOptions(config, dependencies);
-  await app.register(openAiApi, { ...inference, responses: config.responses });
+  await app.register(openAiApi, {
+    ...inference,
+    responses: config.responses,
+    batches: batchPlace(config, dependencies),
+  });
   await app.register(anthropicApi, inference);
   if (config.ollamaApi) await app.register(ollamaApi, { ...inference, library, jobs });
   if (config.llamaServerApi) await app.register(llamaServerApi, inference);
   if (config.lmStudioApi) await app.register(lmStudioApi, { ...inference, jobs });
-  const management = { ...inference, config, access, board, logRing, machine, library, jobs, control };
+  const ofModels = { library, modelSettings, jobs };
+  const management = { ...inference, ...ofModels, config, access, board, logRing, machine, control };
   await app.register(managementApi, management);
   if (page !== undefined) await app.register(pageRoutes, { ...access, page, token: control?.token });
   return app;
+}
+
+function batchPlace({ batches }: ServerConfig, { batchFolder }: AppDependencies) {
+  return { folder: batches.store ?? batchFolder, bytesMax: batches.sizeMaxMiB * 1024 * 1024 };
 }
 
 function bareApp(
@@ -142,6 +157,7 @@ async function addPlugins(
   const { allowHosts, allowOrigins } = config;
   await app.register(hosts, { allowHosts, allowOrigins, isForOwnPages });
   await app.register(auth, access);
+  await app.register(background, access);
   await app.register(rateLimit, { requestsPerMinute: config.rateLimit });
   await app.register(tenants, access);
   await app.register(liveRequests, { board });

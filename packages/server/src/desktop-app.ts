@@ -21,6 +21,7 @@ import { LogRing } from "./live/log-ring.ts";
 import { RequestBoard } from "./live/request-board.ts";
 import type { ModelSource } from "./models/catalog/known-model.ts";
 import type { ModelLibrary } from "./models/library/model-library.ts";
+import { modelSettingsFile, ModelSettingsStore } from "./models/settings/model-settings-store.ts";
 import { loadStartupModels, ParallelChoice } from "./control/startup-models.ts";
 import { ModelRegistry } from "./models/registry.ts";
 import { thisMachine } from "./this-machine.ts";
@@ -36,6 +37,8 @@ interface DesktopAppOptions {
   port: number;
   /** The folder for settings and keys, and for mcp.json unless the environment names another file. */
   configDir: string;
+  /** Where the `/v1` server keeps files and batches, unless the environment says. Default: nowhere. */
+  batchFolder?: string;
   /** Where chats are kept: `app`, `browser` or the path of an SQLite file. Default: `app`. */
   chatStore?: string;
   /** The models that requests may use; `parallel` is how many requests each computes at once, undefined for the default. */
@@ -75,7 +78,8 @@ export interface DesktopApp extends AsyncDisposable {
 export async function openDesktopApp(options: DesktopAppOptions): Promise<DesktopApp> {
   const { env, port, configDir, library, budget, onWarning } = options;
   const config = controlConfig(env, port);
-  const { keys, settings, browsers } = await keptFiles(configDir, onWarning);
+  const closing = new AbortController();
+  const { keys, settings, browsers, modelSettings } = await keptFiles(configDir, onWarning, closing.signal);
   let control: Listener | undefined;
   const parallel = new ParallelChoice();
   const registry = new ModelRegistry({
@@ -85,6 +89,7 @@ export async function openDesktopApp(options: DesktopAppOptions): Promise<Deskto
     onSourceFailure: (err) => control?.log.warn({ err }, "the models of this machine cannot be listed"),
     onCrash: crashLog((sentence, about) => control?.log.warn(about, sentence)),
     budget,
+    modelSettings,
   });
   const logRing = new LogRing();
   const logger = keptIn(
@@ -92,19 +97,15 @@ export async function openDesktopApp(options: DesktopAppOptions): Promise<Deskto
     options.logger ?? (await loggerSetting({ level: "warn", format: config.logFormat ?? "text" })),
   );
   const machine = options.machine ?? (() => thisMachine(env));
+  const onJobFailure: ConstructorParameters<typeof JobRunner>[0]["onFailure"] = (err, { id, kind }) =>
+    control?.log.warn({ err, job: id, kind }, "a job has failed");
   const jobs =
-    library === undefined
-      ? undefined
-      : new JobRunner({
-          library,
-          registry,
-          onFailure: (err, { id, kind }) => control?.log.warn({ err, job: id, kind }, "a job has failed"),
-        });
+    library === undefined ? undefined : new JobRunner({ library, registry, onFailure: onJobFailure });
   const board = new RequestBoard();
   const usage = await keepUsage(path.join(configDir, "key-usage.json"), board.meters, {
     onProblem: onWarning,
   });
-  const shared = { registry, library, jobs, machine, logger, logRing, board };
+  const shared = { registry, library, modelSettings, jobs, machine, logger, logRing, board };
 
   const server = new ControlledServer({
     settings,
@@ -113,6 +114,7 @@ export async function openDesktopApp(options: DesktopAppOptions): Promise<Deskto
     listen: (asked, ring) =>
       openListener(publicConfig(env, asked), {
         ...shared,
+        batchFolder: options.batchFolder,
         keys: ring,
         ports: portsFrom(asked.port),
         advice: { port: "choose another port", host: "choose another host" },
@@ -130,6 +132,7 @@ export async function openDesktopApp(options: DesktopAppOptions): Promise<Deskto
     ports: controlPorts(port),
   });
   return running({
+    closing,
     control,
     server,
     mcp,
@@ -143,17 +146,25 @@ export async function openDesktopApp(options: DesktopAppOptions): Promise<Deskto
 }
 
 /** The small files of the app. One that cannot be used is a warning. */
-async function keptFiles(configDir: string, onWarning: DesktopAppOptions["onWarning"]) {
+async function keptFiles(configDir: string, onWarning: DesktopAppOptions["onWarning"], signal: AbortSignal) {
   const keys = await KeptKeys.open(path.join(configDir, "keys.json"));
   const settings = await KeptSettings.open(path.join(configDir, "server.json"));
   if (settings.problem !== undefined)
     onWarning(`${settings.problem} The server uses default settings until you change them.`);
   if (keys.problem !== undefined)
     onWarning(`${keys.problem} The server does not start until you create its keys again.`);
-  return { keys, settings, browsers: await KnownBrowsers.open(path.join(configDir, "browsers.json")) };
+  const modelSettings = await ModelSettingsStore.follow(path.join(configDir, modelSettingsFile), {
+    isLenient: true,
+    onFailure: (error) => onWarning(error instanceof Error ? error.message : String(error)),
+    signal,
+  });
+  const browsers = await KnownBrowsers.open(path.join(configDir, "browsers.json"));
+  return { keys, settings, browsers, modelSettings };
 }
 
 interface Parts {
+  /** Aborted at the end. */
+  closing: AbortController;
   control: Listener;
   server: ControlledServer;
   mcp: McpControl;
@@ -166,8 +177,9 @@ interface Parts {
 }
 
 function running(parts: Parts): DesktopApp {
-  const { control, server, mcp, chats, registry, jobs, usage, token, startsServer } = parts;
+  const { closing, control, server, mcp, chats, registry, jobs, usage, token, startsServer } = parts;
   const close: DesktopApp["close"] = async (options) => {
+    closing.abort();
     const jobsEnded = jobs?.[Symbol.asyncDispose]();
     const modelsFreed = registry[Symbol.asyncDispose](); // new requests are refused from here on
     await Promise.all([server.stop(options), control.close(options)]);

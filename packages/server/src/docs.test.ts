@@ -33,7 +33,7 @@ function listRoutes(tree: string): string[] {
     parents[depth] = path + part;
     return methods
       .split(", ")
-      .filter((method) => ["GET", "POST", "DELETE"].includes(method))
+      .filter((method) => ["GET", "POST", "PUT", "DELETE"].includes(method))
       .map((method) => `${method} ${parents[depth]?.replace("*", "{id}").replaceAll(/:(\w+)/g, "{$1}")}`);
   });
 }
@@ -73,7 +73,7 @@ it("docs/http-api.md and /openapi.json name every route, and no other one", asyn
   const routes = listRoutes(server.app.printRoutes());
   expect(routes).toContain("GET /v1/models/{id}");
   const codes = listCode(await page("http-api.md"));
-  const written = [...codes].filter((code) => /^(GET|POST|DELETE) \//.test(code));
+  const written = [...codes].filter((code) => /^(GET|POST|PUT|DELETE) \//.test(code));
   expect(new Set(written)).toEqual(new Set(routes));
   const { paths } = await fetchDocument(server.app);
   const documented = Object.entries(paths).flatMap(([path, methods]) =>
@@ -143,7 +143,7 @@ it.each([
   const routes = listRoutes(server.app.printRoutes()).filter((route) => !others.has(route));
   const codes = listCode(await page(api.name));
   // A page may also name routes that are there without the API.
-  const written = [...codes].filter((code) => /^(GET|POST|DELETE) \//.test(code) && !others.has(code));
+  const written = [...codes].filter((code) => /^(GET|POST|PUT|DELETE) \//.test(code) && !others.has(code));
   expect(new Set(written)).toEqual(new Set(routes.map((route) => route.replace("*", "{id}"))));
   const { components } = await fetchDocument(server.app);
   const requests = Object.entries(components.schemas).filter(([name]) => api.isOwn.test(name));

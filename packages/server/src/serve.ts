@@ -9,6 +9,7 @@ import { crashLog, keptIn, loggerSetting, type LoggerSetting } from "./logger.ts
 import { openListener, type Listener, type Warn } from "./listener.ts";
 import { LogRing } from "./live/log-ring.ts";
 import type { ModelLibrary } from "./models/library/model-library.ts";
+import type { ModelSettingsStore } from "./models/settings/model-settings-store.ts";
 import { thisMachine } from "./this-machine.ts";
 import type { ModelSource } from "./models/catalog/known-model.ts";
 import { ModelRegistry } from "./models/registry.ts";
@@ -25,12 +26,16 @@ export interface ServeDependencies {
   source?: ModelSource | undefined;
   /** The library that /api/v1 searches, downloads to and removes from. Default: none. */
   library?: ModelLibrary | undefined;
+  /** The settings that stay with models. Default: none. */
+  modelSettings?: ModelSettingsStore | undefined;
   /** What /api/v1/machine returns. Default: this machine, with the library of the process's environment. */
   machine?: (() => Promise<Machine>) | undefined;
   /** Memory that all models may take together. Default: no limit. */
   budget?: MemoryBudget | undefined;
   /** Where it is kept over a restart what the keys of `--keys` have used today. Default: it is not kept. */
   usageFile?: string | undefined;
+  /** Where files and batches are kept, unless the config says. Default: nowhere. */
+  batchFolder?: string | undefined;
   /** How often key and certificate files are checked for changes. Default: every two seconds. */
   lookEveryMs?: number | undefined;
 }
@@ -65,6 +70,17 @@ export async function serve(
   }
 }
 
+function startJobs(
+  library: ModelLibrary,
+  { registry, warn }: { registry: ModelRegistry; warn: Warn },
+): JobRunner {
+  return new JobRunner({
+    library,
+    registry,
+    onFailure: (err, { id, kind }) => warn("a job failed", { err, job: id, kind }),
+  });
+}
+
 /** Undefined if nothing is kept. */
 async function keptUsage(
   { keys }: ServerConfig,
@@ -81,7 +97,14 @@ async function start(
   dependencies: ServeDependencies,
   stopping: AbortController,
 ): Promise<RunningServer> {
-  const { source, budget, library, machine = () => thisMachine(process.env), lookEveryMs } = dependencies;
+  const {
+    source,
+    budget,
+    library,
+    modelSettings,
+    machine = () => thisMachine(process.env),
+    lookEveryMs,
+  } = dependencies;
   let listener: Listener | undefined;
   const warnings: Parameters<Warn>[] = [];
   const warn: Warn = (sentence, about = {}) => {
@@ -89,17 +112,17 @@ async function start(
     else listener.log.warn(about, sentence);
   };
   const failed = (what: string) => (err: unknown) => warn(what, { err });
-  const { waitingMax } = config.engine;
   const onSourceFailure = failed("cannot list the models of this machine");
   const registry =
     dependencies.registry ??
     new ModelRegistry({
       ...config.models,
-      waitingMax,
+      waitingMax: config.engine.waitingMax,
       source,
       onSourceFailure,
       onCrash: crashLog(warn),
       budget,
+      modelSettings,
     });
   const logRing = new LogRing();
   const logger = keptIn(
@@ -115,16 +138,10 @@ async function start(
   const board = new RequestBoard();
   const usage = await keptUsage(config, dependencies, { board, warn });
   const page = config.noUi ? undefined : await installedPage();
-  const jobs =
-    library === undefined
-      ? undefined
-      : new JobRunner({
-          library,
-          registry,
-          onFailure: (err, { id, kind }) => warn("a job failed", { err, job: id, kind }),
-        });
-  const serving = { registry, library, jobs, machine, logger, logRing, board, page, lookEveryMs, warn };
-  listener = await openListener(config, { ...serving, keys: keys.ring });
+  const jobs = library === undefined ? undefined : startJobs(library, { registry, warn });
+  const ofModels = { registry, library, modelSettings, jobs, machine, batchFolder: dependencies.batchFolder };
+  const ofListener = { logger, logRing, board, page, lookEveryMs, warn, keys: keys.ring };
+  listener = await openListener(config, { ...ofModels, ...ofListener });
   for (const [sentence, about] of warnings) warn(sentence, about);
 
   const { url, port } = listener;

@@ -50,7 +50,8 @@ async function send(
   change: InjectOptions = {},
 ): Promise<number> {
   const [method] = operation.split(" ");
-  if (method !== "GET" && method !== "POST" && method !== "DELETE") throw new Error(operation);
+  if (method !== "GET" && method !== "POST" && method !== "PUT" && method !== "DELETE")
+    throw new Error(operation);
   const body = payload === undefined ? {} : { payload };
   const response = await app.inject({ method, url, headers, ...body, ...change });
   await expectDocumented(app, operation, response);
@@ -75,7 +76,7 @@ interface Wrong {
 }
 
 /** Every body has one of these fields. */
-const wrong = { model: 5, wait: 5, host: 5, name: 5, id: 5, key: 5, items: 5, metadata: 5 };
+const wrong = { model: 5, wait: 5, kv_bits: 5, host: 5, name: 5, id: 5, key: 5, items: 5, metadata: 5 };
 
 const wrongs: Wrong[] = [
   { what: "a Host that is not allowed", status: 403, change: { headers: { ...json, host: "evil.example" } } },

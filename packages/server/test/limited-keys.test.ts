@@ -38,7 +38,7 @@ describe("a model that a key may not use", () => {
   const all: ServerFlags = { ollamaApi: true, llamaServerApi: true, lmStudioApi: true };
 
   async function openApp(flags: ServerFlags, file: string): Promise<FastifyInstance & AsyncDisposable> {
-    const config = testConfig({ ...all, ...flags, keys: file });
+    const config = testConfig({ ...all, batchStore: path.join(folder, "batches"), ...flags, keys: file });
     const registry = new ModelRegistry({
       waitingMax: 9,
       onLoading: "wait",
@@ -80,7 +80,8 @@ describe("a model that a key may not use", () => {
       return {
         operation: `${method} ${url}`,
         send: async (name: string) => {
-          if (method !== "GET" && method !== "POST" && method !== "DELETE") throw new Error(method);
+          if (method !== "GET" && method !== "POST" && method !== "PUT" && method !== "DELETE")
+            throw new Error(method);
           const response = await app.inject({
             method,
             url: `${url.replaceAll(/\{\w+\}/g, name)}?model=${name}`,

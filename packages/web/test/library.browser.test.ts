@@ -1,6 +1,6 @@
 // The library: loading, pinning, removing, importing and quantizing models.
 import { existsSync } from "node:fs";
-import { copyFile, mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { tinyModel } from "@ingle/fixtures";
@@ -64,6 +64,29 @@ it("loads a model with an estimate, pins it, and unloads it", async () => {
 
   await model.getByRole("button", { name: "Unload" }).click();
   await model.getByText("On disk").waitFor();
+  expect(test.problems).toEqual([]);
+});
+
+it("keeps settings with a model, which its chats and its next load have", async () => {
+  await using test = await openLibrary();
+  const { page } = test;
+  await chooseInMenu(page, "tiny", "Settings…");
+  const dialog = page.getByRole("dialog", { name: "Settings of tiny" });
+  await dialog.getByLabel("Context length in tokens").fill("512");
+  await dialog.getByLabel("KV cache").selectOption("8");
+  await dialog.getByLabel("System prompt").fill("Be brief.");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.waitFor({ state: "detached" });
+  const text = await readFile(path.join(home().folder, "config", "models.jsonc"), "utf8");
+  expect(text).toContain('"system_prompt": "Be brief."');
+  await chooseInMenu(page, "tiny", "Settings…");
+  await expect.poll(() => dialog.getByLabel("Context length in tokens").inputValue()).toBe("512");
+  await dialog.getByLabel("System prompt").fill("");
+  await dialog.getByLabel("Context length in tokens").fill("");
+  await dialog.getByLabel("KV cache").selectOption("");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.waitFor({ state: "detached" });
+  expect(await readFile(path.join(home().folder, "config", "models.jsonc"), "utf8")).not.toContain("tiny");
   expect(test.problems).toEqual([]);
 });
 

@@ -72,19 +72,50 @@ async function scanFlat(
 
 /** The models of other programs on this machine, in the order of the folders below. */
 export async function scanOtherPrograms(env: NodeJS.ProcessEnv): Promise<FoundModel[]> {
-  const home = nonEmpty(env["HOME"]) ?? nonEmpty(env["USERPROFILE"]) ?? os.homedir();
-  const cache = nonEmpty(env["XDG_CACHE_HOME"]) ?? path.join(home, ".cache");
+  const { home, cache } = homeFolders(env);
   const hfHome = nonEmpty(env["HF_HOME"]) ?? path.join(cache, "huggingface");
   const hf = nonEmpty(env["HF_HUB_CACHE"]) ?? path.join(hfHome, "hub");
-  const studio = (await lmStudioHome(home)) ?? path.join(home, ".lmstudio");
   const llama = process.platform === "darwin" ? path.join(home, "Library", "Caches") : cache;
   const scans = await Promise.all([
     scanHuggingFaceCache(hf),
-    scanRepositories(path.join(studio, "models"), "lm-studio"),
-    scanRepositories(path.join(cache, "lm-studio", "models"), "lm-studio"),
+    scanLmStudio(env),
     scanFlat(nonEmpty(env["LLAMA_CACHE"]) ?? path.join(llama, "llama.cpp"), "llama.cpp"),
   ]);
   return scans.flat();
+}
+
+/** The models of LM Studio, in its folder of today and in that of its first versions. */
+export async function scanLmStudio(env: NodeJS.ProcessEnv): Promise<FoundModel[]> {
+  const { home, cache } = homeFolders(env);
+  const studio = (await lmStudioHome(home)) ?? path.join(home, ".lmstudio");
+  const scans = await Promise.all(
+    [path.join(studio, "models"), path.join(cache, "lm-studio", "models")].map((folder) =>
+      scanRepositories(folder, "lm-studio"),
+    ),
+  );
+  return scans.flat();
+}
+
+function homeFolders(env: NodeJS.ProcessEnv): { home: string; cache: string } {
+  const home = nonEmpty(env["HOME"]) ?? nonEmpty(env["USERPROFILE"]) ?? os.homedir();
+  return { home, cache: nonEmpty(env["XDG_CACHE_HOME"]) ?? path.join(home, ".cache") };
+}
+
+/** Paths of all files in a folder and its subfolders, down to `levels`, with slashes; none if there is no folder. */
+export async function filesBelow(
+  folder: string,
+  levels: number,
+  budget: { left: number } = { left: entriesMax },
+): Promise<string[]> {
+  const files: string[] = [];
+  for (const entry of await entriesIn(folder, budget)) {
+    if (entry.isFile()) files.push(entry.name);
+    else if (entry.isDirectory() && levels > 0) {
+      const below = await filesBelow(path.join(folder, entry.name), levels - 1, budget);
+      files.push(...below.map((name) => `${entry.name}/${name}`));
+    }
+  }
+  return files;
 }
 
 /**

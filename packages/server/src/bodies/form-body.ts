@@ -5,16 +5,13 @@ import type { FastifyRequest } from "fastify";
 import type { z } from "zod";
 import { WireError } from "../wire-error.ts";
 import { checkValue } from "./check-body.ts";
+import { boundaryIn, invalidForm, partsMax } from "./form-parts.ts";
 import { receiveBody } from "./receive-body.ts";
 
-/** Maximum number of parts of a form: more than any client has fields. */
-const partsMax = 32;
 /** Bytes of a form besides its file: the fields, and the lines between the parts. */
 const fieldsBytesMax = 256 * 1024;
 /** The largest file that a form may have, and its fields. */
 const formBytesMax = audioLimits.maxBytes + fieldsBytesMax;
-/** Maximum length of the line between parts (RFC 2046). */
-const boundaryPattern = /boundary="?([^";\s]{1,70})"?/i;
 
 /**
  * Returns the fields, checked by the schema: texts, and files as bytes. Of fields with the same name, the last one counts;
@@ -42,8 +39,7 @@ function tooLarge(): WireError {
 }
 
 async function parseFields(body: Buffer, contentType: string): Promise<object> {
-  const boundary = boundaryPattern.exec(contentType)?.[1];
-  if (boundary === undefined) throw invalidForm("its Content-Type has no boundary");
+  const boundary = boundaryIn(contentType);
   if (countAtMost(body, `--${boundary}`, partsMax + 2) > partsMax + 1)
     throw invalidForm(`it has more than ${partsMax} parts`);
   let form: FormData;
@@ -66,9 +62,4 @@ function countAtMost(bytes: Buffer, text: string, max: number): number {
   let count = 0;
   for (let at = bytes.indexOf(text); at >= 0 && count < max; at = bytes.indexOf(text, at + 1)) count += 1;
   return count;
-}
-
-function invalidForm(reason: string, cause?: unknown): WireError {
-  const message = `The body is not a form of multipart/form-data: ${reason}.`;
-  return new WireError("invalid_request", message, cause === undefined ? {} : { cause });
 }

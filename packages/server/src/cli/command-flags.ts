@@ -124,7 +124,14 @@ export const doctorFlags = [
 
 export const aliasFlags = [toggle("--remove", "Remove the name; its model stays")] as const;
 
-export const importFlags = [toggle("--copy", "Copy the files into the models folder"), alias, exact] as const;
+export const importFlags = [
+  text("--from <program>", "Take over the models of this program, or the one that is named", {
+    choices: ["ollama", "lm-studio"],
+  }),
+  toggle("--copy", "Copy the files into the models folder"),
+  alias,
+  exact,
+] as const;
 
 export const pruneFlags = [
   integer("--unused-for <days>", "Also remove models that were not loaded for this many days", {

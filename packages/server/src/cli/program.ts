@@ -27,9 +27,11 @@ import {
   type GenerationFlags,
   type WorkerFlags,
 } from "./command-flags.ts";
+import { batchFlags, batchLoadingSettings, type BatchFlags } from "./batch/batch-flags.ts";
 import type { CommandContext, OnExit } from "./context.ts";
 import { addFlags, addServerSettings, addSettings, FlagOption, flagHelp } from "./flags.ts";
 import { addInstallation } from "./installation-program.ts";
+import { addLaunch } from "./launch/launch-program.ts";
 import { addService } from "./service/service-program.ts";
 
 /** A command: its arguments and flags, and what it does. */
@@ -56,12 +58,14 @@ export function ingleProgram(context: CommandContext, onExit: OnExit): Command {
   );
   addService(program, context, onExit);
   addKeys(program, context, onExit);
+  addConfig(program, context, onExit);
   add("app", "Open the app: chat, model library, and a server to start and stop", {
     settings: settingsIn(appSettings),
     run: async (flags: FlagsOf<SettingsIn<typeof appSettings>>) =>
       (await import("./app/app-command.ts")).appCommand(flags, context),
   });
   addGenerate(add, context);
+  addLaunch(program, context, onExit);
   addLibrary(add, context);
   addQuantize(add, context);
   addRemote(add, context);
@@ -146,6 +150,16 @@ function addGenerate(add: AddCommand, context: CommandContext): void {
     flags: [...samplingFlags, mcpFlag],
     run: async (flags: ChatFlags) => (await import("./generate/chat-command.ts")).chatCommand(flags, context),
   });
+  add("batch", "Compute the requests of a file, and write their results to another one", {
+    args: {
+      "<input>": "file of requests, one on each line, in the form of OpenAI's batches; - is stdin",
+      "<output>": "file that results are appended to; the same command goes on after a stop; - is stdout",
+    },
+    settings: batchLoadingSettings,
+    flags: batchFlags,
+    run: async (flags: BatchFlags, input: string, output: string) =>
+      (await import("./batch/batch-command.ts")).batchCommand({ input, output }, flags, context),
+  });
 }
 
 function addLibrary(add: AddCommand, context: CommandContext): void {
@@ -177,9 +191,11 @@ function addLibrary(add: AddCommand, context: CommandContext): void {
       (await import("./library/change-library.ts")).removeCommand(models, context),
   });
   add("import", "Add model files of your own to the library", {
-    args: { "<path>": "a .gguf file, a folder of them, or a folder in MLX's format" },
+    args: {
+      "[path]": "a .gguf file, a folder of them, or one in MLX's format; with --from, a model's name there",
+    },
     flags: importFlags,
-    run: async (flags, path: string) =>
+    run: async (flags, path: string | undefined) =>
       (await import("./library/add-models.ts")).importCommand(path, flags, context),
   });
   add("prune", "Remove unfinished downloads and entries whose files are missing", {
@@ -209,6 +225,41 @@ function addKeys(program: Command, context: CommandContext, onExit: OnExit): voi
     args: { ...file, "<names...>": "names of keys" },
     run: async (_flags, path: string, names: string[]) =>
       (await import("./keys/keys-command.ts")).revokeKeys({ file: path, names }, context),
+  });
+}
+
+function addConfig(program: Command, context: CommandContext, onExit: OnExit): void {
+  const config = program.command("config").description("Show and change the settings that stay with models");
+  config.helpCommand(false);
+  const add = commandMaker(config, onExit);
+  const load = async () => await import("./config/config-command.ts");
+  const model = "a name from `ingle list`, or a pattern such as lfm2*";
+  const key = "its name, such as context_length, temperature or profiles.coding.system_prompt";
+  add("show", "Print the settings of all models, of one, or one of them", {
+    args: { "[model]": `${model}; default: all`, "[key]": `${key}; default: all` },
+    run: async (_flags, name: string | undefined, setting: string | undefined) =>
+      (await load()).showConfig({ model: name, key: setting }, context),
+  });
+  add("set", "Change a setting of a model", {
+    args: { "<model>": model, "<key>": key, "<value>": "a text, or a value in JSON" },
+    run: async (_flags, name: string, setting: string, value: string) =>
+      (await load()).setConfig({ model: name, key: setting, value }, context),
+  });
+  add("unset", "Remove a setting of a model, or all of them", {
+    args: { "<model>": model, "[key]": `${key}; default: all` },
+    run: async (_flags, name: string, setting: string | undefined) =>
+      (await load()).unsetConfig({ model: name, key: setting }, context),
+  });
+  add("import", "Take over the settings of a Modelfile, or of llama-server's presets", {
+    args: {
+      "<file>": "a Modelfile or an INI file",
+      "[model]": "whose settings they become; default: as in the file",
+    },
+    run: async (_flags, file: string, name: string | undefined) =>
+      (await load()).importConfig({ file, model: name }, context),
+  });
+  add("schema", "Print the JSON schema of the file of settings, for editors", {
+    run: async () => (await load()).printSchema(context),
   });
 }
 

@@ -13,9 +13,9 @@ describe("progress in a file or a log", () => {
     expect(err()).toBe(
       "Loading tiny …\n" +
         "Loading tiny: 5% (5 of 100)\n" +
-        "Loading tiny: 10% (10 of 100)\n" +
-        "Loading tiny: 15% (15 of 100)\n" +
-        "Loading tiny: 20% (20 of 100)\n",
+        "Loading tiny: 10% (45 s left, 10 of 100)\n" +
+        "Loading tiny: 15% (43 s left, 15 of 100)\n" +
+        "Loading tiny: 20% (40 s left, 20 of 100)\n",
     );
   });
 

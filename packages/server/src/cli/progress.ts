@@ -56,16 +56,19 @@ function estimate(now: () => number): (fraction: number) => string {
 function startLines(title: string, stderr: TextOutput, now: () => number): Progress {
   let lastPercent = 0;
   let lastAt = now();
+  const timeLeft = estimate(now);
   stderr.write(`${title} …\n`);
   return {
     update: (fraction, detail = "") => {
+      const left = timeLeft(fraction);
       const percent = Math.floor(fraction * 100);
       const waitedMs = now() - lastAt;
       const isDue = percent - lastPercent >= linePercents && waitedMs >= lineIntervalMinMs;
       if (!isDue && waitedMs < lineIntervalMaxMs) return;
       lastPercent = percent;
       lastAt = now();
-      stderr.write(`${title}: ${percent}%${detail === "" ? "" : ` (${detail})`}\n`);
+      const about = [left, detail].filter((part) => part !== "").join(", ");
+      stderr.write(`${title}: ${percent}%${about === "" ? "" : ` (${about})`}\n`);
     },
     [Symbol.dispose]: () => {},
   };

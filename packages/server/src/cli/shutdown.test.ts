@@ -72,6 +72,22 @@ describe("Shutdown", () => {
     expect(shutdown.signal.aborted).toBe(true);
   });
 
+  it("leaves signals to a receiver, and takes them again afterwards", () => {
+    const { source, exits, clock, shutdown } = setUp();
+    const received: string[] = [];
+    {
+      using _diverted = shutdown.divert((name) => received.push(name));
+      for (const name of ["SIGINT", "SIGINT", "SIGHUP", "SIGTERM"]) {
+        source.emit(name);
+        clock.ms += 1000;
+      }
+    }
+    expect(received).toEqual(["SIGINT", "SIGINT", "SIGHUP", "SIGTERM"]);
+    expect([shutdown.state, exits, source.listenerCount("SIGHUP")]).toEqual(["running", [], 0]);
+    source.emit("SIGTERM");
+    expect(shutdown.state).toBe("stopping");
+  });
+
   it("stops listening once it is disposed", () => {
     const { source, shutdown } = setUp();
     shutdown[Symbol.dispose]();

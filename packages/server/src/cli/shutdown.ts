@@ -2,10 +2,14 @@
 //
 //   running --signal--> stopping --another one--> ended
 //
-// "stopping" aborts `signal`: a download or a load stops, a server drains. "ended" ends the process at once.
+// "stopping" aborts `signal`: a download or a load stops, a server drains. "ended" ends the process at once. While signals are diverted
+// to a program in the foreground, they change no state.
 import { CliError } from "./errors.ts";
 
 type ShutdownSignal = "SIGINT" | "SIGTERM";
+
+/** Also the end of a terminal, of which a command learns only while a program runs in its foreground. */
+type DivertedSignal = ShutdownSignal | "SIGHUP";
 
 /** 128 plus the signal's number, as in shells. */
 const signalExitCodes: Record<ShutdownSignal, number> = { SIGINT: 130, SIGTERM: 143 };
@@ -20,8 +24,8 @@ type State = { kind: "running" } | { kind: "stopping"; sinceMs: number } | { kin
 
 /** Where signals come from: `process`, or an EventEmitter in tests. */
 interface SignalSource {
-  on(name: ShutdownSignal, listener: () => void): unknown;
-  off(name: ShutdownSignal, listener: () => void): unknown;
+  on(name: DivertedSignal, listener: () => void): unknown;
+  off(name: DivertedSignal, listener: () => void): unknown;
 }
 
 interface ShutdownOptions {
@@ -39,6 +43,7 @@ export class Shutdown implements Disposable {
   readonly #onInterrupt = (): void => this.receive("SIGINT");
   readonly #onTerminate = (): void => this.receive("SIGTERM");
   #state: State = { kind: "running" };
+  #receiver: ((name: DivertedSignal) => void) | undefined;
 
   constructor(options: ShutdownOptions) {
     this.#options = options;
@@ -58,6 +63,10 @@ export class Shutdown implements Disposable {
   /** Handles a signal. Called by the source; a terminal in raw mode passes its Ctrl-C here. */
   receive(name: ShutdownSignal): void {
     const { now, exit } = this.#options;
+    if (this.#receiver !== undefined) {
+      this.#receiver(name);
+      return;
+    }
     if (this.#state.kind === "running") {
       this.#state = { kind: "stopping", sinceMs: now() };
       this.#abort.abort(new CliError("Stopped.", { exitCode: signalExitCodes[name] }));
@@ -65,6 +74,20 @@ export class Shutdown implements Disposable {
       this.#state = { kind: "ended" };
       exit(signalExitCodes[name]);
     }
+  }
+
+  /** Until the result is disposed, signals go to `receiver` alone. One at a time. */
+  divert(receiver: (name: DivertedSignal) => void): Disposable {
+    const { source } = this.#options;
+    const onHangUp = (): void => receiver("SIGHUP");
+    this.#receiver = receiver;
+    source.on("SIGHUP", onHangUp);
+    return {
+      [Symbol.dispose]: () => {
+        source.off("SIGHUP", onHangUp);
+        this.#receiver = undefined;
+      },
+    };
   }
 
   /** Resolves at the first signal. */

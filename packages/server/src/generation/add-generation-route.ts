@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { sendEvents } from "../http/event-stream.ts";
 import type { ImageReading } from "../content/image-files.ts";
 import { readParts } from "../content/read-content.ts";
-import { defaultsFor, withDefaults } from "./sampling-defaults.ts";
+import { defaultsFor, withDefaults, withSystemPrompt } from "./sampling-defaults.ts";
 import { imageReading, leaseModel, responseHead, type InferenceOptions } from "./inference.ts";
 import type {
   GenerationBody,
@@ -16,7 +16,7 @@ import type {
   RunningRequest,
 } from "./generation-route.ts";
 import type { GenerationNote } from "../http/request-outcome.ts";
-import { adapterId } from "../models/adapters.ts";
+import { variantId } from "../models/adapters.ts";
 import type { Lease } from "../models/slot/slot-interface.ts";
 import { toUsage } from "./usage.ts";
 
@@ -88,7 +88,7 @@ async function run<Body extends GenerationBody, Sent extends GenerationBody>(
   const { model } = lease;
   const head = responseHead(route.idPrefix, lease, options);
   const allDefaults = { ...defaults, ...defaultsFor(lease, options) };
-  const requests = (await readPrompts(prompts, model, imageReading(request, options))).map((each) =>
+  const requests = (await readPrompts(prompts, lease, imageReading(request, options))).map((each) =>
     withDefaults(each, allDefaults),
   );
   const generations = startGenerations(request, lease, requests, {
@@ -115,14 +115,18 @@ function completeBody<Body extends GenerationBody, Sent extends GenerationBody>(
   // oxlint-enable typescript/no-unsafe-type-assertion
 }
 
-/** The prompts with their images and documents read, and with the model's own formatting. Throws what `readParts` throws. */
+/**
+ * The prompts with their images and documents read, with the model's own formatting, and with its system message. Throws what `readParts`
+ * throws.
+ */
 export async function readPrompts(
   prompts: readonly Prompt[],
-  model: Model,
+  lease: Pick<Lease, "model" | "defaults">,
   reading: ImageReading,
 ): Promise<GenerationRequest[]> {
   const read: GenerationRequest[] = [];
-  for (const prompt of prompts) read.push(await readPrompt(prompt, model, reading));
+  for (const prompt of prompts)
+    read.push(withSystemPrompt(await readPrompt(prompt, lease.model, reading), lease));
   return read;
 }
 
@@ -160,13 +164,13 @@ function startGenerations(
   const generations = prompts
     .flatMap((prompt) => repeated(prompt, repliesPerPrompt))
     .map((each) =>
-      model.generate(each, { signal: request.clientSignal, client, priority: request.key?.terms.priority }),
+      model.generate(each, { signal: request.clientSignal, client, priority: request.priority }),
     );
   const note: GenerationNote = { ...noted, sampling: prompts[0] ?? {}, startedAt: performance.now() };
   request.outcome.generation = note;
   request.tracked?.generates(generations, repliesPerPrompt);
   void cancelTogether(generations); // never rejects
-  const adapters = usedAdapters(prompts[0], model).map((name) => adapterId(id, name));
+  const adapters = usedAdapters(prompts[0], model).map((name) => variantId(id, name));
   void watchAll(request, generations, { note, modelId: id, repliesPerPrompt, adapters }); // never rejects
   return generations;
 }

@@ -6,7 +6,7 @@ import type { ImageReading } from "../content/image-files.ts";
 import type { ModelRegistry } from "../models/registry.ts";
 import type { Lease } from "../models/slot/slot-interface.ts";
 import { toUnixSeconds } from "../seconds.ts";
-import { adapterId } from "../models/adapters.ts";
+import { variantId } from "../models/adapters.ts";
 import { variants, type VariantName } from "../variants.ts";
 import { WireError } from "../wire-error.ts";
 import { serverSampling, type ServerSampling } from "./sampling-defaults.ts";
@@ -73,7 +73,12 @@ export async function leaseModel(
   signal.throwIfAborted();
   if (model === undefined && !mayMeanAny && !isModelObvious(request, { registry, variant }))
     throw modelMissing();
-  const lease = await registry.acquire(model, variant, { signal, places, mayUse: request.mayUse });
+  const lease = await registry.acquire(model, variant, {
+    signal,
+    places,
+    mayUse: request.mayUse,
+    isBackground: request.isBackground,
+  });
   request.atEnd(() => lease[Symbol.dispose]());
   request.outcome.model = lease.id;
   request.tracked?.hasModel(lease.model);
@@ -109,6 +114,11 @@ export function imageReading(
   return { allowedHosts: imageHosts, signal, ignore };
 }
 
+/** The model's id, with the adapter or profile that the request names. */
+function requestedName({ id, adapter, profile = adapter }: Lease): string {
+  return profile === undefined ? id : variantId(id, profile);
+}
+
 export function responseHead(
   idPrefix: string,
   lease: Lease,
@@ -117,7 +127,7 @@ export function responseHead(
   return {
     id: `${idPrefix}${newId()}`,
     created: toUnixSeconds(now()),
-    model: lease.adapter === undefined ? lease.id : adapterId(lease.id, lease.adapter),
+    model: requestedName(lease),
     system_fingerprint: systemFingerprint(lease.model),
   };
 }

@@ -1,6 +1,7 @@
-// The sampling of a request where it says nothing: that of the model's load, else the server's, else the variant's, else what the
-// model's makers recommend. The engine has the rest.
+// What a request gets where it says nothing: what its profile says, else the model's load, else the model's settings, else the server, else
+// the variant, else what the model's makers recommend. The engine has the rest.
 import type { GenerationRequest } from "@ingle/engine";
+import type { ReplyDefaults } from "@ingle/protocol";
 import type { ServerConfig } from "../config.ts";
 import type { Lease } from "../models/slot/slot-interface.ts";
 import { variants, type VariantName } from "../variants.ts";
@@ -22,16 +23,38 @@ export function serverSampling({ noModelSampling, ...set }: ServerConfig["sampli
 
 /** The defaults of a request to the leased model. */
 export function defaultsFor(
-  { model, sampling: loaded = {} }: Pick<Lease, "model" | "sampling">,
+  { model, defaults: own = {} }: Pick<Lease, "model" | "defaults">,
   { sampling, variant }: { sampling: ServerSampling; variant: VariantName },
 ): Partial<GenerationRequest> {
   const recommended = sampling.followsModels ? model.info.sampling : {};
-  return { ...recommended, ...variants[variant].sampling, ...present(sampling.set), ...toSampling(loaded) };
+  return {
+    ...recommended,
+    ...variants[variant].sampling,
+    ...present(sampling.set),
+    ...thinkingDefaults(own),
+    ...toSampling(own.sampling ?? {}),
+  };
+}
+
+/** Whether and how long the model thinks in chats that do not say. */
+export function thinkingDefaults(own: ReplyDefaults): { thinking?: boolean; thinkingDefault?: number } {
+  return present({ thinking: own.thinking, thinkingDefault: own.thinking_budget_tokens });
 }
 
 /** The request with defaults in place of what is absent. */
 export function withDefaults<Request extends object>(request: Request, defaults: object): Request {
   return { ...defaults, ...present(request) };
+}
+
+/** A chat without a system message gets the model's, if its settings have one. */
+export function withSystemPrompt(
+  request: GenerationRequest,
+  { defaults }: Pick<Lease, "defaults">,
+): GenerationRequest {
+  const content = defaults?.system_prompt;
+  if (content === undefined || request.messages === undefined) return request;
+  const isTold = request.messages.some(({ role }) => role === "system" || role === "developer");
+  return isTold ? request : { ...request, messages: [{ role: "system", content }, ...request.messages] };
 }
 
 /** Without the absent fields. */

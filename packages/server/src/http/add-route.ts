@@ -4,7 +4,7 @@ import type { z } from "zod";
 import type { Operation } from "../openapi/operation.ts";
 
 export interface Route extends Operation, Omit<FastifyContextConfig, "operation" | "url" | "method"> {
-  readonly path: `${"GET" | "POST" | "DELETE"} ${string}`;
+  readonly path: `${"GET" | "POST" | "PUT" | "DELETE"} ${string}`;
   /** Checked by plugins/bodies.ts before the handler runs. */
   readonly body?: z.ZodType;
   /** The schema of the query string. Checked by app.ts before the handler runs. */

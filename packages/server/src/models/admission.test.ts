@@ -21,6 +21,19 @@ describe("Admission", () => {
     expect(admission.taken).toBe(1);
   });
 
+  it("leaves half of the places to those who are not in the background, unless a single one needs more", () => {
+    const admission = new Admission(4);
+    const enter = (places = 1): Permit => admission.enter({ isBackground: true, places });
+    const large = enter(3);
+    expect(() => enter()).toThrow(expect.objectContaining({ code: "overloaded" }));
+    large[Symbol.dispose]();
+    enter();
+    enter();
+    expect(() => enter()).toThrow(expect.objectContaining({ code: "overloaded" }));
+    admission.enter({ places: 2 });
+    expect(() => admission.enter()).toThrow(expect.objectContaining({ code: "overloaded" }));
+  });
+
   it("takes no place for a request whose client is gone", () => {
     const admission = new Admission(1);
     const gone = new Error("gone");

@@ -1,4 +1,5 @@
-// Bounds the requests in flight on one model, running or waiting. The engine schedules them; this only counts.
+// Bounds the requests in flight on one model, running or waiting. The engine schedules them; this only counts. Requests in the background
+// share half of the places, so that the others find some.
 import { WireError } from "../wire-error.ts";
 
 /** Seconds until a refused client should try again: about one short completion. */
@@ -9,7 +10,7 @@ export type Permit = Disposable;
 
 export class Admission {
   #placesMax: number;
-  #taken = 0;
+  readonly #taken = { foreground: 0, background: 0 };
 
   /** @param placesMax requests that may be in flight */
   constructor(placesMax: number) {
@@ -18,7 +19,7 @@ export class Admission {
 
   /** Places taken now. */
   get taken(): number {
-    return this.#taken;
+    return this.#taken.foreground + this.#taken.background;
   }
 
   /** Changes the number of places. Admitted requests keep theirs. */
@@ -26,22 +27,30 @@ export class Admission {
     this.#placesMax = placesMax;
   }
 
+  /** A single one in the background may take all, so that it does not wait forever. */
+  get #leftInBackground(): number {
+    const left = this.#placesMax - this.taken;
+    const { background } = this.#taken;
+    return background === 0 ? left : Math.min(left, Math.floor(this.#placesMax / 2) - background);
+  }
+
   /** Takes one or more places. Throws `overloaded` if there are too few, or the signal's reason. */
-  enter(options: { signal?: AbortSignal | undefined; places?: number } = {}): Permit {
-    const { signal, places = 1 } = options;
+  enter(options: { signal?: AbortSignal | undefined; places?: number; isBackground?: boolean } = {}): Permit {
+    const { signal, places = 1, isBackground = false } = options;
+    const kind = isBackground ? "background" : "foreground";
     signal?.throwIfAborted();
-    if (this.#taken + places > this.#placesMax) {
-      const left = Math.max(0, this.#placesMax - this.#taken);
+    const left = Math.max(0, isBackground ? this.#leftInBackground : this.#placesMax - this.taken);
+    if (places > left) {
       const reason = `${left} of ${this.#placesMax} places are left, and this needs ${places}`;
       throw new WireError("overloaded", `${reason}; try again shortly.`, {
         retryAfterSeconds,
       });
     }
-    this.#taken += places;
+    this.#taken[kind] += places;
     let isHeld = true;
     return {
       [Symbol.dispose]: () => {
-        if (isHeld) this.#taken -= places;
+        if (isHeld) this.#taken[kind] -= places;
         isHeld = false;
       },
     };

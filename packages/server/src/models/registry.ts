@@ -8,9 +8,12 @@ import {
   type MemoryBytes,
   type Model,
 } from "@ingle/engine";
-import type { ModelEntry } from "@ingle/protocol";
+import type { ModelEntry, ReplyDefaults } from "@ingle/protocol";
 import { mayUseAll, type MayUse } from "../access/rights.ts";
-import { adapterNotFound, DefaultAdapters, listEntries, splitAdapterId } from "./adapters.ts";
+import { adapterNotFound, DefaultAdapters, listEntries, splitVariantId } from "./adapters.ts";
+import { mergeReplies } from "./settings/merge-settings.ts";
+import type { ModelSettingsStore } from "./settings/model-settings-store.ts";
+import { settledModel } from "./settings/settled-model.ts";
 import { variants, type OnLoading, type VariantName } from "../variants.ts";
 import { addStats, type EngineStats } from "./slot/slot-engine.ts";
 import type { KnownModel, ModelLoader, ModelSource } from "./catalog/known-model.ts";
@@ -41,6 +44,8 @@ export interface RegistryOptions extends MemoryLimits {
   onSourceFailure?: ((error: unknown) => void) | undefined;
   /** Called when the process of a model's engine has crashed; it starts again by itself. */
   onCrash?: ((id: string, crash: EngineCrash) => void) | undefined;
+  /** The settings that stay with models. Default: none. */
+  modelSettings?: ModelSettingsStore | undefined;
   now?: () => Date;
 }
 
@@ -69,13 +74,18 @@ export class ModelRegistry implements AsyncDisposable {
   #disposal: Promise<void> | undefined;
 
   constructor(options: RegistryOptions) {
+    const { modelSettings } = options;
     this.#options = options;
     this.#planner = new MemoryPlanner(options, () => this.slots);
     this.#catalog = new ModelCatalog({
       source: options.source,
       onSourceFailure: options.onSourceFailure,
       now: () => this.#now(),
+      settle: modelSettings === undefined ? undefined : (known) => settledModel(known, modelSettings),
       makeSlot: (known) => this.#makeSlot(known),
+    });
+    modelSettings?.onChange(() => {
+      for (const slot of this.slots) slot.followSettings();
     });
   }
 
@@ -195,15 +205,16 @@ export class ModelRegistry implements AsyncDisposable {
       signal,
       places = 1,
       mayUse = mayUseAll,
-    }: { signal?: AbortSignal | undefined; places?: number; mayUse?: MayUse } = {},
+      isBackground = false,
+    }: { signal?: AbortSignal | undefined; places?: number; mayUse?: MayUse; isBackground?: boolean } = {},
   ): Promise<Lease> {
     this.#assertOpen();
-    const { slot, adapter } = await this.#resolve(requestedId, variant, mayUse);
+    const { slot, adapter, profile } = await this.#resolve(requestedId, variant, mayUse);
     const { id, state } = slot;
     if (state.kind === "loaded" || state.kind === "failed" || this.#waits) {
-      const lease = await slot.lease({ signal, places });
-      const { sampling } = slot.settings;
-      return { ...lease, adapter, sampling, defaultAdapters: this.defaultAdapters.of(lease.model) };
+      const lease = await slot.lease({ signal, places, isBackground });
+      const defaults = replyDefaults(slot, profile);
+      return { ...lease, adapter, profile, defaults, defaultAdapters: this.defaultAdapters.of(lease.model) };
     }
     void this.#loadInBackground(slot); // never rejects; the next request finds it loaded
     throw modelLoading({ id, progress: loadProgress(state) });
@@ -302,16 +313,16 @@ export class ModelRegistry implements AsyncDisposable {
     return this.slots.some(({ counts }) => counts.loads > 0);
   }
 
-  /** The model for a request, and the adapter that the id names. Throws `model_not_found`. */
+  /** The model for a request, and the adapter or profile that the id names. Throws `model_not_found`. */
   async #resolve(
     requestedId: string | undefined,
     variant: VariantName,
     mayUse: MayUse,
-  ): Promise<{ slot: ModelSlot; adapter?: string }> {
+  ): Promise<{ slot: ModelSlot; adapter?: string; profile?: string }> {
     const named = requestedId === undefined ? undefined : await this.find(requestedId, mayUse);
     if (named !== undefined) return { slot: named };
-    const adapted = await this.#findAdapter(requestedId, mayUse);
-    if (adapted !== undefined) return adapted;
+    const found = await this.#findVariant(requestedId, mayUse);
+    if (found !== undefined) return found;
     const acceptsAny = requestedId === undefined || variants[variant].modelRule === "any";
     const lastUsed = acceptsAny ? this.#lastUsed(mayUse) : undefined;
     if (lastUsed === undefined) throw modelNotFound(requestedId);
@@ -319,12 +330,18 @@ export class ModelRegistry implements AsyncDisposable {
   }
 
   /** Throws `model_not_found` if the model has other adapters only. */
-  async #findAdapter(id = "", mayUse: MayUse): Promise<{ slot: ModelSlot; adapter: string } | undefined> {
-    const names = splitAdapterId(id);
+  async #findVariant(
+    id = "",
+    mayUse: MayUse,
+  ): Promise<{ slot: ModelSlot; adapter?: string; profile?: string } | undefined> {
+    const names = splitVariantId(id);
     const slot = names === undefined ? undefined : await this.find(names.model, mayUse);
-    if (names === undefined || slot === undefined || slot.adapters.length === 0) return undefined;
-    if (!slot.adapters.includes(names.adapter)) throw adapterNotFound(slot, names.adapter);
-    return { slot, adapter: names.adapter };
+    if (names === undefined || slot === undefined) return undefined;
+    const { name } = names;
+    if (slot.profiles.includes(name)) return { slot, profile: name };
+    if (slot.adapters.length === 0) return undefined;
+    if (!slot.adapters.includes(name)) throw adapterNotFound(slot, name);
+    return { slot, adapter: name };
   }
 
   /** The model that was used last, else the first. */
@@ -345,6 +362,15 @@ export class ModelRegistry implements AsyncDisposable {
       // The slot keeps the reason for the next request.
     }
   }
+}
+
+/** The defaults of requests to a model, or to one of its profiles. */
+function replyDefaults(
+  { known: { replies }, settings }: ModelSlot,
+  profile: string | undefined,
+): ReplyDefaults {
+  const ofModel = mergeReplies(replies?.defaults ?? {}, { sampling: settings.sampling });
+  return profile === undefined ? ofModel : mergeReplies(ofModel, replies?.profiles[profile] ?? {});
 }
 
 function plainModel(id: string, load: ModelLoader, alias: string | undefined): KnownModel {

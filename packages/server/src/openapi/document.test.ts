@@ -61,7 +61,7 @@ describe("the OpenAPI document", () => {
         : [],
     );
     const commands = ["alias", "estimate", "load", "pin", "pull", "remove", "unalias", "unload"];
-    const reads = ["describe", "recommended", "search"];
+    const reads = ["describe", "recommended", "search", "{id}/settings"];
     const ofModels = [...commands, ...reads].map((name) => `models/${name}`);
     const ofServer = ["", "/keys", "/keys/revoke", "/settings", "/start", "/stop"].map(
       (name) => `server${name}`,

@@ -24,7 +24,8 @@ export const rateLimit = fp(
       cache: clientsMax,
       // Keys are hexadecimal digests: no address looks like one.
       keyGenerator: ({ key, ip }: FastifyRequest) => key?.digest ?? clientNetwork(ip),
-      allowList: ({ routeOptions }: FastifyRequest) => routeOptions.config.right === "none",
+      allowList: ({ routeOptions, isInner }: FastifyRequest) =>
+        isInner || routeOptions.config.right === "none",
       errorResponseBuilder: (_request, { ttl }) =>
         new WireError(
           "rate_limited",
@@ -35,5 +36,5 @@ export const rateLimit = fp(
         ),
     });
   },
-  { name: "rate-limit", dependencies: ["auth"] },
+  { name: "rate-limit", dependencies: ["auth", "background"] },
 );

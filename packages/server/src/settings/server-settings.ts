@@ -198,6 +198,20 @@ export const storeSettings = {
   }),
 };
 
+/** Where /v1/files and /v1/batches keep their data. */
+export const batchSettings = {
+  store: text("--batch-store <folder>", "Folder in which files and batches are kept, or none", {
+    defaultText: "`batches` in [`INGLE_HOME`](#environment)",
+    details: "One server at a time uses a folder. See [batches](operations.md#batches).",
+  }),
+  sizeMaxMiB: integer("--batch-store-size <MiB>", "Maximum space for all files together", {
+    min: 1,
+    max: 1_048_576,
+    // Dozens of inputs of the largest size.
+    default: 10_240,
+  }),
+};
+
 /** The settings of the app's `/v1` server are on its page. */
 export const appSettings = {
   port: integer("--port <number>", "Port of the page; 0 picks any free port", {

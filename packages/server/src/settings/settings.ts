@@ -12,6 +12,7 @@ import { computeSettings, deviceSettings, positionSettings } from "./device-sett
 import { samplingSettings, templateSettings } from "./sampling-settings.ts";
 import {
   accessSettings,
+  batchSettings,
   modelSettings,
   monitoringSettings,
   serverSettings,
@@ -38,6 +39,7 @@ export const settings = {
   sampling: samplingSettings,
   models: memorySettings,
   responses: storeSettings,
+  batches: batchSettings,
   limits: limitSettings,
 };
 
@@ -57,6 +59,7 @@ export const settingSections: readonly (readonly [title: string, table: SettingT
   ["Several machines", rpcSettings],
   ["Models in memory", memorySettings],
   ["Stored responses", storeSettings],
+  ["Batches", batchSettings],
   ["Monitoring", monitoringSettings],
   ["Limits", limitSettings],
 ];

@@ -8,6 +8,8 @@ import { WireError } from "../wire-error.ts";
 
 /** Time to wait for another process that writes, in milliseconds. */
 const lockWaitMs = 5_000;
+/** The same, of a file that one process at a time uses: whoever has it keeps it. */
+const exclusiveLockWaitMs = 100;
 
 interface SqliteFileOptions {
   /** The flag that names the file, for errors. */
@@ -22,6 +24,8 @@ interface SqliteFileOptions {
   readonly migrations: readonly string[];
   /** SQLite's number for what a file holds, so that a file of something else is refused. Default: 0, not checked. */
   readonly applicationId?: number;
+  /** Whether only one process at a time may use the file. It is free when that process ends, however it ends. Default: false. */
+  readonly isExclusive?: boolean;
 }
 
 export type SqliteValue = string | number | null;
@@ -31,11 +35,16 @@ export class SqliteFile implements Disposable {
   readonly #database: Database.Database;
   readonly #folder: string;
   readonly #options: SqliteFileOptions;
+  readonly #lock: Disposable | undefined;
 
-  private constructor(database: Database.Database, folder: string, options: SqliteFileOptions) {
+  private constructor(
+    database: Database.Database,
+    { folder, options, lock }: { folder: string; options: SqliteFileOptions; lock: Disposable | undefined },
+  ) {
     this.#database = database;
     this.#folder = folder;
     this.#options = options;
+    this.#lock = lock;
   }
 
   /**
@@ -51,18 +60,25 @@ export class SqliteFile implements Disposable {
     const folder = path.dirname(path.resolve(file));
     try {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
+      const lock = options.isExclusive === true ? takeLock(`${file}-lock`, Libsql) : undefined;
       closeSync(openSync(file, "a", 0o600));
       chmodSync(file, 0o600);
       const database = new Libsql(file, { timeout: lockWaitMs });
       try {
         prepare(database, options);
-        return new SqliteFile(database, folder, options);
+        return new SqliteFile(database, { folder, options, lock });
       } catch (error) {
         database.close();
+        lock?.[Symbol.dispose]();
         throw error;
       }
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause);
+      const isLocked = sqliteCode(cause).startsWith("SQLITE_BUSY");
+      const why = isLocked
+        ? "another process uses it"
+        : cause instanceof Error
+          ? cause.message
+          : String(cause);
       throw new ConfigError(setting, `${setting} ${file} cannot be opened: ${why}`, { cause });
     }
   }
@@ -109,6 +125,7 @@ export class SqliteFile implements Disposable {
       if (!isDiskFull(error)) throw error;
     } finally {
       this.#database.close();
+      this.#lock?.[Symbol.dispose]();
     }
   }
 }
@@ -119,6 +136,27 @@ function isDiskFull(error: unknown): boolean {
 
 function sqliteCode(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
+}
+
+/**
+ * A file without content that is locked by a transaction which stays open. The system frees it at the end of the process. The database
+ * itself cannot be locked so: it is not free before its last statement is collected.
+ */
+function takeLock(file: string, Libsql: typeof Database): Disposable {
+  closeSync(openSync(file, "a", 0o600));
+  const database = new Libsql(file, { timeout: exclusiveLockWaitMs });
+  try {
+    database.exec("BEGIN EXCLUSIVE");
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  return {
+    [Symbol.dispose]: () => {
+      database.exec("ROLLBACK");
+      database.close();
+    },
+  };
 }
 
 /** Configures writing, and migrates the file to the newest version. */

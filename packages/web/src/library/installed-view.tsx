@@ -19,6 +19,7 @@ import { libraryText } from "../strings/library.ts";
 import { hubPart } from "./hub-view.tsx";
 import { LoadDialog } from "./load-dialog.tsx";
 import { NamesDialog, QuantizeDialog } from "./model-dialogs.tsx";
+import { SettingsDialog } from "./settings-dialog.tsx";
 import {
   modelActions,
   isLoadingOrUnloading,
@@ -146,7 +147,7 @@ function Capabilities({ model: { capabilities, last_used_at: used } }: { model: 
   );
 }
 
-type OpenDialog = "load" | "names" | "quantize" | null;
+type OpenDialog = "load" | "names" | "quantize" | "settings" | null;
 
 function ModelActions({ model }: { model: ManagedModel }) {
   const [isBusy, attempt] = useAttempt();
@@ -184,6 +185,7 @@ function ModelActions({ model }: { model: ManagedModel }) {
       />
       {dialog === "load" && <LoadDialog model={model} onClose={close} />}
       {dialog === "names" && <NamesDialog model={model} onClose={close} />}
+      {dialog === "settings" && <SettingsDialog model={model} onClose={close} />}
       {dialog === "quantize" && <QuantizeDialog model={model} onClose={close} />}
     </>
   );
@@ -208,9 +210,15 @@ function menuItems(
       onSelect: () => void remove(model, attempt),
     },
   };
+  const settings: MenuItem = {
+    label: libraryText.settings,
+    icon: "settings",
+    onSelect: () => open("settings"),
+  };
   const names: MenuItem = { label: libraryText.names, icon: "edit", onSelect: () => open("names") };
   return [
     ...actions.filter((action) => action === "pin" || action === "unpin").map((action) => items[action]),
+    settings,
     names,
     ...actions
       .filter((action) => action === "quantize" || action === "remove")

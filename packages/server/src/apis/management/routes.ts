@@ -12,6 +12,7 @@ import type { LogRing } from "../../live/log-ring.ts";
 import type { RequestBoard } from "../../live/request-board.ts";
 import type { McpControl } from "../../mcp/mcp-control.ts";
 import type { ModelLibrary } from "../../models/library/model-library.ts";
+import type { ModelSettingsStore } from "../../models/settings/model-settings-store.ts";
 import type { AuthOptions } from "../../plugins/auth.ts";
 import { addApiDescription } from "./api-description.ts";
 import { chatRoutes } from "./chats.ts";
@@ -20,6 +21,7 @@ import { addJobs } from "./jobs.ts";
 import { knownBrowserRoutes } from "./known-browsers.ts";
 import { addLibrary } from "./library.ts";
 import { mcpRoutes } from "./mcp.ts";
+import { addModelSettings } from "./model-settings.ts";
 import { addModelMemory, addModels } from "./models.ts";
 import { addMonitoring } from "./monitoring.ts";
 import { addRequests } from "./requests.ts";
@@ -48,6 +50,7 @@ interface ManagementOptions extends InferenceOptions {
   logRing: LogRing;
   machine: (() => Promise<Machine>) | undefined;
   library: ModelLibrary | undefined;
+  modelSettings: ModelSettingsStore | undefined;
   jobs: JobRunner | undefined;
   /** Undefined unless this is the control address of the app. */
   control: AppControl | undefined;
@@ -62,6 +65,7 @@ export async function managementApi(app: FastifyInstance, options: ManagementOpt
   addMonitoring(app, { registry, hasPublicMetrics: config.metricsPublic });
   if (!config.lmStudioApi) addModels(app, { registry }); // LM Studio's API has these paths otherwise
   addModelMemory(app, { registry });
+  addModelSettings(app, options);
   addState(app, options);
   addEvents(app, { ...options, view, chatFeed: control?.chats?.feed });
   addRequests(app, { board });

@@ -116,7 +116,7 @@ async function promptTokens<Body extends GenerationBody, Sent extends Generation
   const lease = await leaseModel(request, options, { model: body.model });
   const { id, model } = responseHead(route.idPrefix, lease, options);
   const tokens: Int32Array[] = [];
-  for (const prompt of await readPrompts(prompts, lease.model, imageReading(request, options)))
+  for (const prompt of await readPrompts(prompts, lease, imageReading(request, options)))
     tokens.push(await lease.model.promptTokens(prompt, { signal: request.clientSignal }));
   return { id, model, tokens };
 }

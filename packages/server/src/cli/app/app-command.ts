@@ -1,5 +1,6 @@
 // `ingle app`: opens the app's page in the browser. It starts a control server on this machine and loads no model; the page does the
 // rest. A second `ingle app` opens the page of the first.
+import path from "node:path";
 import { pageTicket } from "../../access/page-tickets.ts";
 import { controlConfig } from "../../control/app-config.ts";
 import type { DesktopApp } from "../../desktop-app.ts";
@@ -40,6 +41,7 @@ export async function appCommand(
     env,
     port,
     configDir: paths.configDir,
+    batchFolder: path.join(paths.home, "batches"),
     chatStore,
     source: (parallel) =>
       installedModels(context, () => ({ ...config.engine, parallel: parallel() ?? config.engine.parallel })),

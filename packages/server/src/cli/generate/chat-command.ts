@@ -5,7 +5,8 @@ import type { CommandContext } from "../context.ts";
 import type { ChatFlags } from "../command-flags.ts";
 import { ChatInput } from "./chat-input.ts";
 import { ChatTools } from "./chat-tools.ts";
-import { resolveSampling, resolveSettings } from "./generation-settings.ts";
+import { engineFor, ownSettings, resolveSampling, resolveSettings } from "./generation-settings.ts";
+import { thinkingDefaults } from "../../generation/sampling-defaults.ts";
 import { chooseModel } from "../model/choose-model.ts";
 import { modelBudget, openModel } from "../model/open-model.ts";
 
@@ -23,12 +24,15 @@ A pasted text is one message, however many lines it has.
 export async function chatCommand(flags: ChatFlags, context: CommandContext): Promise<number> {
   const engine = await context.engine();
   const settings = resolveSettings(flags, context.env);
-  const samplingFor = resolveSampling(flags, settings.sampling, engine);
+  resolveSampling(flags, settings.sampling, engine); // a wrong flag is an error before a model is touched
   const choice = await chooseModel(settings, context);
+  const own = await ownSettings(choice.id, context);
+  const samplingFor = resolveSampling(flags, settings.sampling, engine, own);
   // They start while the model loads.
   await using tools = await ChatTools.open(flags.mcp, context);
   await using loaded = await openModel(choice, context, {
     ...settings,
+    engine: engineFor(own, flags, settings),
     budget: await modelBudget(settings.models, engine),
   });
   if (!loaded.model.info.hasChatTemplate) {
@@ -42,7 +46,8 @@ export async function chatCommand(flags: ChatFlags, context: CommandContext): Pr
   const screen = { input, stderr: context.stderr, endLine: () => output.endLine() };
   const session = new engine.ChatSession(loaded.model, {
     ...samplingFor(loaded.model),
-    system: flags.system,
+    ...thinkingDefaults(own),
+    system: flags.system ?? own.system_prompt,
     ...(await tools.sessionOptions(loaded.model, screen)),
   });
   context.stderr.write(`Chatting with ${choice.id}. /help lists the commands.\n`);

@@ -1,6 +1,26 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { GenerationRequest, LoadOptions } from "@ingle/engine";
 import { describe, expect, it } from "vitest";
 import { scriptedEngine, testWorld } from "../../../test/cli-context.ts";
 import { main } from "../main.ts";
+
+/** An engine that remembers how models are loaded, and what they are asked. */
+function recordingEngine() {
+  const engine = scriptedEngine();
+  const asked: { request: GenerationRequest; options: LoadOptions | undefined }[] = [];
+  const load: typeof engine.load = async (file, options) => {
+    const loaded = await engine.load(file, options);
+    const generate = loaded.model.generate.bind(loaded.model);
+    loaded.model.generate = (request, rest) => {
+      asked.push({ request, options });
+      return generate(request, rest);
+    };
+    return loaded;
+  };
+  return { engine: { ...engine, load }, asked };
+}
 
 describe("ingle run", () => {
   it("writes only the reply to stdout, with a line break at the end", async () => {
@@ -27,29 +47,39 @@ describe("ingle run", () => {
   });
 
   it("sends the system message and the prompt to the model", async () => {
-    const prompts: string[] = [];
-    const engine = scriptedEngine();
-    const { context } = testWorld({
-      engine: {
-        ...engine,
-        load: async (file, options) => {
-          const loaded = await engine.load(file, options);
-          const generate = loaded.model.generate.bind(loaded.model);
-          loaded.model.generate = (request, rest) => {
-            prompts.push(JSON.stringify(request.messages));
-            return generate(request, rest);
-          };
-          return loaded;
-        },
-      },
-    });
-    await main("ingle", ["run", "--system", "Be kind.", "Hello"], context);
-    expect(prompts).toEqual([
-      JSON.stringify([
+    const { engine, asked } = recordingEngine();
+    await main("ingle", ["run", "--system", "Be kind.", "Hello"], testWorld({ engine }).context);
+    expect(asked.map(({ request }) => request.messages)).toEqual([
+      [
         { role: "system", content: "Be kind." },
         { role: "user", content: "Hello" },
-      ]),
+      ],
     ]);
+  });
+
+  it("takes the settings that stay with the model, unless a flag says otherwise", async () => {
+    const home = await mkdtemp(path.join(tmpdir(), "ingle-run-"));
+    const { engine, asked } = recordingEngine();
+    const env = { INGLE_HOME: home, INGLE_TEMP: "0.9", INGLE_TOP_K: "7" };
+    const run = async (...args: string[]): Promise<void> => {
+      expect(await main("ingle", args, testWorld({ engine, env }).context)).toBe(0);
+    };
+    const settings = { context_length: 512, kv_bits: 8, system_prompt: "Be brief.", thinking: false };
+    for (const [key, value] of Object.entries({ ...settings, temperature: 0.25 }))
+      await run("config", "set", "*", key, String(value));
+    await run("run", "Hello");
+    await run("run", "--system", "Be kind.", "--ctx", "64", "--temperature", "1", "Hello");
+    expect(asked).toMatchObject([
+      {
+        options: { contextLength: 512, kvBitsK: 8, kvBitsV: 8 },
+        request: { temperature: 0.25, topK: 7, thinking: false, messages: [{ content: "Be brief." }, {}] },
+      },
+      {
+        options: { contextLength: 64, kvBitsK: 8 },
+        request: { temperature: 1, messages: [{ content: "Be kind." }, {}] },
+      },
+    ]);
+    await rm(home, { recursive: true });
   });
 
   it("reads the prompt from stdin when there is none on the command line", async () => {

@@ -3,7 +3,8 @@ import type { GenerationRequest } from "@ingle/engine";
 import { exitCodes, usageError } from "../errors.ts";
 import type { CommandContext } from "../context.ts";
 import type { GenerationFlags } from "../command-flags.ts";
-import { resolveSampling, resolveSettings } from "./generation-settings.ts";
+import { engineFor, ownSettings, resolveSampling, resolveSettings } from "./generation-settings.ts";
+import { thinkingDefaults } from "../../generation/sampling-defaults.ts";
 import { chooseModel } from "../model/choose-model.ts";
 import { modelBudget, openModel } from "../model/open-model.ts";
 import { formatBytes } from "../text.ts";
@@ -20,17 +21,24 @@ export async function runCommand(
   const { shutdown, stdout, env } = context;
   const engine = await context.engine();
   const settings = resolveSettings(flags, env);
-  const samplingFor = resolveSampling(flags, settings.sampling, engine);
+  resolveSampling(flags, settings.sampling, engine); // a wrong flag is an error before a model is touched
   const choice = await chooseModel(settings, context);
+  const own = await ownSettings(choice.id, context);
+  const samplingFor = resolveSampling(flags, settings.sampling, engine, own);
   const prompt = await readPrompt(words, context);
   await using loaded = await openModel(choice, context, {
     ...settings,
+    engine: engineFor(own, flags, settings),
     budget: await modelBudget(settings.models, engine),
   });
   const { model } = loaded;
   const sampling = samplingFor(model);
   const request: GenerationRequest = model.info.hasChatTemplate
-    ? { ...sampling, messages: [...systemMessages(flags), { role: "user", content: prompt }] }
+    ? {
+        ...sampling,
+        ...thinkingDefaults(own),
+        messages: [...systemMessages(flags.system ?? own.system_prompt), { role: "user", content: prompt }],
+      }
     : { ...sampling, prompt: completionPrompt(prompt, flags) };
   try {
     for await (const { text } of model.generate(request, { signal: shutdown.signal })) stdout.write(text);
@@ -40,7 +48,7 @@ export async function runCommand(
   return exitCodes.ok;
 }
 
-function systemMessages({ system }: GenerationFlags): { role: string; content: string }[] {
+function systemMessages(system: string | undefined): { role: string; content: string }[] {
   return system === undefined ? [] : [{ role: "system", content: system }];
 }
 

@@ -1,17 +1,12 @@
 // `ingle keys`: makes, lists and revokes the keys of a file for `ingle serve --keys`. A server that uses the file follows each change.
-import { mkdir } from "node:fs/promises";
-import path from "node:path";
-import { lock } from "proper-lockfile";
 import { emptyKeyFile, KeyFile, makeKey, type KeyEntry } from "../../access/key-file.ts";
 import { apiKeysMax } from "../../api-key.ts";
+import { LockError, whileLocked } from "../../file-lock.ts";
 import { StateFile } from "../../state-file.ts";
 import type { FlagsIn, keyFlags } from "../command-flags.ts";
 import type { CommandContext } from "../context.ts";
 import { CliError, exitCodes, usageError } from "../errors.ts";
 import { formatTable } from "../text.ts";
-
-/** For about ten seconds: a change takes milliseconds. */
-const lockRetries = { retries: 50, factor: 1, minTimeout: 100, maxTimeout: 300, randomize: true };
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -70,19 +65,11 @@ async function openKeyFile(file: string): Promise<StateFile<KeyFile>> {
   return kept;
 }
 
-/** Of several processes that change a file, one does so at a time: each begins with what the one before has written. */
 async function changeKeyFile(file: string, change: (current: KeyFile) => KeyFile): Promise<void> {
-  const folder = path.dirname(path.resolve(file));
-  await mkdir(folder, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
-    throw new CliError(`The folder ${folder} cannot be made.`, { cause });
-  });
-  const release = await lock(file, { realpath: false, retries: lockRetries }).catch((cause: unknown) => {
-    throw new CliError(`Another program is changing ${file}, or it cannot be written.`, { cause });
-  });
   try {
-    await (await openKeyFile(file)).change(change);
-  } finally {
-    await release();
+    await whileLocked(file, async () => await (await openKeyFile(file)).change(change));
+  } catch (error) {
+    throw error instanceof LockError ? new CliError(error.message, { cause: error.cause }) : error;
   }
 }
 

@@ -64,10 +64,26 @@ async function describe(
   ]);
 }
 
-/** Prints each model's id and path. Returns the exit code. Throws the engine's errors. */
+/** With `--from`, `path` is the name of one of that program's models, or undefined for all. Returns the exit code. Throws CliError and the engine's errors. */
 export async function importCommand(
+  path: string | undefined,
+  { from, ...flags }: FlagsIn<typeof importFlags>,
+  context: CommandContext,
+): Promise<number> {
+  if (from !== undefined) {
+    const unused = Object.entries(flags).find(([, value]) => value !== undefined);
+    if (unused !== undefined) throw usageError(`--${unused[0]} cannot be combined with --from.`);
+    return await (await import("./take-over.ts")).takeOverCommand(from, path, context);
+  }
+  if (path === undefined)
+    throw usageError("Name a file or a folder, or another program with --from ollama or --from lm-studio.");
+  return await importPath(path, flags, context);
+}
+
+/** Prints each model's id and path. */
+async function importPath(
   path: string,
-  flags: FlagsIn<typeof importFlags>,
+  flags: Omit<FlagsIn<typeof importFlags>, "from">,
   context: CommandContext,
 ): Promise<number> {
   const { importModels } = await context.engine();

@@ -11,7 +11,7 @@ import type {
 import { adaptersMax } from "@ingle/engine/adapter-options";
 import type { ServerConfig } from "../../config.ts";
 import type { KnownModel, PreparedModel, PrepareOptions } from "../../models/catalog/known-model.ts";
-import { settingsOver, usualSettings } from "../../models/slot/load-settings.ts";
+import { settingsOver, usualSettings, type LoadSettings } from "../../models/slot/load-settings.ts";
 import type { CommandContext, Engine } from "../context.ts";
 import { fetchWithBars } from "./fetch-model.ts";
 import { startProgress } from "../progress.ts";
@@ -79,9 +79,17 @@ export function knownModel(
 
 /** The server's options, overridden by those of one request. */
 function over(options: OpenOptions, { budget, left, settings, signal }: PrepareOptions): OpenOptions {
-  const { devices, sampling: _, ...rest } = settingsOver(settings, usualSettings(options.engine));
-  const engine = { ...options.engine, ...rest, ...devices };
+  const engine = engineOptions(settings, options.engine);
   return { ...options, engine, readsImages: true, budget, left, signal };
+}
+
+/** The engine's options with these settings over the given ones. */
+export function engineOptions(
+  settings: LoadSettings | undefined,
+  engine: OpenOptions["engine"],
+): OpenOptions["engine"] {
+  const { devices, sampling: _, ...rest } = settingsOver(settings, usualSettings(engine));
+  return { ...engine, ...rest, ...devices };
 }
 
 /** Throws `model_not_found` for a model that is not downloaded yet. */

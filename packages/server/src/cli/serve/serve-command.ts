@@ -4,8 +4,10 @@ import { createHash } from "node:crypto";
 import path from "node:path";
 import { needsKey } from "../../access/keys.ts";
 import { resolveConfig, type ServerConfig, type ServerFlags } from "../../config.ts";
-import type { KnownModel, ModelLoader } from "../../models/catalog/known-model.ts";
+import type { KnownModel, ModelLoader, PrepareOptions } from "../../models/catalog/known-model.ts";
 import { modelLibrary } from "../../models/library/model-library.ts";
+import { modelSettingsFile, ModelSettingsStore } from "../../models/settings/model-settings-store.ts";
+import { loadSettings } from "../../models/settings/settled-model.ts";
 import { asLogLines, logLine } from "../../logger.ts";
 import { thisMachine } from "../../this-machine.ts";
 import type { RunningServer } from "../../serve.ts";
@@ -36,26 +38,36 @@ export async function serveCommand(flags: ServerFlags, given: CommandContext): P
   const reportsKvBlocks = config.kvEvents !== undefined;
   const installedAdapters =
     choice.kind === "file" ? await engine.findInstalledAdapters(choice.path, { env }) : [];
-  await using model = startLoading(
-    knownModel(choice, context, { ...config, aliases, about, installedAdapters, reportsKvBlocks }),
-    {
-      budget,
-      signal: shutdown.signal,
-    },
-  );
+  const paths = engine.libraryPaths(env);
+  const modelSettings = await ModelSettingsStore.follow(path.join(paths.configDir, modelSettingsFile), {
+    isLenient: false,
+    onFailure: (error) => context.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`),
+    signal: shutdown.signal,
+  });
+  const known = knownModel(choice, context, {
+    ...config,
+    aliases,
+    about,
+    installedAdapters,
+    reportsKvBlocks,
+  });
+  const settings = loadSettings(modelSettings.settingsFor([known.id, ...aliases]));
+  await using model = startLoading(known, { budget, settings, signal: shutdown.signal });
   const { serve } = await context.server();
   const servesOthers = variants[config.variant].modelRule !== "given";
   await using server = await serve(config, {
     library: modelLibrary({ env, isOffline: config.offline }),
+    modelSettings,
     machine: () => thisMachine(env),
     source: servesOthers ? installedModels(context, () => config.engine, { reportsKvBlocks }) : undefined,
     budget,
-    usageFile: usageFile(engine.libraryPaths(env).home, config),
+    usageFile: usageFile(paths.home, config),
+    batchFolder: path.join(paths.home, "batches"),
   });
   server.registry.add(model);
   const { info } = await server.registry.load(choice.id);
   const { url, managementToken: token } = server;
-  await using _record = await announceServer(engine.libraryPaths(env), { url, id: choice.id, token });
+  await using _record = await announceServer(paths, { url, id: choice.id, token });
   const { id } = choice;
   if (isJson) given.stderr.write(logLine("ready", { address: url, model: id }));
   stdout.write(servingText(config, server, { id, kvBytesPerToken: info.kvBytesPerToken }));
@@ -80,12 +92,12 @@ const usageNameLength = 16;
  */
 function startLoading(
   model: KnownModel,
-  { budget, signal: stop }: Parameters<KnownModel["prepare"]>[0],
+  { budget, settings, signal: stop }: PrepareOptions,
 ): KnownModel & AsyncDisposable {
   let report: (fraction: number) => void = () => {};
   const abandoned = new AbortController();
   const signal = AbortSignal.any([stop, abandoned.signal]);
-  const prepared = model.prepare({ budget, signal });
+  const prepared = model.prepare({ budget, settings, signal });
   const loading = prepared.then(({ load }) => load((fraction) => report(fraction), signal));
   loading.catch(() => {}); // the load that adopts it reports the error
   let isAdopted = false;
@@ -97,7 +109,7 @@ function startLoading(
   return {
     ...model,
     prepare: async (later) => {
-      const isOther = isAdopted || later.settings !== undefined;
+      const isOther = isAdopted || JSON.stringify(later.settings) !== JSON.stringify(settings);
       return isOther ? await model.prepare(later) : { ...(await prepared), load };
     },
     [Symbol.asyncDispose]: async () => {

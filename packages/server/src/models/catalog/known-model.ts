@@ -1,6 +1,6 @@
 // The interface to the registry of models that it may load, and of sources of models.
 import type { LoadedModel, MemoryBudget, MemoryBytes, MemoryForecast, ModelTraits } from "@ingle/engine";
-import type { ManagedModel, ModelEntry } from "@ingle/protocol";
+import type { ManagedModel, ModelEntry, ReplyDefaults } from "@ingle/protocol";
 import type { LoadSettings } from "../slot/load-settings.ts";
 
 /** Reads the weights; `onProgress` takes 0 … 1. */
@@ -55,7 +55,12 @@ export interface KnownModel {
   /** Absent: the model is in no library. */
   readonly listed?: ListedModel;
   /** How it is loaded unless a request specifies otherwise. Absent: requests cannot specify anything. */
-  readonly settings?: LoadSettings;
+  readonly settings?: LoadSettings | undefined;
+  /** Defaults of its requests, and those of its profiles by name. Absent: none. */
+  readonly replies?: {
+    readonly defaults: ReplyDefaults;
+    readonly profiles: Readonly<Record<string, ReplyDefaults>>;
+  };
   /**
    * Does everything except loading: downloads the file if needed, and finds settings, including the requested ones, with which
    * the model fits into the remaining budget if it gets no less than usual there, or else into the whole budget. Called before

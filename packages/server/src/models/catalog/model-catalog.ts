@@ -11,6 +11,8 @@ interface CatalogOptions {
   /** Called when the source fails; its models of the last refresh stay. */
   onSourceFailure: ((error: unknown) => void) | undefined;
   now: () => Date;
+  /** Adds the settings that stay with a model. Default: none. */
+  settle?: ((known: KnownModel) => KnownModel) | undefined;
   makeSlot: (known: KnownModel) => ModelSlot;
 }
 
@@ -33,9 +35,13 @@ export class ModelCatalog {
 
   /** Adds a model, unless there is one with the same id. */
   add(known: KnownModel): ModelSlot {
-    const slot = this.#slots.get(known.id) ?? this.#options.makeSlot(known);
+    const slot = this.#slots.get(known.id) ?? this.#options.makeSlot(this.#settled(known));
     this.#slots.set(known.id, slot);
     return slot;
+  }
+
+  #settled(known: KnownModel): KnownModel {
+    return this.#options.settle?.(known) ?? known;
   }
 
   /** Finds a model like named(), after a refresh if there is none. */
@@ -75,7 +81,7 @@ export class ModelCatalog {
       for (const model of known) {
         if (!this.#slots.has(model.id)) this.#sourced.add(model.id);
         const slot = this.add(model);
-        if (this.#sourced.has(model.id)) slot.update(model);
+        if (this.#sourced.has(model.id)) slot.update(this.#settled(model));
       }
       for (const slot of this.slots) slot.profile.setListed(listed.get(slot.id));
     } catch (error) {

@@ -102,10 +102,10 @@ export function modelLibrary(environment: Pick<LibraryOptions, "env" | "isOfflin
 }
 
 /** HTTP clients must not probe this machine's disk, or have a folder of it converted. */
-function refusePath(model: string): void {
+export function refusePath(model: string, param = "model"): void {
   if (parseModelSpec(model).kind !== "file") return;
   const message = `${model} is a path. \`ingle import\` takes one, on the machine where it is.`;
-  throw new WireError("invalid_request", message, { param: "model" });
+  throw new WireError("invalid_request", message, { param });
 }
 
 /** The id belongs to another file, or the library cannot be written. */

@@ -13,6 +13,8 @@ export interface LoadSettings {
   chatTemplate?: string | undefined;
   /** Defaults of the model's requests, by the names of their fields. The server's own are not among them. */
   sampling?: LoadRequest["sampling"];
+  /** A smaller model, or a speculator, that drafts tokens. */
+  draftModel?: string | undefined;
   /** The settings for devices and processors. */
   devices?: OwnOptions | undefined;
 }
@@ -20,8 +22,13 @@ export interface LoadSettings {
 /** The engine's default. */
 const kvBitsDefault: KvBits = 16;
 
+/** Those for devices are looked up by their table. */
+type LoadFields = Partial<
+  Pick<LoadRequest, "context_length" | "kv_bits" | "kv_bits_k" | "kv_bits_v" | "chat_template" | "sampling">
+> & { readonly [field: string]: unknown };
+
 /** The settings of a load request; undefined if it has none. */
-export function toLoadSettings(request: LoadRequest): LoadSettings | undefined {
+export function toLoadSettings(request: LoadFields): LoadSettings | undefined {
   const { context_length: contextLength, kv_bits, kv_bits_k = kv_bits, kv_bits_v = kv_bits } = request;
   const settings = {
     contextLength,
@@ -39,7 +46,8 @@ export function usualSettings(
   engine: Omit<LoadSettings, "devices" | "sampling"> & StartedWith & { kvBits?: KvBits | undefined },
 ): LoadSettings {
   const { contextLength, kvBits = kvBitsDefault, kvBitsK = kvBits, kvBitsV = kvBits, chatTemplate } = engine;
-  return { contextLength, kvBitsK, kvBitsV, chatTemplate, devices: usualDeviceSettings(engine) };
+  const { draftModel } = engine;
+  return { contextLength, kvBitsK, kvBitsV, chatTemplate, draftModel, devices: usualDeviceSettings(engine) };
 }
 
 /** The requested settings, with the usual ones for the rest. */
@@ -50,6 +58,7 @@ export function settingsOver(requested: LoadSettings | undefined, usual: LoadSet
     kvBitsV: requested?.kvBitsV ?? usual.kvBitsV,
     chatTemplate: requested?.chatTemplate ?? usual.chatTemplate,
     sampling: requested?.sampling ?? usual.sampling,
+    draftModel: requested?.draftModel ?? usual.draftModel,
     devices: mergeDevices(usual.devices, requested?.devices),
   };
 }
@@ -63,8 +72,10 @@ function mergeDevices(
 
 /** Whether the current settings are the requested ones. */
 export function agree(requested: LoadSettings, present: LoadSettings): boolean {
-  const { contextLength, kvBitsK, kvBitsV, chatTemplate, sampling } = settingsOver(requested, present);
+  const wanted = settingsOver(requested, present);
+  const { contextLength, kvBitsK, kvBitsV, chatTemplate, sampling } = wanted;
   return (
+    wanted.draftModel === present.draftModel &&
     contextLength === present.contextLength &&
     kvBitsK === present.kvBitsK &&
     kvBitsV === present.kvBitsV &&
@@ -76,7 +87,7 @@ export function agree(requested: LoadSettings, present: LoadSettings): boolean {
 }
 
 /** The settings of a request for devices and processors, by the names of the engine's options; undefined if it has none. */
-function toDeviceSettings(request: LoadRequest): OwnOptions | undefined {
+function toDeviceSettings(request: object): OwnOptions | undefined {
   const settings = ownSettings.map(({ field, option }) => [option, Reflect.get(request, field)] as const);
   return givenIn(settings);
 }

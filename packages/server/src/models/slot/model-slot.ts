@@ -8,7 +8,7 @@ import { ModelProfile } from "../catalog/model-profile.ts";
 import { loadedWithOtherSettings, loadFailed, settingsAreFixed, shuttingDown } from "../model-errors.ts";
 import { agree, settingsOver, type LoadSettings, RequestedSettings } from "./load-settings.ts";
 import { IdleTime } from "./idle-time.ts";
-import type { Lease, SlotOptions } from "./slot-interface.ts";
+import type { Lease, LeaseNeeds, SlotOptions } from "./slot-interface.ts";
 import { coolDownMs, Loading, LoadWaiters } from "./loading.ts";
 import { areSettingsInUse, moved, shownStatus, type ModelState } from "./model-state.ts";
 import { SlotEngine, type EngineStats } from "./slot-engine.ts";
@@ -29,6 +29,8 @@ export class ModelSlot {
   #lastUse = 0;
   /** The profile's context length also counts as requested. */
   readonly #requested = new RequestedSettings(() => this.profile.reset());
+  /** The usual settings at the last load. */
+  #loadedWith: LoadSettings | undefined;
   /** Whether the model was freed because it was lost: then it is loaded again even if no request waits for it. */
   #returns = false;
   /** The load in progress, or the last one. */
@@ -106,14 +108,20 @@ export class ModelSlot {
     return this.info?.adapters ?? this.known.adapters ?? [];
   }
 
+  /** Names of its profiles. */
+  get profiles(): readonly string[] {
+    return Object.keys(this.known.replies?.profiles ?? {});
+  }
+
   /** The settings of a management request; undefined if there were none. */
   get requestedSettings(): LoadSettings | undefined {
     return this.#requested.current;
   }
 
-  /** How the model is or will be loaded: as requested, else with the server's settings. Unknown settings are absent. */
+  /** How the model is or will be loaded: as requested, else with its own settings and the server's. Unknown settings are absent. */
   get settings(): LoadSettings {
-    const requested = settingsOver(this.requestedSettings, this.known.settings ?? {});
+    const usual = areSettingsInUse(this.#state) ? this.#loadedWith : this.known.settings;
+    const requested = settingsOver(this.requestedSettings, usual ?? {});
     return settingsOver({ contextLength: this.info?.contextLength }, requested);
   }
 
@@ -131,7 +139,7 @@ export class ModelSlot {
    * Admits a request that takes `places`, and leases the model; waits while the model is not in memory. Throws
    * `overloaded`, the reason why the model cannot be loaded, or the signal's reason.
    */
-  async lease(options: { signal?: AbortSignal | undefined; places: number }): Promise<Lease> {
+  async lease(options: LeaseNeeds): Promise<Lease> {
     const permit = this.#admission.enter(options);
     try {
       const model = await this.#hold(options.signal);
@@ -216,6 +224,7 @@ export class ModelSlot {
     const { planner, closing } = this.#options;
     const loading = new Loading(planner, closing);
     this.#loading = loading;
+    this.#loadedWith = this.known.settings;
     this.#move({ kind: "preparing" });
     try {
       using prepared = await loading.prepare(this);
@@ -249,7 +258,15 @@ export class ModelSlot {
     this.#move({ kind: "loaded", loadedAt });
     this.#options.onLoaded?.(model);
     this.#grantToWaiters(model);
+    this.followSettings();
     this.#options.planner.changed();
+  }
+
+  /** Frees the model, once no lease is held, if it would be loaded with other settings now: the next request loads it again. */
+  followSettings(): void {
+    const over = (usual = {}): string => JSON.stringify(settingsOver(this.requestedSettings, usual));
+    const isSame = over(this.known.settings) === over(this.#loadedWith);
+    if (this.#state.kind === "loaded" && !isSame) this.evict();
   }
 
   /** Leases the model to all waiting requests at once, so that no eviction can happen between the load and its first use. */

@@ -1,8 +1,8 @@
 // What a slot gets from the registry and reports back, and what requests get from a slot.
 import type { EngineCrash, Model } from "@ingle/engine";
+import type { ReplyDefaults } from "@ingle/protocol";
 import type { AdapterUses } from "../adapters.ts";
 import type { MemoryPlanner } from "../eviction/memory-planner.ts";
-import type { LoadSettings } from "./load-settings.ts";
 
 /** The right to use a model. The model stays in memory until every lease is disposed. */
 export interface Lease extends Disposable {
@@ -10,10 +10,21 @@ export interface Lease extends Disposable {
   readonly model: Model;
   /** The adapter that the request names with the model. */
   readonly adapter?: string | undefined;
-  /** Defaults that the request which loaded the model has set. Default: none. */
-  readonly sampling?: LoadSettings["sampling"];
+  /** The profile that the request names with the model. */
+  readonly profile?: string | undefined;
+  /** Defaults of requests: of the profile, else of the request that loaded the model, else of its settings. Default: none. */
+  readonly defaults?: ReplyDefaults;
   /** For a request that chooses no adapters. Default: none. */
   readonly defaultAdapters?: AdapterUses | undefined;
+}
+
+/** What a request needs of a model. */
+export interface LeaseNeeds {
+  readonly signal?: AbortSignal | undefined;
+  /** How many generations it will run. */
+  readonly places: number;
+  /** Whether it waits for all others. Default: false. */
+  readonly isBackground?: boolean;
 }
 
 export interface SlotOptions {

@@ -25,6 +25,13 @@ export interface ForcedReplies extends AsyncDisposable {
 
 export const isFailure = ({ status }: Exchange): boolean => status < 200 || status > 299;
 
+/** The exchange with the longest prompt: agents also ask for titles and the like. */
+export function longestPrompt(exchanges: readonly Exchange[]): Exchange {
+  const [longest] = exchanges.toSorted((a, b) => b.prompt - a.prompt);
+  if (longest === undefined) throw new Error("The agent asked for nothing.");
+  return longest;
+}
+
 const Asked = z.looseObject({ stream: z.boolean().nullish() });
 const generates = /\/(?:chat\/completions|responses|messages)$/;
 

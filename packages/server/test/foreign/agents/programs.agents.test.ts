@@ -6,9 +6,10 @@ import path from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { chatTemplate, modelId, realServer } from "../../real-server.ts";
 import { askOverAcp } from "./acp.ts";
-import { forcedReplies, isFailure, type Exchange } from "./forced-replies.ts";
+import { closedEnvironment } from "./closed-environment.ts";
+import { forcedReplies, isFailure, longestPrompt, type Exchange } from "./forced-replies.ts";
 import { endLeftBehind, runProgram } from "./program-run.ts";
-import { agentPrograms, type AgentProgram } from "./programs.ts";
+import { agentPrograms } from "./programs.ts";
 
 const context = 65_536;
 /** Less than any agent's instructions and tools. */
@@ -26,28 +27,6 @@ const programs = agentPrograms.filter(({ name }) =>
 
 const root = await mkdtemp(path.join(tmpdir(), "ingle-agents-"));
 afterAll(() => rm(root, { recursive: true, force: true, maxRetries: 5 }));
-
-/** An environment in which a program finds only its own home, and a network only on this machine. */
-function environment(program: AgentProgram, home: string, url: string): NodeJS.ProcessEnv {
-  const nowhere = "http://127.0.0.1:9"; // the port that discards
-  return {
-    PATH: process.env["PATH"],
-    HOME: home,
-    LANG: "C.UTF-8",
-    HTTPS_PROXY: nowhere,
-    HTTP_PROXY: nowhere,
-    NO_PROXY: "127.0.0.1,localhost",
-    DO_NOT_TRACK: "1",
-    ...program.env(url, context),
-  };
-}
-
-/** The exchange with the longest prompt: agents also ask for titles and the like. */
-function main(exchanges: readonly Exchange[]): Exchange {
-  const [longest] = exchanges.toSorted((a, b) => b.prompt - a.prompt);
-  if (longest === undefined) throw new Error("The agent asked for nothing.");
-  return longest;
-}
 
 const failed = (exchanges: readonly Exchange[]) => exchanges.filter(isFailure);
 
@@ -74,7 +53,7 @@ describe.each(programs)("$name ($package)", (program) => {
     const project = path.join(home, "project");
     await mkdir(project);
     await program.configure({ home, project, url: forced.url, context });
-    const env = environment(program, home, forced.url);
+    const env = { ...closedEnvironment(home), ...program.env(forced.url, context) };
     let session: string | undefined;
     const ask = (turn: "first" | "next", prompt: string, signal?: AbortSignal) =>
       runProgram(
@@ -102,11 +81,11 @@ describe.each(programs)("$name ($package)", (program) => {
     await at.ask("next", "Once more.", firstFailure);
     const second = exchanges;
     expect(failed(second)).toEqual([]);
-    const { prompt, cached } = main(second);
+    const { prompt, cached } = longestPrompt(second);
     process.stderr.write(
-      `${program.name}, ${template}: ${main(first).prompt} tokens, then ${cached} of ${prompt} cached\n`,
+      `${program.name}, ${template}: ${longestPrompt(first).prompt} tokens, then ${cached} of ${prompt} cached\n`,
     );
-    expect(prompt).toBeGreaterThan(main(first).prompt);
+    expect(prompt).toBeGreaterThan(longestPrompt(first).prompt);
     expect(cached / prompt).toBeGreaterThanOrEqual(0.95);
   });
 
