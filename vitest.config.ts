@@ -31,7 +31,11 @@ const test: TestUserConfig = {
           "deploy/**/*.test.ts",
           "release/**/*.test.ts",
         ],
-        exclude: [...configDefaults.exclude, withModels, "**/*.{root,image,packages,gpu,agents}.test.ts"],
+        exclude: [
+          ...configDefaults.exclude,
+          withModels,
+          "**/*.{root,image,packages,gpu,agents,soak}.test.ts",
+        ],
         // One process for many files: starting one and importing its modules takes longer than most tests.
         isolate: false,
       },
@@ -79,6 +83,18 @@ const test: TestUserConfig = {
         fileParallelism: false,
         testTimeout: 900_000,
         hookTimeout: 120_000,
+      },
+    },
+    {
+      // Very many requests, for minutes.
+      test: {
+        name: "soak",
+        include: ["packages/*/test/**/*.soak.test.ts"],
+        fileParallelism: false,
+        // INGLE_SOAK_MINUTES may be hours.
+        testTimeout: 24 * 3_600_000,
+        hookTimeout: 120_000,
+        expect: { poll: { timeout: 60_000 } },
       },
     },
     {

@@ -85,7 +85,7 @@ async function send(path: string, parts: readonly Part[]) {
 }
 
 /** A body blocks the event loop every time; another process only now and then. */
-const triesMax = 3;
+const triesMax = 5;
 
 /** Sends a body and waits for its response, which must not be an internal error. */
 async function expectNoBlock(path: string, parts: readonly Part[], what: string): Promise<void> {

@@ -28,9 +28,9 @@ it("has Anthropic's form under /v1/messages, and for requests with its header", 
   expect(status).toBe(404);
   expect(body).toMatchObject({ type: "error", error });
   const headers = { "anthropic-version": "2023-06-01" };
-  expect((await requestError("/v1/files", { headers })).body).toMatchObject({
+  expect((await requestError("/v1/skills", { headers })).body).toMatchObject({
     type: "error",
-    error: { ...error, message: message("/v1/files") },
+    error: { ...error, message: message("/v1/skills") },
   });
 });
 
