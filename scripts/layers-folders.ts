@@ -26,6 +26,7 @@ export const layers: FolderLayers = {
   "packages/server/src": [
     [
       "api-key.ts",
+      "present.ts",
       "seconds.ts",
       "signals.ts",
       "this-package.ts",

@@ -56,7 +56,7 @@ export {
   type StarterReason,
 } from "./library/default-model.ts";
 export { comparePackage, type InstalledPackage, type PackageDifferences } from "./library/compare-package.ts";
-export { freeBytesOn } from "./library/disk-space.ts";
+export { freeBytesOn, isDiskFull } from "./library/disk-space.ts";
 export { ensureStarterModel, fetchModel, getModel } from "./library/fetch-model.ts";
 export type { HubSearchResult, HubModel } from "./library/hub/hub-api.ts";
 export { importModels, registerModel, type ImportOptions } from "./library/import-model.ts";

@@ -21,7 +21,7 @@ import { LogRing } from "./live/log-ring.ts";
 import { RequestBoard } from "./live/request-board.ts";
 import type { ModelSource } from "./models/catalog/known-model.ts";
 import type { ModelLibrary } from "./models/library/model-library.ts";
-import { modelSettingsFile, ModelSettingsStore } from "./models/settings/model-settings-store.ts";
+import { ModelSettingsStore } from "./models/settings/model-settings-store.ts";
 import { loadStartupModels, ParallelChoice } from "./control/startup-models.ts";
 import { ModelRegistry } from "./models/registry.ts";
 import { thisMachine } from "./this-machine.ts";
@@ -153,7 +153,7 @@ async function keptFiles(configDir: string, onWarning: DesktopAppOptions["onWarn
     onWarning(`${settings.problem} The server uses default settings until you change them.`);
   if (keys.problem !== undefined)
     onWarning(`${keys.problem} The server does not start until you create its keys again.`);
-  const modelSettings = await ModelSettingsStore.follow(path.join(configDir, modelSettingsFile), {
+  const modelSettings = await ModelSettingsStore.follow(configDir, {
     isLenient: true,
     onFailure: (error) => onWarning(error instanceof Error ? error.message : String(error)),
     signal,

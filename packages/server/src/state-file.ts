@@ -1,8 +1,8 @@
 // A small file in the user's config folder that the app reads at its next start. It is written atomically, readable only by its
 // owner, and validated when it is read.
-import { randomUUID } from "node:crypto";
-import { mkdir, open, rename, rm, writeFile, type FileHandle } from "node:fs/promises";
+import { mkdir, open, type FileHandle } from "node:fs/promises";
 import path from "node:path";
+import { writeAtomically } from "@ingle/engine/atomic-file";
 import { parseJson } from "@ingle/protocol/json-shape";
 import type { z } from "zod";
 import { WireError } from "./wire-error.ts";
@@ -85,14 +85,10 @@ async function read<T>(
 }
 
 async function write(file: string, value: unknown): Promise<void> {
-  const unfinished = `${file}.${randomUUID()}.part`;
   try {
     await mkdir(path.dirname(file), { recursive: true, mode: forOwner.folder });
-    const text = `${JSON.stringify(value, undefined, 2)}\n`;
-    await writeFile(unfinished, text, { flag: "wx", mode: forOwner.file, flush: true });
-    await rename(unfinished, file);
+    await writeAtomically(file, `${JSON.stringify(value, undefined, 2)}\n`, forOwner.file);
   } catch (cause) {
-    await rm(unfinished, { force: true }).catch(() => {}); // fails too if the folder is not writable
     throw new WireError("internal", `The file ${file} cannot be written, so nothing was changed.`, { cause });
   }
 }

@@ -32,7 +32,7 @@ async function openServer(settings: object) {
   await writeFile(file, JSON.stringify({ models: settings }));
   const closing = new AbortController();
   const news = { lookEveryMs: 10, onFailure: () => {}, signal: closing.signal };
-  const modelSettings = await ModelSettingsStore.follow(file, { ...news, isLenient: false });
+  const modelSettings = await ModelSettingsStore.follow(folder, { ...news, isLenient: false });
   const registry = new ModelRegistry({ waitingMax: 9, onLoading: "wait", modelSettings });
   const place = await tinyModel();
   const engine = { threads: 1, parallel: 1, cacheRamMiB: 0 };

@@ -9,7 +9,7 @@ export async function writeAtomically(file: string, text: string, mode?: number)
     await writeFile(unfinished, text, { flag: "wx", flush: true, ...(mode === undefined ? {} : { mode }) });
     await rename(unfinished, file);
   } catch (error) {
-    await rm(unfinished, { force: true });
+    await rm(unfinished, { force: true }).catch(() => {}); // fails too if the folder is not writable
     throw error;
   }
 }

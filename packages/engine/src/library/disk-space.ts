@@ -40,10 +40,16 @@ export async function checkDiskSpace(
   throw new EngineError("disk_full", message, { details: { folder, neededBytes, freeBytes: free } });
 }
 
+/** Whether a write failed because the disk is full, or the user's share of it. */
+export function isDiskFull(error: unknown): boolean {
+  const code = errorCode(error);
+  return code === "ENOSPC" || code === "EDQUOT";
+}
+
 /** The error for a write, rename or mkdir that failed in the folder. */
 export function diskFailure(error: unknown, folder: string, whose: WrittenFolder = "library"): unknown {
   const code = errorCode(error);
-  if (code === "ENOSPC" || code === "EDQUOT") {
+  if (isDiskFull(error)) {
     const message = `The disk under ${folder} is full. ${advice[whose].full}`;
     return new EngineError("disk_full", message, { cause: error, details: { folder } });
   }

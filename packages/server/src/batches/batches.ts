@@ -1,6 +1,7 @@
 // The batches of a server: makes them, works on a few at a time, and continues after a restart with those that had not ended.
 import { randomUUID } from "node:crypto";
 import path from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { openBatchesMax, type Batch, type BatchRequest } from "@ingle/protocol";
 import { toUnixSeconds } from "../seconds.ts";
 import { WireError } from "../wire-error.ts";
@@ -160,16 +161,5 @@ export class Batches implements AsyncDisposable {
 
 /** Resolves after this time, or when the signal is aborted. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    timer.unref();
-    signal.addEventListener(
-      "abort",
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
-  });
+  await wait(ms, undefined, { signal, ref: false }).catch(() => {});
 }

@@ -3,6 +3,7 @@
 import { createReadStream } from "node:fs";
 import { mkdir, open, type FileHandle } from "node:fs/promises";
 import path from "node:path";
+import { isDiskFull } from "@ingle/engine";
 import { BatchResult } from "@ingle/protocol";
 import { parseJson } from "@ingle/protocol/json-shape";
 import { WireError } from "../wire-error.ts";
@@ -82,8 +83,7 @@ export class ResultLog implements AsyncDisposable {
 
 function toFailure(cause: unknown, file: string): Error {
   const error = cause instanceof Error ? cause : new Error(`${file} cannot be written.`, { cause });
-  const code: unknown = Reflect.get(error, "code");
-  if (code !== "ENOSPC" && code !== "EDQUOT") return error;
+  if (!isDiskFull(error)) return error;
   return new WireError("disk_full", `The disk under ${path.dirname(file)} is full. Free some space.`, {
     cause: error,
   });

@@ -1,6 +1,7 @@
 // Receives a form whose file is written to disk while it arrives: it may be larger than what a server wants to hold in memory.
 import { open, rm } from "node:fs/promises";
 import type { Readable } from "node:stream";
+import { isDiskFull } from "@ingle/engine";
 import type { ReceivedFile } from "@ingle/protocol";
 import type { FastifyRequest } from "fastify";
 import type { z } from "zod";
@@ -92,11 +93,6 @@ async function writeForm(
 function tooLarge(bytesMax: number): WireError {
   const message = `The file is larger than ${bytesMax} bytes. Split it into several files.`;
   return new WireError("payload_too_large", message, { param: "file" });
-}
-
-function isDiskFull(error: unknown): boolean {
-  const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
-  return code === "ENOSPC" || code === "EDQUOT";
 }
 
 function diskFull(cause: unknown): WireError {

@@ -4,6 +4,7 @@ import type { GenerationRequest } from "@ingle/engine";
 import type { ReplyDefaults } from "@ingle/protocol";
 import type { ServerConfig } from "../config.ts";
 import type { Lease } from "../models/slot/slot-interface.ts";
+import { present } from "../present.ts";
 import { variants, type VariantName } from "../variants.ts";
 import { toSampling } from "./sampling-fields.ts";
 
@@ -55,11 +56,4 @@ export function withSystemPrompt(
   if (content === undefined || request.messages === undefined) return request;
   const isTold = request.messages.some(({ role }) => role === "system" || role === "developer");
   return isTold ? request : { ...request, messages: [{ role: "system", content }, ...request.messages] };
-}
-
-/** Without the absent fields. */
-function present<Fields extends object>(fields: Fields): Fields {
-  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- absent and undefined are the same here
-  return Object.fromEntries(entries) as Fields;
 }

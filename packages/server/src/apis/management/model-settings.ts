@@ -5,6 +5,7 @@ import { addRoute, type Route } from "../../http/add-route.ts";
 import { refusePath } from "../../models/library/model-library.ts";
 import type { ModelRegistry } from "../../models/registry.ts";
 import type { ModelSettingsStore } from "../../models/settings/model-settings-store.ts";
+import { present } from "../../present.ts";
 import { WireError } from "../../wire-error.ts";
 
 const common = {
@@ -48,9 +49,4 @@ export function addModelSettings(
     await store().set(id, [], Object.keys(settings).length === 0 ? undefined : settings);
     return await state(id);
   });
-}
-
-/** The fields that are set. */
-function present(settings: ModelSettings): ModelSettingsState["settings"] {
-  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 }

@@ -3,6 +3,7 @@ import { CliError, usageError } from "../errors.ts";
 import type { CommandContext } from "../context.ts";
 import { fetchFailure, requestJson } from "../http-json.ts";
 import { startPrivateServer } from "../model/private-server.ts";
+import { firstKey, namedServer } from "../remote/remote-server.ts";
 import { runningServers, tokenFor } from "../remote/running-servers.ts";
 import type { BatchFlags } from "./batch-flags.ts";
 
@@ -41,12 +42,15 @@ interface Candidate {
 export async function openBatchServer(flags: BatchFlags, context: CommandContext): Promise<BatchServer> {
   const { env } = context;
   const { url, apiKey } = flags;
-  const named = (url ?? nonEmpty(env["INGLE_URL"]))?.replace(/\/+$/, "");
+  const named = namedServer(url, env);
   const records = await runningServers((await context.engine()).libraryPaths(env));
   const running: Candidate[] = records.map((each) => ({ url: each.url, apiKey: apiKey ?? tokenFor(each) }));
   if (named !== undefined) {
     const own = running.find((each) => each.url === named);
-    const candidate = own ?? { url: named, apiKey: apiKey ?? firstKey(env) };
+    const candidate = own ?? {
+      url: named,
+      apiKey: apiKey ?? firstKey(env, ["INGLE_API_KEYS", "INGLE_ADMIN_KEYS"]),
+    };
     const problem = await findProblem(candidate, undefined, context);
     if (problem !== undefined) throw new CliError(problem);
     return toServer(candidate, flags);
@@ -94,10 +98,9 @@ async function startServer(
   { url: _url, apiKey: _apiKey, parallel, ...flags }: BatchFlags,
   context: CommandContext,
 ): Promise<BatchServer> {
-  const isGiven = parallel !== undefined || nonEmpty(context.env["INGLE_PARALLEL"]) !== undefined;
+  const isGiven = parallel !== undefined || (context.env["INGLE_PARALLEL"] ?? "") !== "";
   const together = isGiven ? parallel : togetherDefault;
-  const { server, apiKey, model } = await startPrivateServer({ ...flags, parallel: together }, context);
-  const { info } = await server.registry.load(model);
+  const { server, apiKey, model, info } = await startPrivateServer({ ...flags, parallel: together }, context);
   return {
     url: server.url,
     headers: { authorization: `Bearer ${apiKey}` },
@@ -105,15 +108,4 @@ async function startServer(
     places: info.parallel + ahead,
     [Symbol.asyncDispose]: async () => await server.close({ deadlineMs: 0 }),
   };
-}
-
-/** The first key of the server's variables; keys that only use models come first. */
-function firstKey(env: NodeJS.ProcessEnv): string | undefined {
-  const keys = nonEmpty(env["INGLE_API_KEYS"]) ?? nonEmpty(env["INGLE_ADMIN_KEYS"]);
-  return keys?.split(",", 1)[0]?.trim();
-}
-
-/** An empty variable counts as not set. */
-function nonEmpty(value: string | undefined): string | undefined {
-  return value === "" ? undefined : value;
 }

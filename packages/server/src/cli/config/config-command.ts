@@ -1,9 +1,8 @@
 // `ingle config`: shows and changes the settings that stay with models. A running server follows each change of the file.
 import { readFile } from "node:fs/promises";
-import path from "node:path";
 import { ModelSettingsFile } from "@ingle/protocol";
 import { z } from "zod";
-import { modelSettingsFile, ModelSettingsStore } from "../../models/settings/model-settings-store.ts";
+import { ModelSettingsStore } from "../../models/settings/model-settings-store.ts";
 import { WireError } from "../../wire-error.ts";
 import type { CommandContext } from "../context.ts";
 import { CliError, exitCodes, usageError } from "../errors.ts";
@@ -110,7 +109,7 @@ export function printSchema({ stdout }: CommandContext): number {
 
 async function openStore(context: CommandContext): Promise<ModelSettingsStore> {
   const { configDir } = (await context.engine()).libraryPaths(context.env);
-  return await ModelSettingsStore.read(path.join(configDir, modelSettingsFile));
+  return await ModelSettingsStore.read(configDir);
 }
 
 /** The place of a setting in its model's: `temperature` is one of `sampling`, also in a profile. */

@@ -1,13 +1,12 @@
 // Converts the flags of `ingle run` and `ingle chat` to sampling options, checked by the engine, and settings for loading the
 // model.
-import path from "node:path";
 import type { GenerationRequest, Model, RecommendedSampling } from "@ingle/engine";
 import type { ModelSettings } from "@ingle/protocol";
 import { resolveConfig, type ServerConfig } from "../../config.ts";
 import type { CommandContext, Engine } from "../context.ts";
 import type { GenerationFlags } from "../command-flags.ts";
 import { toSampling } from "../../generation/sampling-fields.ts";
-import { modelSettingsFile, ModelSettingsStore } from "../../models/settings/model-settings-store.ts";
+import { ModelSettingsStore } from "../../models/settings/model-settings-store.ts";
 import { loadSettings } from "../../models/settings/settled-model.ts";
 import { settingsOver } from "../../models/slot/load-settings.ts";
 import { engineOptions } from "../model/open-model.ts";
@@ -18,7 +17,7 @@ type Sampling = Pick<GenerationRequest, keyof RecommendedSampling | "seed" | "ma
 /** The settings that stay with the model. Throws ConfigError for a file that is wrong. */
 export async function ownSettings(id: string, context: CommandContext): Promise<ModelSettings> {
   const { configDir } = (await context.engine()).libraryPaths(context.env);
-  return (await ModelSettingsStore.read(path.join(configDir, modelSettingsFile))).settingsFor([id]);
+  return (await ModelSettingsStore.read(configDir)).settingsFor([id]);
 }
 
 /** The engine's options: flags outrank the settings of the model, which outrank the environment. */

@@ -2,6 +2,7 @@
 import { emptyKeyFile, KeyFile, makeKey, type KeyEntry } from "../../access/key-file.ts";
 import { apiKeysMax } from "../../api-key.ts";
 import { LockError, whileLocked } from "../../file-lock.ts";
+import { present } from "../../present.ts";
 import { StateFile } from "../../state-file.ts";
 import type { FlagsIn, keyFlags } from "../command-flags.ts";
 import type { CommandContext } from "../context.ts";
@@ -26,7 +27,7 @@ export async function addKey(
     priority,
     expires_at: flags.expires === undefined ? undefined : expiry(flags.expires),
   };
-  const set = Object.fromEntries(Object.entries(terms).filter(([, value]) => value !== undefined));
+  const set = present(terms);
   await changeKeyFile(file, ({ keys }) => {
     const checked = KeyFile.safeParse({ version: 1, keys: [...keys, { ...entry, ...set }] });
     if (!checked.success) throw refused(name, checked.error.issues[0], keys);

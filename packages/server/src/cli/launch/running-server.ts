@@ -4,11 +4,14 @@ import type { CommandContext } from "../context.ts";
 import { CliError } from "../errors.ts";
 import { fetchFailure, requestJson } from "../http-json.ts";
 import { loadCommand } from "../remote/manage-commands.ts";
+import { firstKey, namedServer } from "../remote/remote-server.ts";
 import { runningServers, tokenFor } from "../remote/running-servers.ts";
 import type { LaunchServer } from "./launch-server.ts";
 
 /** Time limit for a response about models, which needs no computing. */
 const responseMaxMs = 5_000;
+/** Whose keys use models and do not manage them. */
+const keyVariables = ["INGLE_API_KEYS"];
 /** For servers that require no key: many programs refuse an empty one. */
 const anyKey = "ingle";
 
@@ -49,7 +52,7 @@ export async function findRunningServer(
 
 /** Empty if none is named. */
 function namedOrigin({ url }: RunningServerFlags, { env }: CommandContext): string {
-  return (url ?? env["INGLE_URL"] ?? "").replace(/\/+$/, "");
+  return namedServer(url, env) ?? "";
 }
 
 /** A server of another user or machine has no record here. */
@@ -89,7 +92,7 @@ async function modelsAt(
   context: CommandContext,
 ): Promise<{ data: ManagedModel[]; apiKey: string } | undefined> {
   const isNamed = namedOrigin(flags, context) !== "";
-  const given = isNamed ? (flags.apiKey ?? firstKey(context.env)) : undefined;
+  const given = isNamed ? (flags.apiKey ?? firstKey(context.env, keyVariables)) : undefined;
   const { status, json } = await get(`${origin}/api/v1/models`, given, context).catch((cause: unknown) => {
     context.shutdown.signal.throwIfAborted();
     if (!isNamed) return { status: 0, json: undefined };
@@ -114,12 +117,6 @@ async function get(
   const headers: Record<string, string> = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
   const signal = AbortSignal.any([shutdown.signal, AbortSignal.timeout(responseMaxMs)]);
   return await requestJson(url, { method: "GET", headers, signal, redirect: "error" });
-}
-
-/** The first key of the variable, whose keys use models and do not manage them. */
-function firstKey(env: NodeJS.ProcessEnv): string | undefined {
-  const [first = ""] = (env["INGLE_API_KEYS"] ?? "").split(",", 1);
-  return first.trim() === "" ? undefined : first.trim();
 }
 
 /** Without a name: one that is in memory, or the one that the server was started with. */

@@ -1,7 +1,8 @@
 // Merges settings into a program's own configuration, and keeps a copy of what was there.
 import { constants } from "node:fs";
-import { copyFile, mkdir, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile, realpath, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { writeAtomically } from "@ingle/engine/atomic-file";
 import { parseJson } from "@ingle/protocol/json-shape";
 import { CliError } from "../errors.ts";
 import { jsonText } from "./config-folder.ts";
@@ -29,7 +30,7 @@ export async function saveConfig({ file, content, entryKey, now }: SaveRequest):
   if (!isObject(found)) throw notJson(file, content);
   const backup = `${before.target}.${now.toISOString().replaceAll(/[:.]/g, "-")}.backup`;
   await copyFile(before.target, backup, constants.COPYFILE_EXCL);
-  await replaceFile(before.target, jsonText(merged(found, content, entryKey)), before.mode);
+  await writeAtomically(before.target, jsonText(merged(found, content, entryKey)), before.mode);
   return backup;
 }
 
@@ -42,18 +43,6 @@ async function readExisting(
     return { target, text: await readFile(target, "utf8"), mode: (await stat(target)).mode };
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
-    throw error;
-  }
-}
-
-/** Completely or not at all. */
-async function replaceFile(target: string, text: string, mode: number): Promise<void> {
-  const unfinished = `${target}.${process.pid}.part`;
-  try {
-    await writeFile(unfinished, text, { mode, flag: "wx", flush: true });
-    await rename(unfinished, target);
-  } catch (error) {
-    await rm(unfinished, { force: true });
     throw error;
   }
 }

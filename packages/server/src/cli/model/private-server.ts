@@ -1,8 +1,8 @@
 // A server for the time of one command: on a free port of this machine, with a key that nobody else has, and with nothing kept on disk.
 import { randomBytes } from "node:crypto";
-import path from "node:path";
+import type { ModelInfo } from "@ingle/engine";
 import { resolveConfig, type ServerConfig, type ServerFlags } from "../../config.ts";
-import { modelSettingsFile, ModelSettingsStore } from "../../models/settings/model-settings-store.ts";
+import { ModelSettingsStore } from "../../models/settings/model-settings-store.ts";
 import type { RunningServer } from "../../serve.ts";
 import { settingsIn } from "../../settings/setting.ts";
 import {
@@ -23,6 +23,7 @@ interface PrivateServer {
   readonly apiKey: string;
   /** The id of its model, which is loaded. */
   readonly model: string;
+  readonly info: ModelInfo;
 }
 
 /**
@@ -40,13 +41,13 @@ export async function startPrivateServer(
   const choice = await chooseModel(config, context);
   const budget = await modelBudget(config.models, engine, config.engine.rpc);
   const { configDir } = engine.libraryPaths(context.env);
-  const modelSettings = await ModelSettingsStore.read(path.join(configDir, modelSettingsFile));
+  const modelSettings = await ModelSettingsStore.read(configDir);
   const { serve } = await context.server();
   const server = await serve(config, { budget, modelSettings, logger: false });
   try {
     server.registry.add(knownModel(choice, context, config));
-    await server.registry.load(choice.id, undefined, { signal: context.shutdown.signal });
-    return { server, apiKey, model: choice.id };
+    const { info } = await server.registry.load(choice.id, undefined, { signal: context.shutdown.signal });
+    return { server, apiKey, model: choice.id, info };
   } catch (error) {
     await server.close({ deadlineMs: 0 });
     throw error;

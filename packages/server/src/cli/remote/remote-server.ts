@@ -28,7 +28,7 @@ export class RemoteServer {
   static async find({ url, apiKey }: RemoteFlags, context: CommandContext): Promise<RemoteServer> {
     const { env, shutdown } = context;
     const { libraryPaths } = await context.engine();
-    const named = (url ?? nonEmpty(env["INGLE_URL"]))?.replace(/\/+$/, "");
+    const named = namedServer(url, env);
     const running = await runningServers(libraryPaths(env));
     const own = named === undefined ? running[0] : running.find((server) => server.url === named);
     const token = own === undefined ? undefined : tokenFor(own);
@@ -36,7 +36,10 @@ export class RemoteServer {
       throw usageError(
         "No server of yours is running on this machine. Use --url to say which server the key is for.",
       );
-    const key = apiKey ?? token ?? (named === undefined ? undefined : firstKey(env));
+    const key =
+      apiKey ??
+      token ??
+      (named === undefined ? undefined : firstKey(env, ["INGLE_ADMIN_KEYS", "INGLE_API_KEYS"]));
     return new RemoteServer(named ?? own?.url ?? urlDefault, key, shutdown.signal);
   }
 
@@ -85,10 +88,15 @@ export class RemoteServer {
   }
 }
 
-/** The first key of the server's variables; admin keys come first. */
-function firstKey(env: NodeJS.ProcessEnv): string | undefined {
-  const keys = nonEmpty(env["INGLE_ADMIN_KEYS"]) ?? nonEmpty(env["INGLE_API_KEYS"]);
-  return keys?.split(",", 1)[0]?.trim();
+/** The address of `--url` or `INGLE_URL`, without a slash at its end. */
+export function namedServer(url: string | undefined, env: NodeJS.ProcessEnv): string | undefined {
+  return (url ?? nonEmpty(env["INGLE_URL"]))?.replace(/\/+$/, "");
+}
+
+/** The first key of the first of these variables that is set. */
+export function firstKey(env: NodeJS.ProcessEnv, variables: readonly string[]): string | undefined {
+  const keys = variables.map((name) => nonEmpty(env[name])).find((value) => value !== undefined);
+  return nonEmpty(keys?.split(",", 1)[0]?.trim());
 }
 
 /** An empty variable counts as not set. */

@@ -6,7 +6,7 @@ import { needsKey } from "../../access/keys.ts";
 import { resolveConfig, type ServerConfig, type ServerFlags } from "../../config.ts";
 import type { KnownModel, ModelLoader, PrepareOptions } from "../../models/catalog/known-model.ts";
 import { modelLibrary } from "../../models/library/model-library.ts";
-import { modelSettingsFile, ModelSettingsStore } from "../../models/settings/model-settings-store.ts";
+import { ModelSettingsStore } from "../../models/settings/model-settings-store.ts";
 import { loadSettings } from "../../models/settings/settled-model.ts";
 import { asLogLines, logLine } from "../../logger.ts";
 import { thisMachine } from "../../this-machine.ts";
@@ -39,7 +39,7 @@ export async function serveCommand(flags: ServerFlags, given: CommandContext): P
   const installedAdapters =
     choice.kind === "file" ? await engine.findInstalledAdapters(choice.path, { env }) : [];
   const paths = engine.libraryPaths(env);
-  const modelSettings = await ModelSettingsStore.follow(path.join(paths.configDir, modelSettingsFile), {
+  const modelSettings = await ModelSettingsStore.follow(paths.configDir, {
     isLenient: false,
     onFailure: (error) => context.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`),
     signal: shutdown.signal,

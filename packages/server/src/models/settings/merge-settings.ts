@@ -1,5 +1,6 @@
 // Settings of a model over those of a pattern, and the defaults of a profile over those of its model.
 import type { ModelSettings, ReplyDefaults } from "@ingle/protocol";
+import { present } from "../../present.ts";
 
 /** `over` outranks `under`, field by field, also within `sampling` and within each profile. */
 export function mergeSettings(under: ModelSettings, over: ModelSettings): ModelSettings {
@@ -23,8 +24,4 @@ export function mergeReplies(under: ReplyDefaults, over: ReplyDefaults): ReplyDe
     thinking_budget_tokens: over.thinking_budget_tokens ?? under.thinking_budget_tokens,
     sampling: Object.keys(sampling).length === 0 ? undefined : sampling,
   };
-}
-
-function present(fields: object): object {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

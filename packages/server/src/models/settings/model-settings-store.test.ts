@@ -14,7 +14,7 @@ afterEach(() => rm(folder, { recursive: true }));
 
 async function stored(text: string): Promise<ModelSettingsStore> {
   await writeFile(file, text);
-  return await ModelSettingsStore.read(file);
+  return await ModelSettingsStore.read(folder);
 }
 
 describe("the settings of a model", () => {
@@ -40,7 +40,7 @@ describe("the settings of a model", () => {
   });
 
   it("are none without a file", async () => {
-    expect((await ModelSettingsStore.read(file)).settingsFor(["a"])).toEqual({});
+    expect((await ModelSettingsStore.read(folder)).settingsFor(["a"])).toEqual({});
   });
 });
 
@@ -67,7 +67,7 @@ describe("a change", () => {
       '{\n  // mine\n  "models": { "b": { "kv_bits": 8 } }\n}\n',
     );
     await symlink(path.join(folder, "kept.jsonc"), file);
-    const store = await ModelSettingsStore.read(file);
+    const store = await ModelSettingsStore.read(folder);
     const heard = vi.fn();
     store.onChange(heard);
     await store.set("a", ["sampling", "temperature"], 0.3);
@@ -76,7 +76,7 @@ describe("a change", () => {
     const text = await readFile(path.join(folder, "kept.jsonc"), "utf8");
     expect(text).toContain("// mine");
     await store.set("a", [], undefined);
-    expect((await ModelSettingsStore.read(file)).content).toEqual({ models: { b: { kv_bits: 8 } } });
+    expect((await ModelSettingsStore.read(folder)).content).toEqual({ models: { b: { kv_bits: 8 } } });
   });
 
   it("that is wrong changes nothing, nor does any of a file that is wrong elsewhere", async () => {
@@ -89,9 +89,9 @@ describe("a change", () => {
   });
 
   it("of several processes keeps every one's", async () => {
-    const stores = await Promise.all(["a", "b", "c", "d"].map(() => ModelSettingsStore.read(file)));
+    const stores = await Promise.all(["a", "b", "c", "d"].map(() => ModelSettingsStore.read(folder)));
     await Promise.all(stores.map((store, index) => store.set(`model${index}`, ["kv_bits"], 8)));
-    expect(Object.keys((await ModelSettingsStore.read(file)).content.models)).toHaveLength(4);
+    expect(Object.keys((await ModelSettingsStore.read(folder)).content.models)).toHaveLength(4);
   });
 
   it("by hand is followed; what is wrong is reported, and the settings before it stay", async () => {
@@ -99,7 +99,7 @@ describe("a change", () => {
     const closing = new AbortController();
     const onFailure = vi.fn();
     const news = { lookEveryMs: 10, onFailure, signal: closing.signal };
-    const store = await ModelSettingsStore.follow(file, { ...news, isLenient: false });
+    const store = await ModelSettingsStore.follow(folder, { ...news, isLenient: false });
     await writeFile(file, "{ wrong");
     await vi.waitFor(() => expect(onFailure).toHaveBeenCalled());
     expect(store.settingsFor(["a"])).toMatchObject({ kv_bits: 8 });
@@ -114,8 +114,8 @@ describe("a change", () => {
     await writeFile(file, "{ wrong");
     const onFailure = vi.fn();
     const news = { onFailure, signal: new AbortController().signal };
-    await expect(ModelSettingsStore.follow(file, { ...news, isLenient: false })).rejects.toThrow("line 1");
-    const store = await ModelSettingsStore.follow(file, { ...news, isLenient: true });
+    await expect(ModelSettingsStore.follow(folder, { ...news, isLenient: false })).rejects.toThrow("line 1");
+    const store = await ModelSettingsStore.follow(folder, { ...news, isLenient: true });
     expect(store.content).toEqual({ models: {} });
     expect(onFailure).toHaveBeenCalledOnce();
   });

@@ -1,7 +1,8 @@
 // The settings that stay with models: one file in JSON with comments, `models.jsonc`, which people edit by hand and programs through
 // set(). A changed file is read again while the server runs; a wrong one changes nothing until it is right.
-import { randomUUID } from "node:crypto";
-import { readFile, realpath, rename, rm, writeFile } from "node:fs/promises";
+import { readFile, realpath } from "node:fs/promises";
+import path from "node:path";
+import { writeAtomically } from "@ingle/engine/atomic-file";
 import { ModelSettingsFile, type ModelSettings } from "@ingle/protocol";
 import { applyEdits, modify, parse, printParseErrorCode, type ParseError } from "jsonc-parser";
 import { onlyModels } from "../../access/rights.ts";
@@ -12,7 +13,7 @@ import { WireError } from "../../wire-error.ts";
 import { mergeSettings } from "./merge-settings.ts";
 
 /** Its name in the config folder. */
-export const modelSettingsFile = "models.jsonc";
+const fileName = "models.jsonc";
 
 /** Larger files are a mistake. */
 const bytesMax = 4 * 1024 * 1024;
@@ -39,15 +40,20 @@ export class ModelSettingsStore {
     this.file = file;
   }
 
-  /** Reads the file, which need not be there. Throws ConfigError. */
-  static async read(file: string): Promise<ModelSettingsStore> {
+  /** Reads the file in the config folder, which need not be there. Throws ConfigError. */
+  static async read(configDir: string): Promise<ModelSettingsStore> {
+    const file = path.join(configDir, fileName);
     const store = new ModelSettingsStore(file);
     store.#content = parseSettings(file, await readText(file));
     return store;
   }
 
   /** The same, and follows its changes until the signal aborts. `isLenient`: a file that is wrong is reported, and has no settings. */
-  static async follow(file: string, news: FileNews & { isLenient: boolean }): Promise<ModelSettingsStore> {
+  static async follow(
+    configDir: string,
+    news: FileNews & { isLenient: boolean },
+  ): Promise<ModelSettingsStore> {
+    const file = path.join(configDir, fileName);
     const store = new ModelSettingsStore(file);
     let isFirst = true;
     const read = async (): Promise<ModelSettingsFile> => {
@@ -100,20 +106,20 @@ export class ModelSettingsStore {
   }
 
   /**
-   * Replaces the settings of a name, or one of them at a path such as `["sampling", "temperature"]`; undefined removes. Comments and
+   * Replaces the settings of a name, or one of them at a place such as `["sampling", "temperature"]`; undefined removes. Comments and
    * everything else in the file stay. Throws `invalid_request` for settings that are wrong, and if the file cannot be changed.
    */
-  async set(name: string, path: readonly string[], value: unknown): Promise<void> {
-    const content = await this.#write(name, path, value);
+  async set(name: string, place: readonly string[], value: unknown): Promise<void> {
+    const content = await this.#write(name, place, value);
     this.#take(content);
   }
 
-  async #write(name: string, path: readonly string[], value: unknown): Promise<ModelSettingsFile> {
+  async #write(name: string, place: readonly string[], value: unknown): Promise<ModelSettingsFile> {
     const { file } = this;
     const change = async (): Promise<ModelSettingsFile> => {
       const text = await readText(file);
       parseSettings(file, text); // a file that is wrong elsewhere is not made worse
-      const edits = modify(text === "" ? emptyText : text, ["models", name, ...path], value, {
+      const edits = modify(text === "" ? emptyText : text, ["models", name, ...place], value, {
         formattingOptions,
       });
       const changed = applyEdits(text === "" ? emptyText : text, edits);
@@ -178,13 +184,9 @@ function parseSettings(file: string, text: string): ModelSettingsFile {
 
 /** Keeps a link in place, such as one into a folder of settings under version control. */
 async function replaceFile(file: string, text: string): Promise<void> {
-  const target = await realpath(file).catch(() => file);
-  const unfinished = `${target}.${randomUUID()}.part`;
   try {
-    await writeFile(unfinished, text, { flag: "wx", mode: 0o600, flush: true });
-    await rename(unfinished, target);
+    await writeAtomically(await realpath(file).catch(() => file), text, 0o600);
   } catch (cause) {
-    await rm(unfinished, { force: true }).catch(() => {});
     throw new ConfigError(file, `${file} cannot be written, so nothing was changed.`, { cause });
   }
 }
