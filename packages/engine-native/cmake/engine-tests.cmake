@@ -13,6 +13,7 @@ add_executable(
     test/engine_embedding_test.cpp
     test/engine_fault_test.cpp
     test/engine_grammar_test.cpp
+    test/engine_harness.cpp
     test/engine_images_reference_test.cpp
     test/engine_images_test.cpp
     test/engine_host_tier_test.cpp
@@ -49,14 +50,12 @@ target_include_directories(
                                       $<TARGET_PROPERTY:ggml,INTERFACE_INCLUDE_DIRECTORIES>
 )
 target_link_libraries(ingle_engine_tests PRIVATE llama-common mtmd llama Threads::Threads)
-# Reading these headers takes most of the time of each file. What stands in place of other sources has macros before its headers.
-target_precompile_headers(ingle_engine_tests PRIVATE test/check.h test/engine_harness.h)
+# These have macros before their headers, or functions in place of a library's.
 set_source_files_properties(
     test/faulty_available_memory.cpp test/faulty_context.cpp test/faulty_embedder.cpp test/main.cpp test/short_memory.cpp
-    PROPERTIES SKIP_PRECOMPILE_HEADERS ON
+    PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON
 )
 # `$<1:…>` keeps multi-configuration generators from adding a folder per configuration.
 set_target_properties(
-    ingle_engine_tests PROPERTIES CXX_EXTENSIONS OFF
-                                  RUNTIME_OUTPUT_DIRECTORY $<1:${CMAKE_CURRENT_BINARY_DIR}/tests>
+    ingle_engine_tests PROPERTIES CXX_EXTENSIONS OFF UNITY_BUILD ${INGLE_UNITY} UNITY_BUILD_BATCH_SIZE 12 RUNTIME_OUTPUT_DIRECTORY $<1:${CMAKE_CURRENT_BINARY_DIR}/tests>
 )

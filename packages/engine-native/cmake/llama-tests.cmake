@@ -60,6 +60,5 @@ target_include_directories(
 target_link_libraries(ingle_llama_tests PRIVATE llama-common mtmd llama)
 # `$<1:…>` keeps multi-configuration generators from adding a folder per configuration.
 set_target_properties(
-    ingle_llama_tests PROPERTIES CXX_EXTENSIONS OFF
-                                 RUNTIME_OUTPUT_DIRECTORY $<1:${CMAKE_CURRENT_BINARY_DIR}/tests>
+    ingle_llama_tests PROPERTIES CXX_EXTENSIONS OFF UNITY_BUILD ${INGLE_UNITY} UNITY_BUILD_BATCH_SIZE 12 RUNTIME_OUTPUT_DIRECTORY $<1:${CMAKE_CURRENT_BINARY_DIR}/tests>
 )

@@ -15,6 +15,7 @@ add_executable(
     test/ngram_drafter_test.cpp
     test/prefill_budget_test.cpp
     test/prefix_tree_test.cpp
+    test/scheduler_background_test.cpp
     test/scheduler_drafts_test.cpp
     test/scheduler_images_test.cpp
     test/scheduler_random_test.cpp
@@ -53,8 +54,7 @@ if(MSVC)
 endif()
 target_include_directories(ingle_tests PRIVATE src test)
 target_link_libraries(ingle_tests PRIVATE Threads::Threads)
-target_precompile_headers(ingle_tests PRIVATE test/check.h test/scheduler_harness.h)
 # `$<1:…>` keeps multi-configuration generators from adding a folder per configuration.
 set_target_properties(
-    ingle_tests PROPERTIES CXX_EXTENSIONS OFF RUNTIME_OUTPUT_DIRECTORY $<1:${CMAKE_CURRENT_BINARY_DIR}/tests>
+    ingle_tests PROPERTIES CXX_EXTENSIONS OFF UNITY_BUILD ${INGLE_UNITY} UNITY_BUILD_BATCH_SIZE 12 RUNTIME_OUTPUT_DIRECTORY $<1:${CMAKE_CURRENT_BINARY_DIR}/tests>
 )

@@ -12,13 +12,13 @@ using test::aborts;
 
 namespace {
 
-constexpr sched::Limits kLimits{.cells = 16,
-                                .context_length = 16,
-                                .sequences = 2,
-                                .cached_sequences = 1,
-                                .batch_tokens = 8,
-                                .checkpoints = 0,
-                                .reserve_ahead = 2};
+constexpr sched::Limits kSmall{.cells = 16,
+                               .context_length = 16,
+                               .sequences = 2,
+                               .cached_sequences = 1,
+                               .batch_tokens = 8,
+                               .checkpoints = 0,
+                               .reserve_ahead = 2};
 
 sched::Request request(base::RequestId id, int32_t prompt_tokens = 4, int32_t generate_max = 4) {
     return {.id = id,
@@ -32,7 +32,7 @@ sched::Request request(base::RequestId id, int32_t prompt_tokens = 4, int32_t ge
 
 TEST_CASE("assertions: a correct action survives, so that the cases below mean something") {
     CHECK(!aborts([] {
-        sched::Scheduler scheduler(kLimits);
+        sched::Scheduler scheduler(kSmall);
         scheduler.submit(request(1));
         scheduler.schedule({.prefill_busy = 4});
         scheduler.update({.outcomes = {{.kind = Outcome::Kind::advanced}}});
@@ -51,7 +51,7 @@ TEST_CASE("thread checker: aborts when another thread uses the class") {
 TEST_CASE("scheduler: refuses limits that cannot hold one request or one step") {
     const auto refuses = [](auto change) {
         return aborts([&] {
-            sched::Limits limits = kLimits;
+            sched::Limits limits = kSmall;
             change(limits);
             const sched::Scheduler scheduler(limits);
         });
@@ -66,7 +66,7 @@ TEST_CASE("scheduler: refuses limits that cannot hold one request or one step") 
 TEST_CASE("scheduler: refuses a request that does not fit, and an id that is in use") {
     const auto refuses = [](sched::Request second) {
         return aborts([&] {
-            sched::Scheduler scheduler(kLimits);
+            sched::Scheduler scheduler(kSmall);
             scheduler.submit(request(1));
             scheduler.submit(second);
         });
@@ -88,7 +88,7 @@ TEST_CASE("scheduler: refuses a request that does not fit, and an id that is in 
 TEST_CASE("scheduler: refuses calls out of order") {
     const auto refuses = [](auto call) {
         return aborts([&] {
-            sched::Scheduler scheduler(kLimits);
+            sched::Scheduler scheduler(kSmall);
             scheduler.submit(request(1));
             scheduler.schedule({.prefill_busy = 4});
             call(scheduler);
@@ -106,7 +106,7 @@ TEST_CASE("scheduler: refuses calls out of order") {
 TEST_CASE("sequence: refuses moves that its state does not have") {
     const auto refuses = [](auto move) {
         return aborts([&] {
-            sched::Sequence sequence(request(1), 0, kLimits.context_length);
+            sched::Sequence sequence(request(1), 0, kSmall.context_length);
             move(sequence);
         });
     };

@@ -126,7 +126,7 @@ public:
     static void function()
 #define INGLE_TEST_PLACE(expression) (test::Place{__FILE__, __LINE__, expression})
 
-#define TEST_CASE(title) INGLE_TEST_CASE(INGLE_TEST_JOIN(test_case_, __LINE__), title)
+#define TEST_CASE(title) INGLE_TEST_CASE(INGLE_TEST_JOIN(test_case_, __COUNTER__), title)
 
 /// True when the expression is what it is to be. Its value decides whether REQUIRE… goes on.
 #define INGLE_TEST_TRUE(name, ...)                                                                           \

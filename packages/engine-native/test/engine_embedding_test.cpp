@@ -23,7 +23,7 @@ using Texts = std::vector<std::vector<Token>>;
 
 namespace {
 
-constexpr float kTolerance = 0.01F;
+constexpr float kVectorTolerance = 0.01F;
 /// A token that is in no other text.
 constexpr Token kBad = 1999;
 
@@ -42,19 +42,19 @@ bool are_alone(EngineHarness& harness, const Texts& texts, const std::vector<flo
         const std::vector<float> alone = harness.wait(harness.embed({texts[i]})).vectors;
         if (alone.size() != size) return false;
         for (size_t at = 0; at < size; ++at)
-            if (std::abs(alone[at] - vectors[i * size + at]) > kTolerance) return false;
+            if (std::abs(alone[at] - vectors[i * size + at]) > kVectorTolerance) return false;
     }
     return true;
 }
 
-std::vector<ModelPtr> all_models() {
+std::vector<ModelPtr> models_of_each_kind() {
     return {test::tiny_bert(), test::tiny_llama(), test::tiny_lfm2()};
 }
 
 } // namespace
 
 TEST_CASE("embeddings: eight requests at once get the vectors that each text has alone") {
-    for (const ModelPtr& model : all_models()) {
+    for (const ModelPtr& model : models_of_each_kind()) {
         CAPTURE(model->info().architecture);
         EngineHarness harness(model);
         std::vector<RequestId> ids;
@@ -90,7 +90,7 @@ TEST_CASE("embeddings: a reply goes on beside them, and its text is the one that
 }
 
 TEST_CASE("embeddings: a cancelled request ends at once, running or waiting, and changes no other") {
-    for (const ModelPtr& model : all_models()) {
+    for (const ModelPtr& model : models_of_each_kind()) {
         CAPTURE(model->info().architecture);
         EngineHarness harness(model);
         std::vector<RequestId> ids;
@@ -134,7 +134,7 @@ TEST_CASE(
 }
 
 TEST_CASE("embeddings: a batch that fails once fails no request") {
-    for (const ModelPtr& model : all_models()) {
+    for (const ModelPtr& model : models_of_each_kind()) {
         CAPTURE(model->info().architecture);
         // Short texts, so that a batch has texts of both requests.
         const Texts few{test::words(1, 3), test::words(2, 4), test::words(3, 2)};
@@ -162,7 +162,7 @@ TEST_CASE("embeddings: a batch that fails once fails no request") {
 }
 
 TEST_CASE("embeddings: a text that cannot be computed fails its request, and no other") {
-    for (const ModelPtr& model : all_models()) {
+    for (const ModelPtr& model : models_of_each_kind()) {
         CAPTURE(model->info().architecture);
         EngineHarness harness(model);
         const auto fail_bad = [](const llama_batch& batch) {
@@ -203,7 +203,7 @@ TEST_CASE("embeddings: running out of memory for vectors fails only that request
 
 TEST_CASE("embeddings: a text that is too long for the memory fails before any is allocated, and later "
           "ones do not") {
-    for (const ModelPtr& model : all_models()) {
+    for (const ModelPtr& model : models_of_each_kind()) {
         CAPTURE(model->info().architecture);
         EngineHarness harness(model);
         const test::TextRequest request{.prompt = test::words(1, 6), .tokens = 3};
@@ -265,7 +265,7 @@ TEST_CASE("embeddings: limits are for what was not planned") {
 }
 
 TEST_CASE("embeddings: stopping the engine ends running and waiting requests") {
-    for (const ModelPtr& model : all_models()) {
+    for (const ModelPtr& model : models_of_each_kind()) {
         CAPTURE(model->info().architecture);
         EngineHarness harness(model);
         std::vector<RequestId> ids;

@@ -14,7 +14,7 @@ using test::ModelPtr;
 namespace {
 
 /// Colours that change with the position, differently for each number.
-RgbImage picture(int32_t number, int32_t width, int32_t height) {
+RgbImage colours(int32_t number, int32_t width, int32_t height) {
     RgbImage image{.width = width, .height = height, .data = {}};
     for (int32_t y = 0; y < height; ++y) {
         for (int32_t x = 0; x < width; ++x) {
@@ -46,10 +46,10 @@ std::vector<mtmd::bitmap> bitmaps_of(const Prompt& prompt) {
 TEST_CASE("images: texts are those of llama.cpp's own program") {
     // One tile, several images, tiles with a thumbnail, a ribbon, and sides that are no multiple of the grid.
     const std::vector<Prompt> prompts = {
-        {.text = "What is @ this?", .pictures = {picture(3, 128, 96)}},
-        {.text = "@ Which of both is @ darker?", .pictures = {picture(2, 336, 336), picture(5, 40, 200)}},
-        {.text = "Read this page: @", .pictures = {picture(7, 800, 900)}},
-        {.text = "A ribbon @ and nothing else.", .pictures = {picture(1, 600, 30)}},
+        {.text = "What is @ this?", .pictures = {colours(3, 128, 96)}},
+        {.text = "@ Which of both is @ darker?", .pictures = {colours(2, 336, 336), colours(5, 40, 200)}},
+        {.text = "Read this page: @", .pictures = {colours(7, 800, 900)}},
+        {.text = "A ribbon @ and nothing else.", .pictures = {colours(1, 600, 30)}},
     };
     for (const char* variable : {"INGLE_TINY_LFM2VL", "INGLE_TINY_GEMMA3VL", "INGLE_TINY_QWEN2VL"}) {
         const ModelPtr model = test::tiny_model(variable, true);

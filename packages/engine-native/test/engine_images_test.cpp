@@ -62,7 +62,7 @@ engine::EngineOptions roomy() {
 }
 
 /// The text of each request alone and without sharing.
-std::vector<std::string> texts_alone(const ModelPtr& model, std::vector<TextRequest> requests) {
+std::vector<std::string> whole_texts_alone(const ModelPtr& model, std::vector<TextRequest> requests) {
     std::vector<std::string> texts;
     for (TextRequest& request : requests) {
         request.uses_cache = false;
@@ -92,9 +92,9 @@ TEST_CASE("images: the reply depends on the image and on the text around it") {
     for (const ModelPtr& model : models_that_see()) {
         CAPTURE(model->info().architecture);
         const std::vector<std::string> texts =
-            texts_alone(model, {generate(model, "What is @ this?", {picture(1)}, 12),
-                                generate(model, "What is @ this?", {picture(2)}, 12),
-                                generate(model, "Who is @ there?", {picture(1)}, 12)});
+            whole_texts_alone(model, {generate(model, "What is @ this?", {picture(1)}, 12),
+                                      generate(model, "What is @ this?", {picture(2)}, 12),
+                                      generate(model, "Who is @ there?", {picture(1)}, 12)});
         CHECK(texts[0] != texts[1]);
         CHECK(texts[0] != texts[2]);
     }
@@ -111,7 +111,7 @@ TEST_CASE("images: texts are the same alone, beside others, and with shared pref
             generate(model, "no picture at all, but some words", {}),
             generate(model, "Look at this long beginning of a text: @", {picture(2)}),
         };
-        const std::vector<std::string> texts = texts_alone(model, requests);
+        const std::vector<std::string> texts = whole_texts_alone(model, requests);
         EngineHarness harness(model, roomy());
         for (int round = 0; round < 2; ++round) {
             const std::vector<Reply> replies = harness.generate_all(requests);
@@ -129,7 +129,7 @@ TEST_CASE("images: a second request about an image encodes nothing and computes 
         const uint64_t encoded = harness.engine->stats().images_encoded;
         CHECK(encoded >= 1);
         const TextRequest second = generate(model, "Look here, at this: @ And where?", {picture(1)});
-        const std::string alone = texts_alone(model, {second})[0];
+        const std::string alone = whole_texts_alone(model, {second})[0];
         const Reply reply = harness.generate(second);
         CHECK_EQ(reply.text, alone);
         const auto last = std::find_if(second.prompt.rbegin(), second.prompt.rend(), base::is_image);
@@ -150,7 +150,7 @@ TEST_CASE("images: requests with images that are preempted have the same texts")
                 "Some words before the picture number " + std::to_string(i) + " @ and after";
             requests.push_back(generate(model, words, {picture(i)}, 40));
         }
-        const std::vector<std::string> texts = texts_alone(model, requests);
+        const std::vector<std::string> texts = whole_texts_alone(model, requests);
         engine::EngineOptions options = roomy();
         // Cells for little more than one request.
         const auto longest = static_cast<int32_t>(requests[0].prompt.size());
@@ -170,7 +170,7 @@ TEST_CASE("images: a request can be cancelled while its image is encoded, and no
     for (const ModelPtr& model : models_that_see()) {
         CAPTURE(model->info().architecture);
         const TextRequest text{.prompt = generate(model, "only words", {}).prompt, .tokens = 60};
-        const std::string alone = texts_alone(model, {text})[0];
+        const std::string alone = whole_texts_alone(model, {text})[0];
         EngineHarness harness(model, roomy());
         // No step ends between a submit and its cancel: on a busy machine the reply could be whole by then.
         std::atomic<bool> is_held = false;
@@ -219,7 +219,7 @@ TEST_CASE("images: a request whose images fail together ends once, and others go
     for (const ModelPtr& model : models_that_see()) {
         CAPTURE(model->info().architecture);
         const TextRequest text{.prompt = generate(model, "only words", {}).prompt, .tokens = 60};
-        const std::string alone = texts_alone(model, {text})[0];
+        const std::string alone = whole_texts_alone(model, {text})[0];
         const auto seeing = [&](int32_t first) {
             return generate(model, "@@", {picture(first, 600, 400), picture(first + 1, 600, 400)});
         };
@@ -339,7 +339,7 @@ TEST_CASE("images: a text about an image is the same in a stream of cells") {
                                                    generate(model, "a b c", {}, 3),
                                                    generate(model, "What is @ this?", {picture(2)}, 12),
                                                    generate(model, "What is @ that?", {picture(1)}, 12)};
-        const std::vector<std::string> texts = texts_alone(model, requests);
+        const std::vector<std::string> texts = whole_texts_alone(model, requests);
         engine::EngineOptions options = roomy();
         options.context.kv_unified = "off";
         options.context.cells = 5 * options.context.context_length;

@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace test {
@@ -83,10 +83,40 @@ private:
         Text text;
     };
 
+    /// Which beginnings of texts are held, and where: each is a place that is reached token by token.
+    class Prefixes {
+    public:
+        /// Of the text's beginnings, those longer than `first`.
+        void add(const Text& text, size_t first, sched::KvMedium medium) {
+            size_t place = 0;
+            for (size_t i = 0; i < text.size(); ++i) {
+                place = after(place, text[i]);
+                if (i < first) continue;
+                (medium == sched::KvMedium::device ? held_[place].on_device : held_[place].in_host) = true;
+            }
+        }
+        size_t after(size_t place, base::Token token) {
+            const auto [entry, is_new] = next_.try_emplace({place, token}, held_.size());
+            if (is_new) held_.emplace_back();
+            return entry->second;
+        }
+        bool is_held(size_t place) const { return held_[place].on_device || held_[place].in_host; }
+        sched::KvMedium medium(size_t place) const {
+            return held_[place].on_device ? sched::KvMedium::device : sched::KvMedium::host;
+        }
+
+    private:
+        struct Held {
+            bool on_device = false;
+            bool in_host = false;
+        };
+        std::vector<Held> held_ = std::vector<Held>(1); // the empty text
+        std::map<std::pair<size_t, base::Token>, size_t> next_;
+    };
+
     std::map<Text, sched::KvMedium> reusable(const sched::KvCacheManager& cells, int32_t slots,
                                              bool has_part_blocks) const {
-        std::set<Text> device;
-        std::set<Text> host;
+        Prefixes prefixes;
         std::vector<Text> texts;
         const sched::PrefixTree& tree = cells.tree();
         for (base::Slot slot = 0; slot < slots; ++slot) {
@@ -104,31 +134,26 @@ private:
                 length -= length % block_tokens_;
             }
             text.resize(length);
-            add_prefixes(text, 0, device);
+            prefixes.add(text, 0, sched::KvMedium::device);
             texts.push_back(std::move(text));
         }
         for (const auto& [segment, text, first, space] : cells.host_tier().all()) {
             if (!space.empty()) continue;
-            add_prefixes(text, static_cast<size_t>(first), host);
+            prefixes.add(text, static_cast<size_t>(first), sched::KvMedium::host);
             texts.push_back(text);
         }
         std::map<Text, sched::KvMedium> reusable;
         for (const Text& text : texts) {
-            Text prefix;
-            for (const base::Token token : text) {
-                prefix.push_back(token);
-                const bool is_on_device = device.contains(prefix);
-                if (base::is_image(token) || (!is_on_device && !host.contains(prefix))) break;
-                if (prefix.size() % block_tokens_ > 0) continue;
-                reusable.emplace(prefix, is_on_device ? sched::KvMedium::device : sched::KvMedium::host);
+            size_t place = 0;
+            for (size_t length = 1; length <= text.size(); ++length) {
+                place = prefixes.after(place, text[length - 1]);
+                if (base::is_image(text[length - 1]) || !prefixes.is_held(place)) break;
+                if (length % block_tokens_ > 0) continue;
+                reusable.emplace(Text(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(length)),
+                                 prefixes.medium(place));
             }
         }
         return reusable;
-    }
-
-    static void add_prefixes(const Text& text, size_t first, std::set<Text>& prefixes) {
-        for (size_t length = first + 1; length <= text.size(); ++length)
-            prefixes.emplace(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(length));
     }
 
     size_t block_tokens_;

@@ -56,7 +56,7 @@ constexpr int64_t kGroups = 2;   // … of which three share keys and values
 constexpr int64_t kCells = 1300; // several parts, the last of which is not full
 constexpr float kScale = 0.125F;
 
-struct Cache {
+struct RowCache {
     ggml_type type;
     std::vector<uint8_t> bytes;
     Values values;
@@ -66,13 +66,13 @@ struct Cache {
     }
 };
 
-Cache cache_of(Random& random, ggml_type type) {
+RowCache cache_of(Random& random, ggml_type type) {
     std::vector<uint8_t> bytes = encode(type, values_of(random, kHead * kCells * kGroups));
     Values values = decode(type, bytes);
     return {.type = type, .bytes = std::move(bytes), .values = std::move(values)};
 }
 
-ggml_tensor* tensor_of(ggml_context* context, const Cache& cache) {
+ggml_tensor* tensor_of(ggml_context* context, const RowCache& cache) {
     ggml_tensor* tensor = ggml_new_tensor_3d(context, cache.type, kHead, kCells, kGroups);
     std::ranges::copy(cache.bytes, static_cast<uint8_t*>(tensor->data));
     return tensor;
@@ -84,7 +84,8 @@ bool is_visible(int64_t query, int64_t cell) {
 }
 
 /// What ggml computes for so many of these queries, from one of them on: query by query, and of each head by head.
-Values attended(const Values& queries, int64_t first, int64_t count, const Cache& keys, const Cache& values) {
+Values attended(const Values& queries, int64_t first, int64_t count, const RowCache& keys,
+                const RowCache& values) {
     const ggml_init_params params{.mem_size = size_t{16} << 20, .mem_buffer = nullptr, .no_alloc = false};
     const std::unique_ptr<ggml_context, decltype(&ggml_free)> context(ggml_init(params), ggml_free);
     // As llama.cpp hands it over: a query's heads lie side by side.
@@ -108,7 +109,8 @@ Values attended(const Values& queries, int64_t first, int64_t count, const Cache
 }
 
 /// Softmax over the decoded keys, of the decoded values, for one head of one query.
-Values expected(const float* head, int64_t query, int64_t group, const Cache& keys, const Cache& values) {
+Values expected(const float* head, int64_t query, int64_t group, const RowCache& keys,
+                const RowCache& values) {
     double sum = 0;
     std::vector<double> weighed(kHead);
     for (int64_t cell = 0; cell < kCells; ++cell) {
@@ -127,7 +129,8 @@ Values expected(const float* head, int64_t query, int64_t group, const Cache& ke
 }
 
 /// The largest difference between what ggml computes for these queries and what they should get.
-float worst(const Values& queries, int64_t first, int64_t count, const Cache& keys, const Cache& values) {
+float worst(const Values& queries, int64_t first, int64_t count, const RowCache& keys,
+            const RowCache& values) {
     const Values got = attended(queries, first, count, keys, values);
     float most = 0;
     for (const int64_t query : {int64_t{0}, count / 2, count - 1}) {
@@ -176,8 +179,8 @@ TEST_CASE("attention: one query, a few and a prompt's many see what is in the ca
         for (const ggml_type v : types) {
             CAPTURE(ggml_type_name(k));
             CAPTURE(ggml_type_name(v));
-            const Cache keys = cache_of(random, k);
-            const Cache values = cache_of(random, v);
+            const RowCache keys = cache_of(random, k);
+            const RowCache values = cache_of(random, v);
             CHECK(worst(queries, 3, 1, keys, values) < 1e-5F);
             CHECK(worst(queries, 20, 9, keys, values) < 1e-5F);
             CHECK(worst(queries, 0, kMany, keys, values) < 1e-5F);

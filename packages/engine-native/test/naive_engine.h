@@ -19,6 +19,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -128,10 +129,9 @@ public:
 
     /// Cells that any slot holds.
     size_t cells() const {
-        std::set<size_t> names;
-        for (const auto& slot : slots_) {
+        std::unordered_set<size_t> names;
+        for (const auto& slot : slots_)
             for (const Cell& cell : slot) names.insert(cell.name);
-        }
         return names.size();
     }
 
@@ -140,7 +140,7 @@ public:
     int64_t longest_stay() const { return longest_stay_; }
     uint64_t preemptions() const { return preemptions_; }
     uint64_t tokens_shared() const { return tokens_shared_; }
-    uint64_t waits_for_adapters() const { return turns_.waits(); }
+    const NaiveTurns& turns() const { return turns_; }
     uint64_t shifts() const { return shifts_; }
     uint64_t recomputed() const { return recomputed_; }
     uint64_t drafts_accepted() const { return drafts_accepted_; }
@@ -262,7 +262,7 @@ private:
         }
         std::set<base::RequestId> decoding = decoding_ids();
         for (const sched::Start& start : plan.starts) {
-            if (!begun_again_.contains(start.id)) begin(start);
+            if (decoding.erase(start.id) == 0 && !begun_again_.contains(start.id)) begin(start);
         }
         begun_again_.clear();
         return decoding;

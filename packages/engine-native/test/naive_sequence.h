@@ -48,6 +48,7 @@ struct NaiveSequence {
         const size_t end = std::min(kind, tokens.size());
         return (next == boundaries.end() ? end : std::min(end, static_cast<size_t>(*next))) - computed;
     }
+    bool is_background() const { return priority == sched::kBackground; }
     bool is_image_due() const { return pending() > 0 && base::is_image(tokens[computed]); }
     /// The token after its last one is late.
     bool awaits_token() const { return is_running && pending() == 0; }

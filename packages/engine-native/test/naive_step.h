@@ -30,8 +30,11 @@ struct NaiveStep {
         const auto& batch = plan.batch;
         const std::string* adapters = adapters_of(plan, sequences);
         std::set<base::RequestId> decoding; // with the step's adapters
+        size_t delayed = 0;                 // decoding with others
         for (const base::RequestId id : all_decoding) {
+            if (is_set_aside(sequences.at(id), sequences)) continue;
             if (adapters == nullptr || sequences.at(id).adapters == *adapters) decoding.insert(id);
+            else delayed += 1;
         }
         if (batch.empty() && !sequences.empty() && !is_copying && !are_all_waiting())
             return "nothing is planned although a request waits";
@@ -45,6 +48,8 @@ struct NaiveStep {
         if (std::ranges::any_of(batch, is_other)) return "a step computes with two sets of adapters";
         for (size_t i = 0; i < batch.size(); ++i) {
             const sched::BatchEntry& entry = batch[i];
+            if (is_set_aside(sequences.at(entry.id), sequences))
+                return "a step in which others run computes something in the background";
             if (!planned.emplace(entry.id, entry.tokens.size()).second)
                 return "a sequence has two entries in one batch";
             if (decoding.contains(entry.id) != (i < decoding.size()))
@@ -52,7 +57,7 @@ struct NaiveStep {
             tokens += entry.tokens.size();
             drafts += entry.drafts.size();
         }
-        const size_t most = tokens_max(decoding.size());
+        const size_t most = tokens_max(decoding.size(), delayed);
         // A whole image may exceed it if it is the only prefill.
         const bool is_whole =
             limits.has_whole_images && batch.size() == decoding.size() + 1 && batch.back().is_image();
@@ -72,17 +77,22 @@ struct NaiveStep {
     }
 
 private:
-    /// Beside so many decoding sequences. Those with other adapters wait for the step too.
-    size_t tokens_max(size_t decoding) const {
+    /// Beside so many decoding sequences. Those with other adapters wait for the step too, and any request that comes for one in the
+    /// background.
+    size_t tokens_max(size_t decoding, size_t delayed) const {
         const auto batch = static_cast<size_t>(limits.batch_tokens);
         const size_t busy = decoding + static_cast<size_t>(budget.prefill_busy);
-        return all_decoding.empty() ? batch : std::min(batch, busy);
+        const bool is_background = std::ranges::none_of(sequences, [](const auto& entry) {
+            return entry.second.is_running && !entry.second.is_background();
+        });
+        return decoding + delayed == 0 && !is_background ? batch : std::min(batch, busy);
     }
 
     /// For images, or for late tokens.
     bool are_all_waiting() const {
         bool is_any = false;
         for (const auto& [id, sequence] : sequences) {
+            if (is_set_aside(sequence, sequences)) continue;
             if (sequence.is_running && !sequence.awaits_token() && !waiting_for_images.contains(id))
                 return false;
             is_any |= sequence.is_running;
@@ -95,7 +105,8 @@ private:
                        const std::string& adapters) const {
         bool is_cut = false;
         for (const auto& [id, sequence] : sequences) {
-            if (!sequence.is_running || waiting_for_images.contains(id) || sequence.adapters != adapters)
+            if (!sequence.is_running || waiting_for_images.contains(id) || sequence.adapters != adapters ||
+                is_set_aside(sequence, sequences))
                 continue;
             const size_t wanted = sequence.pending_entry();
             is_cut |= planned[id] < wanted;

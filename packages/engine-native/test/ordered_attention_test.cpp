@@ -23,7 +23,7 @@ using test::Values;
 
 namespace {
 
-struct Shape {
+struct AttentionShape {
     int64_t heads;
     int64_t groups;
     int64_t key_size;
@@ -43,7 +43,7 @@ struct Shape {
     }
 };
 
-const std::vector<Shape> kShapes = {
+const std::vector<AttentionShape> kShapes = {
     {.heads = 8, .groups = 2, .key_size = 64, .value_size = 64},
     {.heads = 3, .groups = 3, .key_size = 72, .value_size = 40},
     {.heads = 70, .groups = 1, .key_size = 48, .value_size = 32, .key_type = GGML_TYPE_F32},
@@ -88,7 +88,7 @@ struct Sequence {
     std::vector<uint8_t> keys;
     std::vector<uint8_t> values;
 
-    Sequence(Random& random, const Shape& shape, int64_t positions)
+    Sequence(Random& random, const AttentionShape& shape, int64_t positions)
         : length(positions),
           queries(random_values(random, positions * shape.heads * shape.key_size)),
           keys(encoded(shape.key_type, random_values(random, positions * shape.groups * shape.key_size))),
@@ -101,7 +101,7 @@ struct Query {
     int64_t position;
 };
 
-bool is_visible(const Shape& shape, int64_t position, int64_t cell) {
+bool is_visible(const AttentionShape& shape, int64_t position, int64_t cell) {
     return (!shape.is_causal || cell <= position) && (shape.window == 0 || position - cell < shape.window);
 }
 
@@ -110,12 +110,12 @@ float sink_of(int64_t head) {
 }
 
 /// A cache in which sequences lie anywhere: cell `cells[s][p]` has position p of the s-th.
-struct Cache {
+struct AttentionCache {
     std::vector<const Sequence*> sequences;
     std::vector<std::vector<int32_t>> cells;
     int64_t size = 0;
 
-    Cache(Random& random, const std::vector<Query>& queries, bool is_scattered) {
+    AttentionCache(Random& random, const std::vector<Query>& queries, bool is_scattered) {
         for (const Query& query : queries) {
             if (index_of(query.sequence) == sequences.size()) sequences.push_back(query.sequence);
         }
@@ -139,7 +139,8 @@ struct Cache {
 };
 
 /// Every cell's row; unused ones have no numbers at all.
-std::vector<uint8_t> rows_of(const Cache& cache, size_t row_size, std::vector<uint8_t> Sequence::* rows) {
+std::vector<uint8_t> rows_of(const AttentionCache& cache, size_t row_size,
+                             std::vector<uint8_t> Sequence::* rows) {
     std::vector<uint8_t> bytes(static_cast<size_t>(cache.size) * row_size, 0xff);
     for (size_t s = 0; s < cache.sequences.size(); ++s) {
         for (size_t p = 0; p < cache.cells[s].size(); ++p) {
@@ -150,7 +151,8 @@ std::vector<uint8_t> rows_of(const Cache& cache, size_t row_size, std::vector<ui
     return bytes;
 }
 
-std::vector<ggml_fp16_t> mask_of(const Shape& shape, const Cache& cache, const std::vector<Query>& queries) {
+std::vector<ggml_fp16_t> mask_of(const AttentionShape& shape, const AttentionCache& cache,
+                                 const std::vector<Query>& queries) {
     const ggml_fp16_t hidden = ggml_fp32_to_fp16(-std::numeric_limits<float>::infinity());
     std::vector<ggml_fp16_t> mask(static_cast<size_t>(cache.size) * queries.size(), hidden);
     for (size_t i = 0; i < queries.size(); ++i) {
@@ -166,8 +168,8 @@ std::vector<ggml_fp16_t> mask_of(const Shape& shape, const Cache& cache, const s
 }
 
 /// The input of llama-ordered-cells.h. Of a window, `forgets` leaves only the cells that some query may see.
-std::vector<int32_t> ordered_cells(const Shape& shape, const Cache& cache, const std::vector<Query>& queries,
-                                   bool forgets) {
+std::vector<int32_t> ordered_cells(const AttentionShape& shape, const AttentionCache& cache,
+                                   const std::vector<Query>& queries, bool forgets) {
     std::vector<int32_t> numbers(queries.size() * 3);
     std::vector<int32_t> lists;
     std::vector<int32_t> begins;
@@ -209,9 +211,9 @@ void set(ggml_tensor* tensor, const std::vector<T>& data) {
 }
 
 /// What the queries get, one after another.
-Values attended(Random& random, const Shape& shape, const std::vector<Query>& queries,
+Values attended(Random& random, const AttentionShape& shape, const std::vector<Query>& queries,
                 Conditions conditions) {
-    const Cache cache(random, queries, conditions.is_scattered);
+    const AttentionCache cache(random, queries, conditions.is_scattered);
     const auto count = static_cast<int64_t>(queries.size());
     const std::vector<int32_t> listed = ordered_cells(shape, cache, queries, conditions.forgets);
     const Owned<ggml_backend> backend(ggml_backend_cpu_init());
@@ -261,8 +263,8 @@ Values attended(Random& random, const Shape& shape, const std::vector<Query>& qu
 }
 
 /// One head of a query in double precision.
-std::vector<double> expected(const Shape& shape, const Query& query, int64_t head, const Values& keys,
-                             const Values& values) {
+std::vector<double> expected(const AttentionShape& shape, const Query& query, int64_t head,
+                             const Values& keys, const Values& values) {
     const int64_t group = head / (shape.heads / shape.groups);
     const float* const q =
         query.sequence->queries.data() + (query.position * shape.heads + head) * shape.key_size;
@@ -292,7 +294,7 @@ std::vector<double> expected(const Shape& shape, const Query& query, int64_t hea
     return weighed;
 }
 
-double largest_error(const Shape& shape, const std::vector<Query>& queries, const Values& got) {
+double largest_error(const AttentionShape& shape, const std::vector<Query>& queries, const Values& got) {
     double largest = 0;
     size_t at = 0;
     for (const Query& query : queries) {
@@ -314,7 +316,7 @@ double largest_error(const Shape& shape, const std::vector<Query>& queries, cons
 TEST_CASE("ordered attention: queries get what they get in double precision, in every shape and type") {
     Random random(1);
     ggml_cpu_init();
-    for (const Shape& shape : kShapes) {
+    for (const AttentionShape& shape : kShapes) {
         CAPTURE(shape.name());
         const Sequence sequence(random, shape, 700);
         const std::vector<Query> queries = {
@@ -327,7 +329,7 @@ TEST_CASE("ordered attention: a query gets the same bits in every batch, cache a
     for (const uint64_t seed : test::seeds(4)) {
         Random random(seed);
         CAPTURE(seed);
-        const Shape& shape = random.one_of(kShapes);
+        const AttentionShape& shape = random.one_of(kShapes);
         CAPTURE(shape.name());
         std::vector<Sequence> sequences;
         for (int i = 0; i < 3; ++i) sequences.emplace_back(random, shape, random.between(1, 1400));

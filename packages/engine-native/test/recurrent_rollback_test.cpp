@@ -39,9 +39,9 @@ std::unique_ptr<Context> context_of(const test::ModelPtr& model, int32_t rollbac
 }
 
 /// The logits after a text that is computed as a whole.
-class Reference {
+class RollbackReference {
 public:
-    explicit Reference(const test::ModelPtr& model)
+    explicit RollbackReference(const test::ModelPtr& model)
         : context_(context_of(model, 0)), vocabulary_(static_cast<size_t>(model->info().vocabulary_size)) {}
 
     bool equals(const Tokens& text, const float* logits) {
@@ -199,7 +199,7 @@ private:
 
     Random random_;
     std::unique_ptr<Context> context_;
-    Reference reference_;
+    RollbackReference reference_;
     std::vector<Tokens> texts_;
     std::vector<Saved<std::vector<uint8_t>>> checkpoints_;
     std::vector<Saved<llama::State>> copies_;

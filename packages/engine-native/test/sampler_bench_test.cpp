@@ -75,7 +75,7 @@ enum class Logits {
     /// Noise alone, as no trained model has it.
     even,
 };
-const std::map<Logits, const char*> kNames = {
+const std::map<Logits, const char*> kLogitNames = {
     {Logits::peaked, "peaked"}, {Logits::equals, "equals"}, {Logits::even, "even"}};
 
 std::vector<float> random_row(Random& random, int32_t vocabulary_size, Logits kind) {
@@ -136,7 +136,7 @@ TEST_CASE("sampler: a benchmark, with INGLE_BENCH=1") {
             Random random(1);
             std::vector<std::vector<float>> rows(kRows);
             for (std::vector<float>& row : rows) row = random_row(random, vocabulary_size, kind);
-            for (const Named& chain : chains()) measure(chain, rows, kNames.at(kind));
+            for (const Named& chain : chains()) measure(chain, rows, kLogitNames.at(kind));
         }
     }
 }

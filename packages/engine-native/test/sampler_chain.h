@@ -110,6 +110,8 @@ private:
     llama_token_data_array array_{};
 };
 
+inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
 enum class Shape {
     /// Normally distributed around 0.
     smooth,
@@ -131,7 +133,7 @@ inline void fill_logits(Random& random, Shape shape, float spread, std::span<flo
         const float fraction = static_cast<float>(random.below(1U << 20)) / (1U << 20);
         logit = spread * (sum + fraction - 1020) / 209;
         if (shape == Shape::stepped) logit = std::round(2 * logit) / 2;
-        if (shape == Shape::sparse && fraction > 0.1F) logit = -std::numeric_limits<float>::infinity();
+        if (shape == Shape::sparse && fraction > 0.1F) logit = -kInfinity;
         if (shape == Shape::flat) logit = spread;
     }
     // A vocabulary of minus infinities alone is a test of its own, and a bias may ban some.

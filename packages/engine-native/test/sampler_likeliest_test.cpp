@@ -2,12 +2,12 @@
 // token at the same seed wherever it says that they suffice, for as many tokens as it was asked for.
 #include "check.h"
 #include "random.h"
+#include "sampler_chain.h"
 #include "sampling/sampler.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -22,27 +22,25 @@ using test::Random;
 
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-struct Case {
+struct LikeliestCase {
     sampling::Vocabulary vocabulary;
     Sampling sampling;
     std::vector<Token> prompt;
 };
 
-Case random_case(Random& random) {
-    Case one{.vocabulary = {.size = random.one_of(std::vector<int32_t>{300, 1000, 5000})},
-             .sampling = {.temperature = random.one_of(std::vector<float>{0, 0.1F, 0.8F, 1.5F}),
-                          .top_k = random.one_of(std::vector<int32_t>{0, 1, 5, 40}),
-                          .top_p = random.one_of(std::vector<float>{1, 0.9F, 0.5F}),
-                          .min_p = random.one_of(std::vector<float>{0, 0.05F}),
-                          .repeat_penalty = random.one_of(std::vector<float>{1, 1.1F, 0.9F}),
-                          .repeat_last_n = random.one_of(std::vector<int32_t>{0, 3, 64}),
-                          .presence_penalty = random.one_of(std::vector<float>{0, 0.5F, -0.5F}),
-                          .frequency_penalty = random.one_of(std::vector<float>{0, 0.5F}),
-                          .seed = static_cast<uint32_t>(random.below(1U << 31)),
-                          .logit_bias = {}},
-             .prompt = {}};
+LikeliestCase random_likeliest_case(Random& random) {
+    LikeliestCase one{.vocabulary = {.size = random.one_of(std::vector<int32_t>{300, 1000, 5000})},
+                      .sampling = {.temperature = random.one_of(std::vector<float>{0, 0.1F, 0.8F, 1.5F}),
+                                   .top_k = random.one_of(std::vector<int32_t>{0, 1, 5, 40}),
+                                   .top_p = random.one_of(std::vector<float>{1, 0.9F, 0.5F}),
+                                   .min_p = random.one_of(std::vector<float>{0, 0.05F}),
+                                   .repeat_penalty = random.one_of(std::vector<float>{1, 1.1F, 0.9F}),
+                                   .repeat_last_n = random.one_of(std::vector<int32_t>{0, 3, 64}),
+                                   .presence_penalty = random.one_of(std::vector<float>{0, 0.5F, -0.5F}),
+                                   .frequency_penalty = random.one_of(std::vector<float>{0, 0.5F}),
+                                   .seed = static_cast<uint32_t>(random.below(1U << 31)),
+                                   .logit_bias = {}},
+                      .prompt = {}};
     Sampling& sampling = one.sampling;
     const auto token = [&] { return random.between(0, one.vocabulary.size - 1); };
     for (int32_t i = random.between(0, 100); i > 0; --i) one.prompt.push_back(token());
@@ -59,7 +57,7 @@ Case random_case(Random& random) {
         sampling.order = random.one_of(std::vector<std::string>{"kept", "tekp", "ek", "pk"});
     for (int32_t i = random.chance(40) ? random.between(1, 9) : 0; i > 0; --i)
         sampling.logit_bias.push_back(
-            {.token = token(), .bias = random.one_of(std::vector<float>{-3, -0.1F, 0, -kInfinity})});
+            {.token = token(), .bias = random.one_of(std::vector<float>{-3, -0.1F, 0, -test::kInfinity})});
     if (random.chance(10)) sampling.logit_bias.push_back({.token = token(), .bias = 2});
     return one;
 }
@@ -95,7 +93,7 @@ TEST_CASE(
     int followed = 0;
     for (int round = 0; round < 2000; ++round) {
         CAPTURE(round);
-        const Case one = random_case(random);
+        const LikeliestCase one = random_likeliest_case(random);
         Sampler of_all(one.vocabulary, one.sampling, one.prompt);
         Sampler of_few(one.vocabulary, one.sampling, one.prompt);
         Candidates candidates;

@@ -28,7 +28,7 @@ namespace {
 using Choices = std::vector<float>;
 
 /// Each with even chances: on or off.
-Sampling random_sampling(Random& random) {
+Sampling random_samplers(Random& random) {
     Sampling sampling = test::plain();
     const auto may = [&](float& option, const Choices& values) {
         if (random.chance(40)) option = random.one_of(values);
@@ -64,7 +64,7 @@ void shuffle_order(Random& random, Sampling& sampling) {
     }
 }
 
-std::string in_words(const Sampling& sampling) {
+std::string order_in_words(const Sampling& sampling) {
     std::ostringstream words;
     words << "order " << sampling.order << ", temperature " << sampling.temperature << " +- "
           << sampling.dynatemp_range << ", top_k " << sampling.top_k << ", top_p " << sampling.top_p
@@ -103,14 +103,14 @@ TEST_CASE("sampler order: with top-k first, all samplers together take llama.cpp
     for (const uint64_t seed : test::seeds(300)) {
         CAPTURE(seed);
         Random random(seed);
-        Sampling sampling = random_sampling(random);
+        Sampling sampling = random_samplers(random);
         sampling.top_k = random.one_of(std::vector<int32_t>{2, 20, 40, 128});
         if (random.chance(50)) {
             std::erase(sampling.order, 'k');
             shuffle_order(random, sampling);
             sampling.order.insert(0, 1, 'k');
         }
-        CAPTURE(in_words(sampling));
+        CAPTURE(order_in_words(sampling));
         const auto size = random.one_of(std::vector<int32_t>{7, 65, 1025, 8000});
         const int same = equal_tokens(random, sampling, size, kSteps);
         // Rounding decides about few of them; after such a one, texts differ.
@@ -130,14 +130,14 @@ TEST_CASE("sampler order: mirostat takes llama.cpp's tokens, and so corrects its
             CAPTURE(version);
             CAPTURE(seed);
             Random random(seed);
-            Sampling sampling = random_sampling(random);
+            Sampling sampling = random_samplers(random);
             sampling.repeat_penalty = 1;
             sampling.frequency_penalty = 0;
             sampling.dry.multiplier = 0;
             sampling.mirostat = {.version = version,
                                  .tau = random.one_of(Choices{1, 3, 5}),
                                  .eta = random.one_of(Choices{0.1F, 0.5F})};
-            CAPTURE(in_words(sampling));
+            CAPTURE(order_in_words(sampling));
             const auto size = random.one_of(std::vector<int32_t>{65, 1025, 8000});
             const int same = equal_tokens(random, sampling, size, kSteps);
             steps += same < kSteps ? same + 1 : same;
@@ -155,12 +155,12 @@ TEST_CASE("sampler order: in any order, all samplers together draw from llama.cp
     for (const uint64_t seed : test::seeds(300)) {
         CAPTURE(seed);
         Random random(seed);
-        Sampling sampling = random_sampling(random);
+        Sampling sampling = random_samplers(random);
         sampling.adaptive.target =
             random.one_of(Choices{0.1F, 0.5F}); // the list that it draws from has all tokens
         shuffle_order(random, sampling);
         if (!sampling.order.contains('a')) sampling.order += 'a';
-        CAPTURE(in_words(sampling));
+        CAPTURE(order_in_words(sampling));
         const int32_t size = random.one_of(std::vector<int32_t>{7, 65, 1025});
         Sampler sampler({size}, sampling, {});
         Chain chain(size, sampling, {});
@@ -242,11 +242,11 @@ TEST_CASE(
     for (const uint64_t seed : test::seeds(100)) {
         CAPTURE(seed);
         Random random(seed);
-        Sampling sampling = random_sampling(random);
+        Sampling sampling = random_samplers(random);
         if (random.chance(40)) sampling.mirostat.version = random.between(1, 2);
         sampling.logit_bias = {{.token = 0, .bias = -std::numeric_limits<float>::infinity()},
                                {.token = 1, .bias = -std::numeric_limits<float>::infinity()}};
-        CAPTURE(in_words(sampling));
+        CAPTURE(order_in_words(sampling));
         Sampler free({size}, sampling, {});
         Sampler held({size}, sampling, {}, constraint);
         Candidates candidates;
@@ -267,11 +267,11 @@ TEST_CASE("sampler order: under a grammar, every sampler chooses what the gramma
     for (const uint64_t seed : test::seeds(200)) {
         CAPTURE(seed);
         Random random(seed);
-        Sampling sampling = random_sampling(random);
+        Sampling sampling = random_samplers(random);
         shuffle_order(random, sampling);
         if (random.chance(40)) sampling.mirostat.version = random.between(1, 2);
         if (random.chance(20)) sampling.temperature = 0;
-        CAPTURE(in_words(sampling));
+        CAPTURE(order_in_words(sampling));
         Sampler sampler({size}, sampling, {}, constraint);
         Candidates candidates;
         std::vector<float> logits(static_cast<size_t>(size));

@@ -47,10 +47,9 @@ TEST_CASE("softmax: knows the share of each single token to within rounding") {
 }
 
 TEST_CASE("softmax: a draw at either end of the shares takes a token that has one") {
-    constexpr float kInfinity = std::numeric_limits<float>::infinity();
     for (const size_t tokens : {3, 256, 300, 5000}) {
         CAPTURE(tokens);
-        std::vector<float> logits(tokens, -kInfinity);
+        std::vector<float> logits(tokens, -test::kInfinity);
         const size_t first = tokens / 3;
         const size_t last = tokens - 2;
         logits[first] = 1.0F;

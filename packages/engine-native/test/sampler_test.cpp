@@ -25,7 +25,6 @@ using test::Shape;
 
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNotANumber = std::numeric_limits<float>::quiet_NaN();
 
 struct Case {
@@ -62,7 +61,7 @@ Case random_case(Random& random) {
     if (random.chance(60)) return test_case;
     // A token twice, as `ignore_eos` bans one that has a bias already.
     sampling.logit_bias.push_back({.token = 1, .bias = 1.5F});
-    sampling.logit_bias.push_back({.token = 1, .bias = -kInfinity});
+    sampling.logit_bias.push_back({.token = 1, .bias = -test::kInfinity});
     for (int32_t i = random.between(0, 20); i > 0; --i)
         sampling.logit_bias.push_back({.token = token(), .bias = static_cast<float>(random.between(-9, 9))});
     return test_case;
@@ -263,7 +262,7 @@ TEST_CASE("sampler: never draws a token that a bias of minus infinity bans") {
         Random random(1);
         Sampling sampling = chain;
         for (Token token = 0; token < kTokens; token += 2)
-            sampling.logit_bias.push_back({.token = token, .bias = -kInfinity});
+            sampling.logit_bias.push_back({.token = token, .bias = -test::kInfinity});
         Sampler sampler({kTokens}, sampling, {});
         Candidates candidates;
         std::vector<float> logits(kTokens);
@@ -283,7 +282,7 @@ TEST_CASE("sampler: leaves the logits as they were") {
         sampling.repeat_penalty = 1.3F;
         sampling.presence_penalty = 0.1F;
         sampling.logit_bias = {{.token = 3, .bias = 0.7F},
-                               {.token = 3, .bias = -kInfinity},
+                               {.token = 3, .bias = -test::kInfinity},
                                {.token = -1, .bias = 1.0F},
                                {.token = kTokens, .bias = 1.0F}};
         Sampler sampler({kTokens}, sampling, std::vector<Token>{3, 4, 3});
@@ -324,7 +323,7 @@ TEST_CASE("sampler: never draws what is not a number while there is a number") {
 TEST_CASE("sampler: takes the first token when no logit can be told from another") {
     for (const int32_t tokens : {1, 7, 64, 200, 5000}) {
         for (const Sampling& sampling : every_chain()) {
-            for (const float logit : {-kInfinity, kInfinity, kNotANumber}) {
+            for (const float logit : {-test::kInfinity, test::kInfinity, kNotANumber}) {
                 CAPTURE(tokens);
                 CAPTURE(in_words(sampling));
                 CAPTURE(logit);
@@ -345,7 +344,7 @@ TEST_CASE("sampler: takes the likeliest token at a temperature next to 0, and wh
         logits[400] = 2.0F;
         logits[700] = 3.0F;
         std::vector<float> infinite = logits;
-        infinite[500] = kInfinity;
+        infinite[500] = test::kInfinity;
         CHECK_EQ(Sampler({1000}, sampling, {}).sample(infinite.data(), candidates), 500);
         sampling.temperature = 1e-40F;
         CHECK_EQ(Sampler({1000}, sampling, {}).sample(logits.data(), candidates), 700);

@@ -37,6 +37,8 @@ struct World {
     /// Salts beside none.
     int32_t salts;
     int32_t priorities;
+    /// The lowest of them is that of the background.
+    bool has_background;
     /// Most requests in flight.
     int32_t in_flight_max;
     int32_t arrival_percent;
@@ -84,6 +86,7 @@ World random_world(Random& random) {
         .adapter_sets = random.chance(40) ? random.between(1, 4) : 0,
         .salts = random.chance(40) ? random.between(1, 4) : 0,
         .priorities = random.chance(30) ? random.between(2, 3) : 1,
+        .has_background = random.chance(50),
         .in_flight_max = random.between(1, 24),
         .arrival_percent = random.between(5, 100),
         .cancel_percent = random.between(0, 8),
@@ -152,6 +155,7 @@ struct Figures {
     uint64_t images_computed = 0;
     uint64_t late_tokens = 0;
     uint64_t waits_for_adapters = 0;
+    uint64_t set_aside = 0;
     uint64_t blocks_stored = 0;
     uint64_t blocks_swapped = 0;
     uint64_t blocks_removed = 0;
@@ -229,6 +233,7 @@ private:
         if (world_.salts > 0 && random_.chance(60))
             request.cache_salt = std::to_string(random_.between(1, world_.salts));
         request.priority = random_.between(0, world_.priorities - 1);
+        if (world_.has_background && request.priority == 0) request.priority = sched::kBackground;
         if (random_.chance(world_.endless_percent)) {
             const int32_t keep =
                 base::last_edge(request.prompt, random_.between(0, (context_length - 1) / 2));
@@ -413,7 +418,8 @@ private:
         figures_.drafts_rejected += engine_.drafts_rejected();
         figures_.tokens_swapped_in += engine_.tokens_swapped_in();
         figures_.images_late += images_.late();
-        figures_.waits_for_adapters += engine_.waits_for_adapters();
+        figures_.waits_for_adapters += engine_.turns().waits();
+        figures_.set_aside += engine_.turns().set_aside();
     }
 
     Figures& figures_;
@@ -454,6 +460,7 @@ TEST_CASE("scheduler: serves everybody, loses no token and mixes up no slot, who
     CHECK(all.images_computed > all.requests / 4);
     CHECK(all.late_tokens > all.requests / 4);
     CHECK(all.waits_for_adapters > all.requests);
+    CHECK(all.set_aside > all.requests / 4);
     CHECK(all.blocks_stored > all.requests / 4);
     CHECK(all.blocks_swapped > all.requests / 20);
     CHECK(all.blocks_removed > all.requests / 4);

@@ -1,5 +1,6 @@
 // sched::Scheduler: what requests with a common prefix share, by examples.
 #include "check.h"
+#include "prompts.h"
 #include "scheduler_harness.h"
 
 #include <string>
@@ -9,18 +10,11 @@ using base::RequestId;
 using base::Token;
 using sched::Limits;
 using test::kWithCache;
+using test::prompt;
 using test::SchedulerHarness;
 using test::with;
 
 namespace {
-
-/// A common prefix and tokens of its own.
-std::vector<Token> prompt(int32_t common, int32_t own, Token name) {
-    std::vector<Token> tokens;
-    for (Token i = 0; i < common; ++i) tokens.push_back(i);
-    for (Token i = 0; i < own; ++i) tokens.push_back(10'000 * name + i);
-    return tokens;
-}
 
 /// Steps until no request is in flight.
 void finish(SchedulerHarness& harness) {

@@ -1,5 +1,6 @@
 // sched::Scheduler: requests that go on when they fill the context, by examples.
 #include "check.h"
+#include "prompts.h"
 #include "scheduler_harness.h"
 
 #include <string>
@@ -10,6 +11,7 @@ using base::Token;
 using sched::ChatTurns;
 using sched::Limits;
 using test::own_prompt;
+using test::prompt;
 using test::SchedulerHarness;
 using test::with;
 
@@ -33,13 +35,6 @@ RequestId submit(SchedulerHarness& harness, std::vector<Token> prompt, int32_t g
                  std::vector<int32_t> ends = {}) {
     return harness.submit("a", std::move(prompt), generate_max, true, {},
                           ChatTurns{.keep = 20, .ends = std::move(ends)});
-}
-
-/// A common prefix and tokens of its own.
-std::vector<Token> prompt(int32_t common, int32_t own, Token name) {
-    std::vector<Token> tokens = own_prompt(99, common);
-    for (Token i = 0; i < own; ++i) tokens.push_back(10'000 * name + i);
-    return tokens;
 }
 
 /// Steps until a request is cut; returns that step in words.

@@ -13,7 +13,7 @@ using sched::State;
 
 namespace {
 
-constexpr int32_t kContextLength = 20;
+constexpr int32_t kSequenceMax = 20;
 
 Sequence of(int32_t prompt_tokens, int32_t generate_max = 4,
             std::optional<sched::ChatTurns> turns = std::nullopt) {
@@ -24,12 +24,12 @@ Sequence of(int32_t prompt_tokens, int32_t generate_max = 4,
                      .uses_cache = true,
                      .boundaries = {3, 9, 14},
                      .turns = std::move(turns)},
-                    0, kContextLength);
+                    0, kSequenceMax);
 }
 
 /// Generates until the context is full.
 void fill(Sequence& sequence) {
-    sequence.admit(0, 0, kContextLength - 1);
+    sequence.admit(0, 0, kSequenceMax - 1);
     while (!sequence.is_full()) {
         sequence.advance(sequence.pending());
         sequence.append(500 + sequence.length());
@@ -121,11 +121,11 @@ TEST_CASE("sequence: ends from waiting and from running, and holds nothing after
 
 TEST_CASE("sequence: one with turns may fill the context, and is full then") {
     Sequence sequence = of(15, 40, sched::ChatTurns{.keep = 3});
-    CHECK_EQ(sequence.length_max(), kContextLength);
+    CHECK_EQ(sequence.length_max(), kSequenceMax);
     fill(sequence);
-    CHECK_EQ(sequence.length(), kContextLength);
-    CHECK_EQ(sequence.computed(), kContextLength - 1);
-    CHECK_EQ(sequence.length_max(), kContextLength);
+    CHECK_EQ(sequence.length(), kSequenceMax);
+    CHECK_EQ(sequence.computed(), kSequenceMax - 1);
+    CHECK_EQ(sequence.length_max(), kSequenceMax);
 }
 
 TEST_CASE(

@@ -84,7 +84,7 @@ common_chat_templates_inputs inputs_of(const llama::Chat& chat) {
 }
 
 /// What a template takes of what it may for one conversation, and what it writes.
-struct Run {
+struct Rendering {
     std::string text = {};
     /// Why it failed; empty when it did not.
     std::string error = {};
@@ -92,10 +92,10 @@ struct Run {
     double share_of_memory = 0;
 };
 
-Run run(const std::string& source, const llama::Chat& chat, const std::atomic<bool>& is_aborted) {
+Rendering render(const std::string& source, const llama::Chat& chat, const std::atomic<bool>& is_aborted) {
     common_log_pause(common_log_main()); // what fails is logged there
     const llama::AssertionsThrow assertions_throw;
-    Run run;
+    Rendering run;
     common_chat_templates_ptr templates;
     try {
         const jinja::work_limit limit(template_allowance({}, is_aborted));
@@ -116,16 +116,16 @@ Run run(const std::string& source, const llama::Chat& chat, const std::atomic<bo
     return run;
 }
 
-Run run(const std::string& source) {
+Rendering render(const std::string& source) {
     const std::atomic<bool> is_aborted = false;
-    return run(source, conversation(1, 1), is_aborted);
+    return render(source, conversation(1, 1), is_aborted);
 }
 
 void check_is_bounded(const std::string& source) {
     CAPTURE(source.substr(0, 300));
     const int64_t before = peak_bytes();
     const std::clock_t begin = std::clock();
-    const Run outcome = run(source);
+    const Rendering outcome = render(source);
     const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
     CHECK(!outcome.error.empty());
     CHECK(seconds < (kIsSanitized ? 60 : 3));
@@ -280,13 +280,13 @@ TEST_CASE("one call of a template that takes too much is an error") {
 
 TEST_CASE("a division by zero, and what a number has no room for, is an error or a number") {
     for (const char* expression : {"1 is divisibleby(0)", "5 % 0", "5 / 0", "5 % 0.0", "0 / 0"})
-        CHECK(!run("{{ " + std::string(expression) + " }}").error.empty());
+        CHECK(!render("{{ " + std::string(expression) + " }}").error.empty());
     for (const char* expression :
          {"-9223372036854775808 is divisibleby(-1)", "-9223372036854775808 | abs", "-(-9223372036854775808)",
           "range(9223372036854775800, 9223372036854775807, 5) | length", "4000000000 * 4000000000",
           "range(-9223372036854775800, -9223372036854775808, -9223372036854775808) | length"}) {
         CAPTURE(expression);
-        CHECK_EQ(run("{{ " + std::string(expression) + " }}").error, "");
+        CHECK_EQ(render("{{ " + std::string(expression) + " }}").error, "");
     }
 }
 
@@ -330,8 +330,8 @@ TEST_CASE("a template whose values nest without end, or hold themselves, is an e
 }
 
 TEST_CASE("a caller that is kept after its call holds no variables, itself least of all") {
-    CHECK_EQ(run("{% set l = [] %}{% macro m() %}{% set _ = l.append([caller]) %}{% endmacro %}"
-                 "{% call m() %}x{% endcall %}done")
+    CHECK_EQ(render("{% set l = [] %}{% macro m() %}{% set _ = l.append([caller]) %}{% endmacro %}"
+                    "{% call m() %}x{% endcall %}done")
                  .error,
              "");
 }
@@ -342,13 +342,13 @@ TEST_CASE("what a template writes around calls, and JSON that it nests, is an er
                "{\"name\": \"{{ c.function.name }}\", \"arguments\": {{ c.function.arguments | tojson }}}" +
                after + "{% endfor %}{% endfor %}{{ tools | tojson }}";
     };
-    CHECK(!run(calls("<call{{ 'x' * 9000 }}>", "</call{{ 'x' * 9000 }}>")).error.empty());
-    CHECK_EQ(run(calls("<call>", "</call>")).error, "");
+    CHECK(!render(calls("<call{{ 'x' * 9000 }}>", "</call{{ 'x' * 9000 }}>")).error.empty());
+    CHECK_EQ(render(calls("<call>", "</call>")).error, "");
     for (const char* piece : {"<a>", "<a>xyz[b]", "[", "{\\\"a\\\":"}) {
         CAPTURE(piece);
         const std::clock_t begin = std::clock();
-        run(calls("{{ \"" + std::string(piece) + "\" * 20000 }}", "{{ '}' * 20000 }}"));
-        run("{{ \"" + std::string(piece) + "\" * 100000 }}" + calls("", "") + "{{ '</a>' * 100000 }}");
+        render(calls("{{ \"" + std::string(piece) + "\" * 20000 }}", "{{ '}' * 20000 }}"));
+        render("{{ \"" + std::string(piece) + "\" * 100000 }}" + calls("", "") + "{{ '</a>' * 100000 }}");
         CHECK(std::clock() - begin < (kIsSanitized ? 60 : 3) * CLOCKS_PER_SEC);
     }
 }
@@ -367,7 +367,7 @@ TEST_CASE("a template ends soon after nobody wants its text any more") {
     // Long enough that it may run for seconds.
     const std::string source =
         "{% if messages | length > 9 %}" + million("", "'a' ~ 'b' == 'c'") + "{% endif %}";
-    const Run outcome = run(source, conversation(600, 0), is_aborted);
+    const Rendering outcome = render(source, conversation(600, 0), is_aborted);
     const double late = static_cast<double>(std::clock() - aborted_at) / CLOCKS_PER_SEC;
     CHECK(outcome.error.contains("nobody waits"));
     CHECK(late < (kIsSanitized ? 1.0 : 0.05));
@@ -381,7 +381,7 @@ TEST_CASE("templates that are known take a tenth of what they may") {
         std::ostringstream source;
         source << std::ifstream(file.path()).rdbuf();
         for (const auto& [messages, tools] : {std::pair{1, 8}, {31, 8}, {kLongChat, 0}}) {
-            const Run outcome = run(source.str(), conversation(messages, tools), is_aborted);
+            const Rendering outcome = render(source.str(), conversation(messages, tools), is_aborted);
             CAPTURE(file.path().filename().string());
             CAPTURE(messages);
             CHECK_EQ(outcome.error, "");
@@ -429,7 +429,7 @@ TEST_CASE("a template writes what it wrote without bounds") {
     };
     for (const auto& [expression, text] : written) {
         CAPTURE(expression);
-        const Run outcome = run("{{ " + std::string(expression) + " }}");
+        const Rendering outcome = render("{{ " + std::string(expression) + " }}");
         CHECK_EQ(outcome.error, "");
         CHECK_EQ(outcome.text, text);
     }

@@ -22,21 +22,21 @@ constexpr int64_t kShort = 4;
 
 using jinja::integer;
 using jinja::of;
-using jinja::value;
+using Value = jinja::value;
 
-value list_of(int64_t count, bool is_tuple = false) {
+Value list_of(int64_t count, bool is_tuple = false) {
     auto list = jinja::mk_val<jinja::value_array>(is_tuple);
     for (int64_t i = 0; i < count; ++i) list->push_back(of(integer(i)));
     return list;
 }
 
-value object_of(int64_t count) {
+Value object_of(int64_t count) {
     auto object = jinja::mk_val<jinja::value_object>();
     for (int64_t i = 0; i < count; ++i) object->insert("k" + std::to_string(i), of(integer(i)));
     return object;
 }
 
-value list_with(int64_t count, const value& item) {
+Value list_with(int64_t count, const Value& item) {
     auto list = jinja::mk_val<jinja::value_array>();
     for (int64_t i = 0; i < count; ++i) list->push_back(item);
     return list;
@@ -65,14 +65,14 @@ void set_variables(jinja::context& context, int64_t size) {
     context.set_val("pairs", list_with(count, list_of(2)));
 }
 
-struct Run {
+struct Execution {
     bool is_over = false;
     uint64_t units = 0;
     std::string error = {};
 };
 
 /// Parses without a limit, and runs with one.
-Run run(const std::string& source, int64_t size) {
+Execution execute(const std::string& source, int64_t size) {
     jinja::lexer lexer;
     const jinja::lexer_result tokens = lexer.tokenize(source);
     const jinja::program program = jinja::parse_from_tokens(tokens);
@@ -80,7 +80,7 @@ Run run(const std::string& source, int64_t size) {
     set_variables(context, size);
     const jinja::work_limit limit(
         {.milliseconds = 20'000, .units = kUnits, .bytes = size_t{256} << 20, .is_cancelled = nullptr});
-    Run result;
+    Execution result;
     try {
         jinja::runtime(context).execute(program);
     } catch (const std::exception& error) {
@@ -96,8 +96,8 @@ using Cases = std::map<std::string, std::string>;
 
 void check_scales(const std::string& source) {
     CAPTURE(source);
-    CHECK(run(source, kLong).is_over);
-    const Run small = run(source, kShort);
+    CHECK(execute(source, kLong).is_over);
+    const Execution small = execute(source, kShort);
     CAPTURE(small.error);
     CHECK(!small.is_over);
     CHECK(small.units < kUnits / 2);

@@ -13,7 +13,7 @@ using test::Random;
 
 namespace {
 
-constexpr uint64_t kSeeds = 20;
+constexpr uint64_t kStreamSeeds = 20;
 constexpr int kTextsPerSeed = 1000;
 
 /// How many bytes a character with this first byte has; 0 if there is none.
@@ -194,7 +194,7 @@ std::string complaint_about(const Case& test_case) {
 } // namespace
 
 TEST_CASE("text: shows the whole text up to the first stop string, however tokens split it") {
-    const std::vector<uint64_t> seeds = test::seeds(kSeeds);
+    const std::vector<uint64_t> seeds = test::seeds(kStreamSeeds);
     int stopped = 0;
     for (const uint64_t seed : seeds) {
         CAPTURE(seed);
@@ -210,8 +210,8 @@ TEST_CASE("text: shows the whole text up to the first stop string, however token
             return;
         }
     }
-    if (seeds.size() < kSeeds) return;
+    if (seeds.size() < kStreamSeeds) return;
     // The test means something only while both ends of a text are common.
-    CHECK(stopped > static_cast<int>(kSeeds) * kTextsPerSeed / 10);
-    CHECK(stopped < static_cast<int>(kSeeds) * kTextsPerSeed * 9 / 10);
+    CHECK(stopped > static_cast<int>(kStreamSeeds) * kTextsPerSeed / 10);
+    CHECK(stopped < static_cast<int>(kStreamSeeds) * kTextsPerSeed * 9 / 10);
 }

@@ -57,7 +57,7 @@ private:
 /// One matrix, one with other bytes between its rows, or those of several experts.
 enum class Matrices { kOne, kApart, kExperts };
 
-struct Shape {
+struct ProductShape {
     ggml_type type;
     int64_t columns;
     int64_t rows;  // of weights
@@ -68,7 +68,7 @@ struct Shape {
 /// Computes products of zeros beside fences. Its context is used again for each of them.
 class FencedProducts {
 public:
-    void check(const Shape& shape, int threads = 1) {
+    void check(const ProductShape& shape, int threads = 1) {
         const std::string type_name = ggml_type_name(shape.type);
         CAPTURE(type_name);
         CAPTURE(shape.columns);
@@ -92,7 +92,7 @@ private:
     static constexpr size_t kNodes = 8;
     static constexpr int64_t kExperts = 3;
 
-    ggml_tensor* build(const Shape& shape, Fence fence) {
+    ggml_tensor* build(const ProductShape& shape, Fence fence) {
         ggml_context* const context = context_.get();
         const bool has_experts = shape.matrices == Matrices::kExperts;
         ggml_tensor* const weights =

@@ -25,9 +25,10 @@ using test::Weights;
 
 namespace {
 
-constexpr ggml_type kTypes[] = {GGML_TYPE_F32, GGML_TYPE_F16, GGML_TYPE_BF16};
+constexpr ggml_type kFloatTypes[] = {GGML_TYPE_F32, GGML_TYPE_F16, GGML_TYPE_BF16};
 
-Weights random_weights(Random& random, ggml_type type, int64_t columns, int64_t rows, int64_t count = 1) {
+Weights random_float_weights(Random& random, ggml_type type, int64_t columns, int64_t rows,
+                             int64_t count = 1) {
     Weights weights{type, columns, rows, count, {}};
     weights.bytes.resize(ggml_row_size(type, columns) * static_cast<size_t>(rows * count));
     const Values values = random_values(random, columns * rows * count);
@@ -46,7 +47,7 @@ Values random_inputs(Random& random, ggml_type type, int64_t count) {
 
 /// The largest difference from products in double precision, as a part of the sum of their terms' magnitudes. With several
 /// matrices, each meets as many neighbouring rows of inputs.
-double largest_error(const Weights& weights, const Values& inputs, const Values& products) {
+double largest_float_error(const Weights& weights, const Values& inputs, const Values& products) {
     const Values decoded = weights.decoded();
     const auto products_of_matrix = static_cast<int64_t>(products.size()) / weights.count;
     double largest = 0;
@@ -99,10 +100,10 @@ struct ProductOfViews {
 TEST_CASE("floats: products are exact but for the rounding of sums, for every shape") {
     if (!has_panels()) return;
     Random random(1);
-    for (const ggml_type type : kTypes) {
+    for (const ggml_type type : kFloatTypes) {
         for (const int64_t rows : {1, 3, 17, 45}) {
             for (const int64_t columns : {1, 15, 64, 257, 1100, 4100}) {
-                const Weights weights = random_weights(random, type, columns, rows);
+                const Weights weights = random_float_weights(random, type, columns, rows);
                 for (const int64_t count : {1, 2, 5, 11, 12, 13, 33}) {
                     const Values inputs = random_inputs(random, type, count * columns);
                     const std::string type_name = ggml_type_name(type);
@@ -110,7 +111,7 @@ TEST_CASE("floats: products are exact but for the rounding of sums, for every sh
                     CAPTURE(rows);
                     CAPTURE(columns);
                     CAPTURE(count);
-                    CHECK(largest_error(weights, inputs, product(2, weights, inputs)) < kErrorMax);
+                    CHECK(largest_float_error(weights, inputs, product(2, weights, inputs)) < kErrorMax);
                 }
             }
         }
@@ -122,13 +123,13 @@ TEST_CASE(
     if (!has_panels()) return;
     Random random(2);
     constexpr int64_t kCount = 40;
-    for (const ggml_type type : kTypes) {
+    for (const ggml_type type : kFloatTypes) {
         const std::string type_name = ggml_type_name(type);
         CAPTURE(type_name);
         for (const int64_t columns : {100, 2048, 2500}) {
             CAPTURE(columns);
             const int64_t rows = columns == 2048 ? 96 : 83; // whole panels, and not
-            const Weights weights = random_weights(random, type, columns, rows);
+            const Weights weights = random_float_weights(random, type, columns, rows);
             const Values inputs = random_values(random, kCount * columns);
             const Values expected = product(1, weights, inputs);
             const auto check_batch = [&](int64_t first, int64_t count, int threads) {
@@ -159,10 +160,10 @@ TEST_CASE(
 TEST_CASE("floats: an expert's products are the same bits as those of its matrix alone") {
     if (!has_panels()) return;
     Random random(3);
-    for (const ggml_type type : kTypes) {
+    for (const ggml_type type : kFloatTypes) {
         const std::string type_name = ggml_type_name(type);
         CAPTURE(type_name);
-        const Weights weights = random_weights(random, type, 520, 35, 5);
+        const Weights weights = random_float_weights(random, type, 520, 35, 5);
         for (const int64_t tokens : {1, 3, 60}) {
             CAPTURE(tokens);
             check_experts(random, weights, tokens);
@@ -175,17 +176,17 @@ TEST_CASE("floats: several matrices, and views of weights and inputs, are multip
     Random random(4);
     constexpr int64_t kMatrices = 3;
     constexpr int64_t kShared = 2; // matrices of inputs that meet one of weights
-    for (const ggml_type type : kTypes) {
+    for (const ggml_type type : kFloatTypes) {
         const std::string type_name = ggml_type_name(type);
         CAPTURE(type_name);
         for (const int64_t count : {1, 7, 20}) {
             CAPTURE(count);
-            const Weights weights = random_weights(random, type, 72, 34, kMatrices);
+            const Weights weights = random_float_weights(random, type, 72, 34, kMatrices);
             const int64_t rows_of_inputs = count * kMatrices * kShared;
             const Values inputs = random_inputs(random, type, rows_of_inputs * weights.columns);
             const Values products =
                 compute(3, weights, {weights.columns, count, kMatrices * kShared}, inputs, test::Product{});
-            CHECK(largest_error(weights, inputs, products) < kErrorMax);
+            CHECK(largest_float_error(weights, inputs, products) < kErrorMax);
 
             // The same values where the views find them.
             Weights spread = weights;
@@ -215,7 +216,7 @@ TEST_CASE("floats: inputs of 16 bits give what the same inputs of 32 bits give")
     for (const ggml_type type : {GGML_TYPE_F16, GGML_TYPE_BF16}) {
         const std::string type_name = ggml_type_name(type);
         CAPTURE(type_name);
-        const Weights weights = random_weights(random, type, 600, 40);
+        const Weights weights = random_float_weights(random, type, 600, 40);
         for (const int64_t count : {1, 4, 30}) {
             CAPTURE(count);
             Values inputs = random_values(random, count * weights.columns);
@@ -231,10 +232,10 @@ TEST_CASE("floats: a row with infinities and NaN changes no other row") {
     if (!has_panels()) return;
     Random random(6);
     constexpr int64_t kBad = 2;
-    for (const ggml_type type : kTypes) {
+    for (const ggml_type type : kFloatTypes) {
         const std::string type_name = ggml_type_name(type);
         CAPTURE(type_name);
-        const Weights weights = random_weights(random, type, 77, 33);
+        const Weights weights = random_float_weights(random, type, 77, 33);
         for (const int64_t count : {4, 25}) {
             CAPTURE(count);
             Values inputs = random_values(random, count * weights.columns);

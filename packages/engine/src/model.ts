@@ -80,7 +80,7 @@ export interface GenerateOptions {
   client?: string | undefined;
   /**
    * Requests of a higher priority are served before those of a lower one, whoever sends them, and take their places: what those had
-   * computed stays in the prefix cache. Default: `normal`.
+   * computed stays in the prefix cache. One in the background is only computed while no other runs. Default: `normal`.
    */
   priority?: Priority | undefined;
 }

@@ -166,4 +166,25 @@ describe("priority", () => {
     expect((await running).text).toBe(alone);
     expect(model.stats().preemptions).toBeGreaterThan(0);
   });
+
+  it("computes what is in the background only while nothing else runs, and changes no text", async () => {
+    await using roomy = await loadExact({ contextLength: 2_048, parallel: 2 });
+    const { model } = roomy;
+    const ask = (prompt: string, maxTokens: number, priority?: "background") =>
+      model.generate({ prompt, maxTokens, temperature: 0, ignoreEos: true }, { priority });
+    const { text: alone } = await ask("A long story", 1_500);
+    let behind = 0;
+    const running = ask("A long story", 1_500, "background");
+    const read = (async () => {
+      for await (const _ of running) behind += 1;
+    })();
+    await until(() => behind > 3);
+    let first: number | undefined;
+    for await (const _ of ask("A question", 60)) first ??= behind;
+    // What was on its way when the other's first text came may still be counted.
+    expect(behind - (first ?? 0)).toBeLessThanOrEqual(2);
+    await read;
+    expect((await running).text).toBe(alone);
+    expect(model.stats().preemptions).toBe(0);
+  });
 });

@@ -1,6 +1,7 @@
 // Runs axe-core on a page to find accessibility faults.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import type Axe from "axe-core";
 import type { AxeResults } from "axe-core";
 import type { Page } from "playwright-core";
 
@@ -9,10 +10,10 @@ const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe
 /** The serious and critical faults of the page in its current state, one sentence per element. */
 export async function seriousViolations(page: Page): Promise<string[]> {
   // Runs in the page like a script in the developer tools; the page's policy forbids script elements.
-  await page.evaluate(source);
+  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(source);
   const { violations } = await page.evaluate(async (): Promise<AxeResults> => {
-    const axe: { run: () => Promise<AxeResults> } = Reflect.get(globalThis, "axe");
-    return axe.run();
+    const axe: typeof Axe = Reflect.get(globalThis, "axe");
+    return axe.run({ resultTypes: ["violations"] });
   });
   return violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")

@@ -46,12 +46,19 @@ export class ChatPage {
   }
 
   async replyText(at: number): Promise<string> {
-    await this.drawn();
-    const texts = await this.replies.nth(at).locator(".reply-text").allInnerTexts();
-    return texts.join("\n");
+    const parts = this.replies.nth(at).locator(".reply-text");
+    for (;;) {
+      await this.drawn();
+      const text = (await parts.allInnerTexts()).join("\n");
+      const isDrawn = text !== "" || (await parts.allTextContents()).join("").trim() === "";
+      if (isDrawn) return text;
+    }
   }
 
-  /** Waits for two frames. The `innerText` of a message is empty until the browser has drawn it once, since it has `content-visibility: auto`. */
+  /**
+   * Waits for two frames. The `innerText` of a message is empty until the browser has drawn it once, since it has
+   * `content-visibility: auto`.
+   */
   async drawn(): Promise<void> {
     await this.page.evaluate(
       () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),

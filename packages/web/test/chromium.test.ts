@@ -14,12 +14,19 @@ describe("findChromium", () => {
     );
   });
 
-  it.each(["chromium", "chromium-browser", "google-chrome"])("finds %s on the PATH", (name) => {
-    const file = path.join("/usr/bin", name);
-    expect(findChromium({ PATH }, only(file))).toBe(file);
+  it("prefers the one without windows", () => {
+    expect(findChromium({ PATH }, () => true)).toBe(path.join("/usr/local/bin", "chromium-headless-shell"));
   });
 
+  it.each(["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"])(
+    "finds %s on the PATH",
+    (name) => {
+      const file = path.join("/usr/bin", name);
+      expect(findChromium({ PATH }, only(file))).toBe(file);
+    },
+  );
+
   it("says which package to install if there is none", () => {
-    expect(() => findChromium({ PATH }, () => false)).toThrow("sudo apt-get install chromium");
+    expect(() => findChromium({ PATH }, () => false)).toThrow("sudo apt-get install chromium-headless-shell");
   });
 });

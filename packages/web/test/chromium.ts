@@ -1,9 +1,10 @@
-// Finds and starts the system's Chromium, without a window.
+// Finds and starts the system's Chromium, without a window. chromium-headless-shell is the same browser without the code and the
+// processes of windows: a page opens in half the processor time.
 import { accessSync, constants } from "node:fs";
 import path from "node:path";
 import { chromium, type Browser } from "playwright-core";
 
-const names = ["chromium", "chromium-browser", "google-chrome", "chrome.exe"];
+const names = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome.exe"];
 
 /** Where installers put it on systems where it is not on the PATH. */
 const places = [
@@ -36,7 +37,7 @@ export function findChromium(env: NodeJS.ProcessEnv, isThere: (file: string) => 
   const found = [...candidates, ...places].find((file) => isThere(file));
   if (found !== undefined) return found;
   throw new Error(
-    "The tests of the page need Chromium: on Debian, install the package `chromium` (sudo apt-get install chromium); " +
+    "The tests of the page need Chromium: on Debian, install one (sudo apt-get install chromium-headless-shell); " +
       "elsewhere install Chrome, or set CHROMIUM_PATH to the program.",
   );
 }

@@ -208,7 +208,9 @@ it("reports a full context, and reloads the model with a larger one with one cli
     .waitFor();
   await chat.ask("word ".repeat(1_500));
   const failed = chat.replies.first();
+  const loads = proxy().requestsTo("/api/v1/models/load").length;
   await failed.getByRole("button", { name: "Reload with 2,048 tokens" }).click();
+  await expect.poll(() => proxy().requestsTo("/api/v1/models/load").length).toBe(loads + 1);
   await failed.getByRole("group", { name: "No answer" }).getByRole("button", { name: "Try again" }).click();
   await chat.begun(0);
   await chat.wholeReply(0);

@@ -7,7 +7,7 @@
 //         int32_t threads;
 //     };
 //     constexpr auto fields_of(const Options*) {
-//         return std::tuple(base::field("path", &Options::path), base::field("threads", &Options::threads, {.min = 1}));
+//         return base::rows(base::field("path", &Options::path), base::field("threads", &Options::threads, {.min = 1}));
 //     }
 #pragma once
 
@@ -94,14 +94,33 @@ constexpr Inlined<Struct, T> inlined(T Struct::* member) {
     return {.member = member};
 }
 
+template <size_t index, class Row>
+struct RowAt {
+    Row row;
+};
+
+/// Rows side by side: what std::tuple does too, but every file that includes a table would pay for it as it compiles.
+template <class Indices, class... Row>
+struct RowsAt;
+template <size_t... index, class... Row>
+struct RowsAt<std::index_sequence<index...>, Row...> : RowAt<index, Row>... {
+    constexpr bool each(const auto& use) const { return (use(RowAt<index, Row>::row) && ...); }
+};
+
+/// The table of a struct's fields, which fields_of() returns.
+template <class... Row>
+constexpr RowsAt<std::index_sequence_for<Row...>, Row...> rows(const Row&... row) {
+    return {{row}...};
+}
+
 template <class T>
 concept HasFields = requires { fields_of(static_cast<const T*>(nullptr)); };
 
 /// Calls `use` with each row of T's fields, until it returns false. Returns true if it never did.
 template <HasFields T>
 bool for_each_field(const auto& use) {
-    constexpr auto rows = fields_of(static_cast<const T*>(nullptr));
-    return std::apply([&](const auto&... row) { return (use(row) && ...); }, rows);
+    constexpr auto table = fields_of(static_cast<const T*>(nullptr));
+    return table.each(use);
 }
 
 } // namespace base

@@ -10,7 +10,6 @@
 #include <expected>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -70,7 +69,7 @@ struct MemoryBytes {
 };
 
 constexpr auto fields_of(const MemoryBytes*) {
-    return std::tuple(field("device", &MemoryBytes::device), field("bytes", &MemoryBytes::bytes));
+    return base::rows(field("device", &MemoryBytes::device), field("bytes", &MemoryBytes::bytes));
 }
 
 struct Error {
@@ -90,12 +89,12 @@ struct Error {
 };
 
 constexpr auto fields_of(const Error::Lengths*) {
-    return std::tuple(field("promptTokens", &Error::Lengths::prompt_tokens),
+    return base::rows(field("promptTokens", &Error::Lengths::prompt_tokens),
                       field("contextLength", &Error::Lengths::context_length));
 }
 
 constexpr auto fields_of(const Error*) {
-    return std::tuple(field("code", &Error::code), field("message", &Error::message),
+    return base::rows(field("code", &Error::code), field("message", &Error::message),
                       field("neededMemory", &Error::needed_memory, {.is_left_out_if_empty = true}));
 }
 

@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <limits>
 #include <string>
-#include <tuple>
 #include <vector>
 
 namespace engine {
@@ -29,7 +28,7 @@ struct MemoryLimits {
 };
 
 constexpr auto fields_of(const MemoryLimits*) {
-    return std::tuple(base::field("memories", &MemoryLimits::memories),
+    return base::rows(base::field("memories", &MemoryLimits::memories),
                       base::field("totalBytes", &MemoryLimits::total_bytes));
 }
 

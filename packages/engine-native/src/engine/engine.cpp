@@ -29,13 +29,6 @@ size_t inbox_size(const EngineOptions& options) {
     return 4 * static_cast<size_t>(options.context.sequences + options.waiting_max);
 }
 
-KvBlocksEvent to_event(sched::KvReport&& report) {
-    KvBlocksEvent event{.is_restated = report.is_restated, .removed = {}, .stored = std::move(report.stored)};
-    for (const auto& [medium, hash] : report.removed)
-        (medium == sched::KvMedium::device ? event.removed.device : event.removed.host).push_back(hash);
-    return event;
-}
-
 } // namespace
 
 base::Result<std::unique_ptr<Engine>> Engine::start(std::shared_ptr<const llama::Model> model,
@@ -85,7 +78,6 @@ Engine::Engine(std::shared_ptr<const llama::Model> model, std::unique_ptr<llama:
       speculation_(std::move(speculation)),
       budgets_({.batch_tokens = options.context.batch_tokens,
                 .batch_tokens_busy = options.batch_tokens_busy,
-                .sequences = options.context.sequences,
                 .outputs = context_->outputs_max(),
                 .weighs_copies = context_->is_asynchronous()},
                speculation_.get()),
@@ -174,6 +166,10 @@ void Engine::wake() {
 Stats Engine::stats() const {
     std::lock_guard lock(stats_mutex_);
     return stats_;
+}
+
+Engine::~Engine() {
+    stop();
 }
 
 void Engine::stop() {
@@ -310,8 +306,8 @@ void Engine::embed_texts() {
 
 void Engine::publish() {
     update_stats();
-    if (std::optional<sched::KvReport> report = block_reports_.take(scheduler_.kv_cache().blocks()))
-        events_.emplace_back(to_event(std::move(*report)));
+    if (std::optional<KvBlocksEvent> report = block_reports_.take(scheduler_.kv_cache().blocks()))
+        events_.emplace_back(std::move(*report));
     emit();
     counted_.times.publish_us += clock_.lap();
 }

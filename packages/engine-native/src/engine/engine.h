@@ -37,7 +37,6 @@
 #include <memory>
 #include <mutex>
 #include <thread>
-#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -82,7 +81,7 @@ inline constexpr base::Rule<int32_t> kDraftTokens{.min = 0, .max = 64};
 
 constexpr auto fields_of(const EngineOptions*) {
     constexpr base::Rule<int32_t> kCount{.min = 0, .max = 1 << 20};
-    return std::tuple(
+    return base::rows(
         base::inlined(&EngineOptions::context),
         base::field("batchTokensBusy", &EngineOptions::batch_tokens_busy, kCount),
         base::field("waitingMax", &EngineOptions::waiting_max, kCount),
@@ -128,7 +127,7 @@ struct Stats {
 };
 
 constexpr auto fields_of(const Stats*) {
-    return std::tuple(
+    return base::rows(
         base::field("running", &Stats::running), base::field("waiting", &Stats::waiting),
         base::field("cells", &Stats::cells), base::field("cellBytes", &Stats::cell_bytes),
         base::field("cellsUsed", &Stats::cells_used), base::field("cellsCached", &Stats::cells_cached),
@@ -152,7 +151,7 @@ public:
 
     static base::Result<std::unique_ptr<Engine>> start(std::shared_ptr<const llama::Model> model,
                                                        const EngineOptions& options, Listener listener);
-    ~Engine() { stop(); }
+    ~Engine();
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
 

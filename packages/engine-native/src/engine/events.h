@@ -10,7 +10,6 @@
 
 #include <chrono>
 #include <string>
-#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -30,7 +29,7 @@ struct TokenLogprob {
 };
 
 constexpr auto fields_of(const TokenLogprob*) {
-    return std::tuple(base::field("id", &TokenLogprob::id),
+    return base::rows(base::field("id", &TokenLogprob::id),
                       base::field("bytes", &TokenLogprob::bytes, {.as = base::As::bytes}),
                       base::field("logprob", &TokenLogprob::logprob));
 }
@@ -42,7 +41,7 @@ struct TokenLogprobs {
 };
 
 constexpr auto fields_of(const TokenLogprobs*) {
-    return std::tuple(base::inlined(&TokenLogprobs::chosen), base::field("top", &TokenLogprobs::top));
+    return base::rows(base::inlined(&TokenLogprobs::chosen), base::field("top", &TokenLogprobs::top));
 }
 
 struct TextEvent {
@@ -55,7 +54,7 @@ struct TextEvent {
 };
 
 constexpr auto fields_of(const TextEvent*) {
-    return std::tuple(base::field("id", &TextEvent::id), base::field("text", &TextEvent::text),
+    return base::rows(base::field("id", &TextEvent::id), base::field("text", &TextEvent::text),
                       base::field("tokens", &TextEvent::tokens),
                       base::field("logprobs", &TextEvent::logprobs, {.is_left_out_if_empty = true}));
 }
@@ -75,7 +74,7 @@ struct PromptEvent {
 };
 
 constexpr auto fields_of(const PromptEvent*) {
-    return std::tuple(base::field("id", &PromptEvent::id), base::field("promptTokens", &PromptEvent::tokens),
+    return base::rows(base::field("id", &PromptEvent::id), base::field("promptTokens", &PromptEvent::tokens),
                       base::field("cachedTokens", &PromptEvent::cached),
                       base::field("computedTokens", &PromptEvent::computed),
                       base::field("ms", &PromptEvent::ms),
@@ -107,7 +106,7 @@ struct FinishEvent {
 };
 
 constexpr auto fields_of(const FinishEvent*) {
-    return std::tuple(
+    return base::rows(
         base::field("id", &FinishEvent::id),
         base::choice("reason", &FinishEvent::reason,
                      {{"stop", FinishReason::stop},
@@ -136,7 +135,7 @@ struct EmbeddingEvent {
 };
 
 constexpr auto fields_of(const EmbeddingEvent*) {
-    return std::tuple(base::field("id", &EmbeddingEvent::id),
+    return base::rows(base::field("id", &EmbeddingEvent::id),
                       base::field("vectors", &EmbeddingEvent::vectors),
                       base::field("promptTokens", &EmbeddingEvent::prompt_tokens),
                       base::field("queueMs", &EmbeddingEvent::queue_ms),
@@ -150,7 +149,7 @@ struct FailureEvent {
 };
 
 constexpr auto fields_of(const FailureEvent*) {
-    return std::tuple(base::field("id", &FailureEvent::id), base::inlined(&FailureEvent::error));
+    return base::rows(base::field("id", &FailureEvent::id), base::inlined(&FailureEvent::error));
 }
 
 /// Which blocks of tokens can be reused (Engine::report_blocks()). Belongs to no request.
@@ -167,12 +166,12 @@ struct KvBlocksEvent {
 };
 
 constexpr auto fields_of(const KvBlocksEvent::Removed*) {
-    return std::tuple(base::field("device", &KvBlocksEvent::Removed::device),
+    return base::rows(base::field("device", &KvBlocksEvent::Removed::device),
                       base::field("host", &KvBlocksEvent::Removed::host));
 }
 
 constexpr auto fields_of(const KvBlocksEvent*) {
-    return std::tuple(base::field("isRestated", &KvBlocksEvent::is_restated),
+    return base::rows(base::field("isRestated", &KvBlocksEvent::is_restated),
                       base::field("removed", &KvBlocksEvent::removed),
                       base::field("stored", &KvBlocksEvent::stored));
 }

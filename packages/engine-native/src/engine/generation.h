@@ -14,6 +14,7 @@
 #include "llama/vision/vision.h"
 #include "sampling/sampler.h"
 #include "sched/context_shift.h"
+#include "sched/request.h"
 
 #include <cstdint>
 #include <exception>
@@ -21,7 +22,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -62,9 +62,9 @@ struct Submission {
 };
 
 constexpr auto fields_of(const Submission*) {
-    return std::tuple(
+    return base::rows(
         base::field("client", &Submission::client),
-        base::field("priority", &Submission::priority, {.min = -1, .max = 1}),
+        base::field("priority", &Submission::priority, {.min = sched::kBackground, .max = 1}),
         base::field("tokens", &Submission::prompt), base::field("sampling", &Submission::sampling),
         base::field("maxTokens", &Submission::tokens_max, {.min = -1}),
         base::field("stops", &Submission::stops), base::field("ignoreEos", &Submission::ignore_eos),

@@ -21,7 +21,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <tuple>
 #include <utility>
 
 namespace engine {
@@ -40,7 +39,7 @@ struct SlotCommand {
 constexpr auto fields_of(const SlotCommand*) {
     constexpr std::pair<const char*, SlotAction> kActions[] = {
         {"save", SlotAction::save}, {"restore", SlotAction::restore}, {"erase", SlotAction::erase}};
-    return std::tuple(base::choice("action", &SlotCommand::action, kActions),
+    return base::rows(base::choice("action", &SlotCommand::action, kActions),
                       base::field("idSlot", &SlotCommand::id_slot, {.min = 0}),
                       base::field("file", &SlotCommand::file),
                       base::field("cacheSalt", &SlotCommand::cache_salt));
@@ -54,7 +53,7 @@ struct SlotChange {
 };
 
 constexpr auto fields_of(const SlotChange*) {
-    return std::tuple(base::field("tokens", &SlotChange::tokens), base::field("bytes", &SlotChange::bytes));
+    return base::rows(base::field("tokens", &SlotChange::tokens), base::field("bytes", &SlotChange::bytes));
 }
 
 class SlotStates {

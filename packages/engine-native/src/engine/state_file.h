@@ -21,7 +21,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 namespace engine {
@@ -35,7 +34,7 @@ struct StateFile {
 };
 
 constexpr auto fields_of(const StateFile*) {
-    return std::tuple(base::field("stateFile", &StateFile::path), base::field("stateKey", &StateFile::key));
+    return base::rows(base::field("stateFile", &StateFile::path), base::field("stateKey", &StateFile::key));
 }
 
 /// A segment that was read, with its text (sched/host_tier.h).

@@ -25,10 +25,7 @@ sched::StepBudget StepBudgets::next(const sched::Counters& counters, Images& ima
 
 int32_t StepBudgets::prefill_busy(const sched::Counters& counters, const Images& images) {
     if (limits_.batch_tokens_busy > 0) return limits_.batch_tokens_busy;
-    // Waiting requests count only if there is a slot for them.
-    const int32_t places = limits_.sequences - counters.running;
-    const int32_t waiting = counters.running - counters.decoding + std::min(counters.waiting, places);
-    return prefill_.tokens(counters.decoding, waiting, images.piece_taken_ms());
+    return prefill_.tokens(counters.decoding, counters.prompts, images.piece_taken_ms());
 }
 
 void StepBudgets::observe(std::span<const sched::BatchEntry> batch, std::span<const sched::Outcome> outcomes,

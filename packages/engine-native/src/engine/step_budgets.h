@@ -20,8 +20,6 @@ public:
         int32_t batch_tokens;
         /// Maximum number of prompt tokens beside decoding sequences; 0 adapts it to measured step times.
         int32_t batch_tokens_busy;
-        /// Maximum number of sequences that run at the same time.
-        int32_t sequences;
         /// Maximum number of tokens with logits in a step with drafts.
         int32_t outputs;
         /// Whether evicted state is only copied to host memory if that takes less than computing it again: on a device with memory of

@@ -34,10 +34,10 @@ constexpr int32_t kTokensMin = 16;
 constexpr int32_t kSteadyShare = 8;
 
 /// Weight of the newest step: high enough to follow a machine that becomes busy within a few steps.
-constexpr double kNewest = 0.4;
+constexpr double kNewestStep = 0.4;
 
 void average(double& mean, double value) {
-    mean = mean == 0 ? value : mean + kNewest * (value - mean);
+    mean = mean == 0 ? value : mean + kNewestStep * (value - mean);
 }
 
 /// An average that a single disturbed step changes little.

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <tuple>
 
 namespace engine {
 
@@ -52,7 +51,7 @@ struct StepTimes {
 };
 
 constexpr auto fields_of(const StepTimes*) {
-    return std::tuple(
+    return base::rows(
         base::field("scheduleUs", &StepTimes::schedule_us), base::field("cacheUs", &StepTimes::cache_us),
         base::field("graphUs", &StepTimes::graph_us), base::field("launchUs", &StepTimes::launch_us),
         base::field("waitUs", &StepTimes::wait_us), base::field("sampleUs", &StepTimes::sample_us),

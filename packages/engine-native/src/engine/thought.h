@@ -17,7 +17,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 namespace engine {
@@ -37,7 +36,7 @@ struct ThoughtRules {
 };
 
 constexpr auto fields_of(const ThoughtRules*) {
-    return std::tuple(base::field("begin", &ThoughtRules::begin), base::field("ends", &ThoughtRules::ends),
+    return base::rows(base::field("begin", &ThoughtRules::begin), base::field("ends", &ThoughtRules::ends),
                       base::field("isOpen", &ThoughtRules::is_open),
                       base::field("tokensMax", &ThoughtRules::tokens_max, {.min = -1}),
                       base::field("share", &ThoughtRules::share, {.min = 0, .max = 1}),

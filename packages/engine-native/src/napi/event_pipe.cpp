@@ -23,7 +23,7 @@ struct StepReport {
 };
 
 constexpr auto fields_of(const StepReport*) {
-    return std::tuple(base::field("events", &StepReport::events), base::field("stats", &StepReport::stats));
+    return base::rows(base::field("events", &StepReport::events), base::field("stats", &StepReport::stats));
 }
 
 /// The report, preceded by its length in four bytes, lowest first.

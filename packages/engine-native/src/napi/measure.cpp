@@ -17,7 +17,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -32,7 +31,7 @@ struct Measured {
 };
 
 constexpr auto fields_of(const Measured*) {
-    return std::tuple(base::field("contextLengthTrain", &Measured::context_length_train),
+    return base::rows(base::field("contextLengthTrain", &Measured::context_length_train),
                       base::field("layerDevices", &Measured::layer_devices),
                       base::field("memories", &Measured::uses));
 }
@@ -44,7 +43,7 @@ struct DraftModelOptions {
 };
 
 constexpr auto fields_of(const DraftModelOptions*) {
-    return std::tuple(base::field("model", &DraftModelOptions::model),
+    return base::rows(base::field("model", &DraftModelOptions::model),
                       base::field("draftTokens", &DraftModelOptions::draft_tokens, engine::kDraftTokens));
 }
 

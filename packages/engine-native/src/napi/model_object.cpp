@@ -15,7 +15,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -57,7 +56,7 @@ struct TemplateResult {
 };
 
 constexpr auto fields_of(const TemplateResult*) {
-    return std::tuple(base::field("prompt", &TemplateResult::prompt),
+    return base::rows(base::field("prompt", &TemplateResult::prompt),
                       base::field("stops", &TemplateResult::stops));
 }
 
@@ -68,7 +67,7 @@ struct TokenizedChat {
 };
 
 constexpr auto fields_of(const TokenizedChat*) {
-    return std::tuple(base::inlined(&TokenizedChat::prepared), base::inlined(&TokenizedChat::prompt));
+    return base::rows(base::inlined(&TokenizedChat::prepared), base::inlined(&TokenizedChat::prompt));
 }
 
 /// The bytes of tokens, and where each token ends.
@@ -78,7 +77,7 @@ struct Pieces {
 };
 
 constexpr auto fields_of(const Pieces*) {
-    return std::tuple(base::field("bytes", &Pieces::bytes, {.as = base::As::bytes}),
+    return base::rows(base::field("bytes", &Pieces::bytes, {.as = base::As::bytes}),
                       base::field("ends", &Pieces::ends));
 }
 

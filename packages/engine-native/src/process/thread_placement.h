@@ -5,7 +5,6 @@
 #include "base/result.h"
 
 #include <cstdint>
-#include <tuple>
 #include <vector>
 
 namespace process {
@@ -20,7 +19,7 @@ struct ThreadPlacement {
 };
 
 constexpr auto fields_of(const ThreadPlacement*) {
-    return std::tuple(base::field("cpus", &ThreadPlacement::cpus, {.size_max = 512}),
+    return base::rows(base::field("cpus", &ThreadPlacement::cpus, {.size_max = 512}),
                       base::field("cpuStrict", &ThreadPlacement::is_strict),
                       base::field("priority", &ThreadPlacement::priority, {.min = -1, .max = 3}));
 }

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <limits>
 #include <string>
-#include <tuple>
 #include <vector>
 
 namespace sampling {
@@ -30,7 +29,7 @@ struct DryOptions {
 };
 
 constexpr auto fields_of(const DryOptions*) {
-    return std::tuple(base::field("dryMultiplier", &DryOptions::multiplier, {.min = 0}),
+    return base::rows(base::field("dryMultiplier", &DryOptions::multiplier, {.min = 0}),
                       base::field("dryBase", &DryOptions::base, {.min = 1}),
                       base::field("dryAllowedLength", &DryOptions::allowed_length, {.min = 0}),
                       base::field("dryPenaltyLastN", &DryOptions::last_n, {.min = 0, .max = 1 << 20}),
@@ -48,7 +47,7 @@ struct MirostatOptions {
 };
 
 constexpr auto fields_of(const MirostatOptions*) {
-    return std::tuple(base::field("mirostat", &MirostatOptions::version, {.min = 0, .max = 2}),
+    return base::rows(base::field("mirostat", &MirostatOptions::version, {.min = 0, .max = 2}),
                       base::field("mirostatTau", &MirostatOptions::tau),
                       base::field("mirostatEta", &MirostatOptions::eta));
 }
@@ -61,7 +60,7 @@ struct AdaptiveOptions {
 };
 
 constexpr auto fields_of(const AdaptiveOptions*) {
-    return std::tuple(base::field("adaptiveTarget", &AdaptiveOptions::target, {.max = 1}),
+    return base::rows(base::field("adaptiveTarget", &AdaptiveOptions::target, {.max = 1}),
                       base::field("adaptiveDecay", &AdaptiveOptions::decay, {.min = 0, .max = 0.99F}));
 }
 
@@ -111,7 +110,7 @@ struct Sampling {
 
 constexpr auto fields_of(const Sampling*) {
     constexpr base::Rule<float> kAboveZero{.min = std::numeric_limits<float>::denorm_min()};
-    return std::tuple(
+    return base::rows(
         base::field("temperature", &Sampling::temperature), base::field("topK", &Sampling::top_k, {.min = 0}),
         base::field("topP", &Sampling::top_p), base::field("minP", &Sampling::min_p),
         base::field("repeatPenalty", &Sampling::repeat_penalty, kAboveZero),

@@ -26,7 +26,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <tuple>
 #include <unordered_set>
 #include <vector>
 
@@ -59,7 +58,7 @@ struct KvReport {
 
 constexpr auto fields_of(const KvReport::Stored*) {
     using Stored = KvReport::Stored;
-    return std::tuple(
+    return base::rows(
         base::choice("medium", &Stored::medium, {{"device", KvMedium::device}, {"host", KvMedium::host}}),
         base::field("parent", &Stored::parent, {.as = base::As::bigint}),
         base::field("hashes", &Stored::hashes), base::field("tokens", &Stored::tokens));

@@ -49,11 +49,15 @@ struct Limits {
     uint64_t block_seed = 0;
 };
 
+/// The priority of requests that are computed only in steps in which no other request runs. They give way to others in slots and cells.
+inline constexpr int32_t kBackground = -2;
+
 struct Request {
     base::RequestId id;
     /// Requests of one client are served in order of arrival; clients share fairly.
     std::string client;
-    /// Requests of a higher priority are served first, whoever sends them, and take the slots of those of a lower one.
+    /// Requests of a higher priority are served first, whoever sends them, and take the slots of those of a lower one. The lowest is
+    /// kBackground.
     int32_t priority = 0;
     /// 1 … context_length - 1 tokens; its images are complete (base/types.h).
     std::vector<base::Token> prompt;
@@ -116,8 +120,10 @@ struct SlotText {
 /// Unless noted otherwise, counts are totals since the scheduler was created.
 struct Counters {
     int32_t running = 0;
-    /// Number of running sequences whose prompt is computed.
+    /// Number of running sequences whose prompt is computed; without those that are set aside.
     int32_t decoding = 0;
+    /// Number of sequences without a token yet that have a slot or find one, beside the decoding ones; none in the background.
+    int32_t prompts = 0;
     int32_t waiting = 0;
     /// Cells that running sequences hold or have reserved.
     int32_t cells_reserved = 0;

@@ -7,19 +7,6 @@
 
 namespace sched {
 
-namespace {
-
-/// Number of requests considered for admission per step. The ones behind them are considered a step later.
-constexpr size_t kAdmissionsConsidered = 32;
-
-/// The part of a sequence that need not be computed if it is found elsewhere. The last token is always computed for its logits.
-Text sharable(const Sequence& sequence) {
-    const int32_t length = base::last_edge(sequence.tokens(), sequence.length() - 1);
-    return {sequence.tokens().first(static_cast<size_t>(length)), sequence.space()};
-}
-
-} // namespace
-
 Scheduler::Scheduler(const Limits& limits) : limits_(limits), kv_cache_(limits) {
     INGLE_ASSERT(limits.sequences >= 1 && limits.cached_sequences >= 0);
     INGLE_ASSERT(limits.reserve_ahead >= 1);
@@ -56,6 +43,7 @@ const StepPlan& Scheduler::schedule(const StepBudget& budget) {
     kv_cache_.set_copies_evicted(budget.copies_evicted);
     cut_full_sequences();
     make_way();
+    admit_before_background();
     size_t running = 0;
     do { // again if all that the adapters were chosen for were preempted
         running = running_.size();
@@ -119,7 +107,7 @@ void Scheduler::choose_adapters(const StepBudget& budget) {
     adapters_ = running_.front()->request().adapters;
     if (std::ranges::all_of(running_, [this](const Sequence* other) { return is_in_step(*other); })) return;
     const auto is_computable = [&](const Sequence& sequence) {
-        if (sequence.awaits_token()) return false;
+        if (sequence.awaits_token() || is_set_aside(sequence)) return false;
         const std::optional<base::ImageId> image = sequence.next_image();
         return !image || budget.images->prepare(sequence.id(), *image);
     };
@@ -131,35 +119,12 @@ void Scheduler::choose_adapters(const StepBudget& budget) {
     if (next != nullptr) adapters_ = next->request().adapters;
 }
 
-/// If no slot is free, requests of a higher priority take those of a lower one.
-void Scheduler::make_way() {
-    if (!has_all_slots() || !waiting_.has_above(running_.back()->priority())) return;
-    for (const Sequence* sequence : waiting_.first(kAdmissionsConsidered)) {
-        if (running_.empty() || sequence->priority() <= running_.back()->priority()) return;
-        // One that waits for another's computation would not be admitted: the other would get its slot back at once.
-        if (!is_being_computed(*sequence, find_prefix(*sequence).length)) preempt(*running_.back());
-    }
-}
-
 /// Adds one token of every decoding sequence, in the order of running_; each first gets a cell for it.
 void Scheduler::plan_decoding() {
     // Growing may preempt the last of running_, which has no entry yet. By index, because running_ may shrink.
     for (size_t i = 0; i < running_.size(); ++i) {
         Sequence& sequence = *running_[i];
-        if (is_in_step(sequence) && sequence.is_decoding() && grow(sequence)) add_entry(sequence, 1);
-    }
-}
-
-/// Strictly in the queue's order: if a small request passed a large one, the large one would starve. The exception is a request
-/// that waits for another's computation: it would gain nothing by going first.
-void Scheduler::admit_waiting() {
-    if (has_all_slots() || waiting_.size() == 0) return;
-    for (Sequence* sequence : waiting_.first(kAdmissionsConsidered)) {
-        // A waiting sequence can only be full if it lost its cells right after its last token.
-        if (sequence->is_full()) drop_turns(*sequence, sequence->next_cut());
-        const PrefixTree::Match match = find_prefix(*sequence);
-        if (is_being_computed(*sequence, match.length)) continue;
-        if (!admit(*sequence, match) || has_all_slots()) return;
+        if (is_in_step(sequence) && is_decoding(sequence) && grow(sequence)) add_entry(sequence, 1);
     }
 }
 
@@ -168,13 +133,15 @@ void Scheduler::plan_prefill(const StepBudget& budget) {
     int32_t left = limits_.batch_tokens - static_cast<int32_t>(decoding);
     // Decoding sequences with other adapters wait for this step too, except those that were admitted in it.
     const auto is_delayed = [this](const Sequence* other) {
-        return !is_in_step(*other) && other->is_decoding() && other->last_step() < steps_;
+        return !is_in_step(*other) && !is_set_aside(*other) && is_decoding(*other);
     };
-    if (decoding > 0 || std::ranges::any_of(running_, is_delayed)) left = std::min(left, budget.prefill_busy);
+    // A step in the background is short too: any other request that comes waits for its end.
+    const bool is_background = !running_.empty() && running_.front()->is_background();
+    if (decoding > 0 || is_background || std::ranges::any_of(running_, is_delayed))
+        left = std::min(left, budget.prefill_busy);
     // Every running sequence may sample. What is left of the outputs is for prompts that want logits for all of their tokens.
     int32_t outputs = budget.outputs - static_cast<int32_t>(running_.size());
-    // Decoding sequences have their entry, in the order of running_. A sequence that was only just admitted is not among them,
-    // even if everything but its last token was found in the prefix cache.
+    // Decoding sequences have their entry, in the order of running_.
     size_t passed = 0;
     for (const Sequence* sequence : running_) {
         if (passed < decoding && plan_.batch[passed].id == sequence->id()) {
@@ -273,51 +240,6 @@ std::span<const base::Token> Scheduler::draft(const Sequence& sequence, DraftSou
     return std::span<const base::Token>(drafts_).subspan(first);
 }
 
-/// The part of a sequence's prefix that can be shared now.
-PrefixTree::Match Scheduler::find_prefix(const Sequence& sequence) const {
-    if (!sequence.request().uses_cache) return {};
-    return kv_cache_.find_prefix(sharable(sequence));
-}
-
-/// Whether a running sequence is about to compute more of this one's prefix than can be shared now.
-bool Scheduler::is_being_computed(const Sequence& sequence, int32_t shared) const {
-    if (!kv_cache_.shares_prefixes() || !sequence.request().uses_cache) return false;
-    shared = kv_cache_.host_tier().reach(sharable(sequence), shared); // swapping in is faster than computing
-    const auto will_have_more = [&](const Sequence* other) {
-        if (other->is_decoding() || !other->request().uses_cache) return false;
-        if (other->space() != sequence.space()) return false;
-        const auto [end, _] = std::ranges::mismatch(other->tokens(), sequence.tokens());
-        const auto common = static_cast<int32_t>(end - other->tokens().begin());
-        const int32_t later = will_share(*other, base::last_edge(other->tokens(), common));
-        return later > other->computed() && later - shared >= KvCacheManager::kWorthMin;
-    };
-    return std::ranges::any_of(running_, will_have_more);
-}
-
-/// How much of a common prefix can be shared once the leader has computed it.
-int32_t Scheduler::will_share(const Sequence& leader, int32_t common) const {
-    if (!kv_cache_.needs_checkpoints()) return common;
-    const std::vector<int32_t>& boundaries = leader.request().boundaries;
-    const auto beyond = std::ranges::upper_bound(boundaries, common);
-    return beyond == boundaries.begin() ? 0 : *std::prev(beyond);
-}
-
-/// False if there are not enough cells.
-bool Scheduler::admit(Sequence& sequence, const PrefixTree::Match& match) {
-    const int32_t reserved = reservation(sequence);
-    const Request& request = sequence.request();
-    const std::optional<base::Slot> slot =
-        kv_cache_.admit(match, reserved, request.uses_cache, sequence.space());
-    if (!slot) return false;
-    waiting_.leave(sequence);
-    sequence.admit(*slot, match.length, reserved);
-    sequence.note_step(steps_);
-    plan_.starts.push_back({.id = sequence.id(), .slot = *slot, .cached = match.length});
-    const auto is_later = [&](const Sequence* other) { return sequence.goes_before(*other); };
-    running_.insert(std::ranges::find_if(running_, is_later), &sequence);
-    return true;
-}
-
 /// Makes sure that a sequence's next token has a cell. False if the sequence itself was preempted for it.
 bool Scheduler::grow(Sequence& sequence) {
     if (sequence.length() <= sequence.reserved()) return true;
@@ -401,10 +323,16 @@ bool Scheduler::awaits_token(base::RequestId id) const {
 }
 
 Counters Scheduler::counters() const {
-    const auto decodes = [](const Sequence* sequence) { return sequence->is_decoding(); };
+    const auto decodes = [this](const Sequence* one) { return one->is_decoding() && !is_set_aside(*one); };
+    const auto decoding = static_cast<int32_t>(std::ranges::count_if(running_, decodes));
+    const auto in_background = [](const Sequence* one) { return one->is_background(); };
+    const auto first = std::ranges::find_if(running_, in_background);
+    const auto before = static_cast<int32_t>(first - running_.begin());
+    const auto waiting = static_cast<int32_t>(waiting_.size() - waiting_.background());
     const HostTier& host_tier = kv_cache_.host_tier();
     return {.running = static_cast<int32_t>(running_.size()),
-            .decoding = static_cast<int32_t>(std::ranges::count_if(running_, decodes)),
+            .decoding = decoding,
+            .prompts = std::max(0, before - decoding) + std::min(waiting, limits_.sequences - before),
             .waiting = static_cast<int32_t>(waiting_.size()),
             .cells_reserved = kv_cache_.reserved(),
             .cells_cached = kv_cache_.cached(),

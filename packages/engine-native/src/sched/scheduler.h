@@ -5,7 +5,8 @@
 //
 // A step is one batch under a token budget. Decoding sequences come first, with one token each. The rest of the budget goes to
 // prefill, oldest sequence first, so that a long prompt never stalls the others. A higher priority (Request::priority) goes before all of
-// this: it is admitted first, computes first, and keeps its cells and its slot.
+// this: it is admitted first, computes first, and keeps its cells and its slot. The lowest, kBackground, is computed only in steps in
+// which nothing else runs.
 //
 // Admission reserves cells: a sequence starts only when its tokens and some cells ahead fit. It grows by reserving more. If
 // none can be freed, the youngest running sequence (of the lowest priority) is preempted and goes to the head of the waiting queue. So a request never
@@ -121,6 +122,7 @@ private:
     void choose_adapters(const StepBudget& budget);
     bool has_all_slots() const { return static_cast<int32_t>(running_.size()) == limits_.sequences; }
     void make_way();
+    void admit_before_background();
     void plan_decoding();
     void admit_waiting();
     void plan_prefill(const StepBudget& budget);
@@ -128,7 +130,19 @@ private:
 
     bool cut(Sequence& sequence);
     void drop_turns(Sequence& sequence, const Cut& part);
-    bool is_in_step(const Sequence& sequence) const { return sequence.request().adapters == adapters_; }
+    void drop_turns_if_full(Sequence& sequence);
+    /// Whether it waits for a step without others. Those of the highest priority are first in running_.
+    bool is_set_aside(const Sequence& sequence) const {
+        return sequence.is_background() && !running_.empty() && !running_.front()->is_background();
+    }
+    /// A sequence that is admitted in this step does not decode yet, even if all but its last token was in the prefix cache.
+    bool is_decoding(const Sequence& sequence) const {
+        return sequence.is_decoding() && sequence.last_step() < steps_;
+    }
+    bool is_in_step(const Sequence& sequence) const {
+        return sequence.request().adapters == adapters_ && !is_set_aside(sequence);
+    }
+    static Text sharable(const Sequence& sequence);
     PrefixTree::Match find_prefix(const Sequence& sequence) const;
     bool is_being_computed(const Sequence& sequence, int32_t shared) const;
     int32_t will_share(const Sequence& leader, int32_t common) const;

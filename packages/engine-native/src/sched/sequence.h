@@ -57,6 +57,7 @@ public:
     const std::string& space() const { return space_; }
     uint64_t arrival() const { return arrival_; }
     int32_t priority() const { return request_.priority; }
+    bool is_background() const { return priority() == kBackground; }
     /// Which of two running sequences keeps its cells and computes first: that of the higher priority, then the older one.
     bool goes_before(const Sequence& other) const {
         if (priority() != other.priority()) return priority() > other.priority();

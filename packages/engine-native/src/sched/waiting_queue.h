@@ -20,6 +20,7 @@ class WaitingQueue {
 public:
     void enter(Sequence& sequence) {
         waiting_.push_back(&sequence);
+        background_ += sequence.is_background() ? 1 : 0;
         served_.try_emplace(sequence.request().client, virtual_time_);
     }
 
@@ -51,6 +52,7 @@ public:
         const auto found = std::ranges::find(waiting_, &sequence);
         INGLE_ASSERT(found != waiting_.end());
         waiting_.erase(found);
+        background_ -= sequence.is_background() ? 1 : 0;
     }
 
     /// Charges computed tokens to a client that has a request in flight.
@@ -63,6 +65,8 @@ public:
     void forget(const std::string& client) { served_.erase(client); }
 
     size_t size() const { return waiting_.size(); }
+    /// How many of them are in the background.
+    size_t background() const { return background_; }
 
 private:
     double served(const std::string& client) const {
@@ -71,6 +75,7 @@ private:
     }
 
     std::vector<Sequence*> waiting_;
+    size_t background_ = 0;
     /// Tokens charged to each client with a request in flight, on top of where it started.
     std::unordered_map<std::string, double> served_;
     double virtual_time_ = 0;

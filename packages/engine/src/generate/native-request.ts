@@ -35,11 +35,11 @@ export interface PromptToSubmit extends PreparedPrompt {
 export type RequestToSubmit = CheckedGenerationRequest &
   Pick<NativeRequest, "adapterScales" | "client" | "priority">;
 
-/** How soon a request is served, compared with others. */
+/** How soon a request is served, compared with others. In the background, only while no other request is. */
 export type Priority = keyof typeof priorities;
 
 /** The native engine's numbers. */
-export const priorities = { low: -1, normal: 0, high: 1 } as const;
+export const priorities = { background: -2, low: -1, normal: 0, high: 1 } as const;
 
 /**
  * `idSlot` is the slot that the request has taken. Throws `invalid_request` for log probabilities of a prompt that are too many, or of

@@ -9,7 +9,7 @@ import type { KeyCheck, KeyRing, KnownKey } from "../access/keys.ts";
 import { onlyModels, type MayUse, type Right } from "../access/rights.ts";
 import { WireError } from "../wire-error.ts";
 
-type Priority = NonNullable<KeyTerms["priority"]>;
+type Priority = NonNullable<KeyTerms["priority"]> | "background";
 
 /** Whose request it is that the server sends to itself. */
 export interface InnerSender {
@@ -49,7 +49,7 @@ declare module "fastify" {
 /** Names a ticket, which is valid once. Nobody can guess it, so the header means nothing from outside. */
 const ticketHeader = "x-ingle-inner";
 const ticketBytes = 32;
-/** From a client: `low` makes its request wait for all others. A client cannot raise its priority. */
+/** From a client: `background` makes its request wait for all others. A client cannot raise its priority. */
 const priorityHeader = "x-ingle-priority";
 
 interface BackgroundOptions {
@@ -70,12 +70,12 @@ export const background = fp(
     app.decorateRequest("isInner", false);
     app.decorateRequest("isBackground", {
       getter(this: FastifyRequest) {
-        return this.isInner || this.headers[priorityHeader] === "low";
+        return this.isInner || this.headers[priorityHeader] === "background";
       },
     });
     app.decorateRequest("priority", {
       getter(this: FastifyRequest) {
-        return this.isBackground ? "low" : this.key?.terms.priority;
+        return this.isBackground ? "background" : this.key?.terms.priority;
       },
     });
 

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <tuple>
 #include <vector>
 
 namespace llama {
@@ -23,7 +22,7 @@ struct AudioFile {
 };
 
 constexpr auto fields_of(const AudioFile*) {
-    return std::tuple(base::field("data", &AudioFile::data, {.size_max = AudioFile::kBytesMax}));
+    return base::rows(base::field("data", &AudioFile::data, {.size_max = AudioFile::kBytesMax}));
 }
 
 /// The samples of all channels mixed into one, at `sample_rate` in Hz, all of them finite. `audio_invalid` for a file that cannot

@@ -11,7 +11,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include "ggml-cpu.h"
@@ -28,7 +27,7 @@ struct Device {
 };
 
 constexpr auto fields_of(const Device*) {
-    return std::tuple(base::field("name", &Device::name), base::field("description", &Device::description),
+    return base::rows(base::field("name", &Device::name), base::field("description", &Device::description),
                       base::field("backend", &Device::backend), base::field("type", &Device::type),
                       base::field("memoryFree", &Device::memory_free),
                       base::field("memoryTotal", &Device::memory_total));
@@ -47,7 +46,7 @@ struct BackendInfo {
 };
 
 constexpr auto fields_of(const BackendInfo*) {
-    return std::tuple(base::field("devices", &BackendInfo::devices),
+    return base::rows(base::field("devices", &BackendInfo::devices),
                       base::field("cpuFeatures", &BackendInfo::cpu_features),
                       base::field("performanceCores", &BackendInfo::performance_cores),
                       base::field("kvTypes", &BackendInfo::kv_types));

@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <tuple>
 #include <vector>
 
 struct ggml_backend_device;
@@ -27,7 +26,7 @@ struct ConnectOptions {
 };
 
 constexpr auto fields_of(const ConnectOptions*) {
-    return std::tuple(base::field("name", &ConnectOptions::name),
+    return base::rows(base::field("name", &ConnectOptions::name),
                       base::field("replyMsMax", &ConnectOptions::reply_ms_max, {.min = 1}));
 }
 
@@ -79,7 +78,7 @@ struct OfferedDevice {
 };
 
 constexpr auto fields_of(const OfferedDevice*) {
-    return std::tuple(base::field("name", &OfferedDevice::name),
+    return base::rows(base::field("name", &OfferedDevice::name),
                       base::field("bytesMax", &OfferedDevice::bytes_max));
 }
 
@@ -91,7 +90,7 @@ struct WorkerOptions {
 };
 
 constexpr auto fields_of(const WorkerOptions*) {
-    return std::tuple(base::field("fd", &WorkerOptions::fd, {.min = 0}),
+    return base::rows(base::field("fd", &WorkerOptions::fd, {.min = 0}),
                       base::field("devices", &WorkerOptions::devices),
                       base::field("threads", &WorkerOptions::threads, kThreads));
 }

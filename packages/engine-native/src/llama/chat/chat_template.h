@@ -6,7 +6,6 @@
 
 #include <atomic>
 #include <string>
-#include <tuple>
 
 struct common_chat_templates;
 
@@ -43,7 +42,7 @@ struct TemplateSkills {
 };
 
 constexpr auto fields_of(const TemplateSkills*) {
-    return std::tuple(
+    return base::rows(
         base::field("source", &TemplateSkills::source),
         base::field("writesTools", &TemplateSkills::writes_tools),
         base::field("writesToolCalls", &TemplateSkills::writes_tool_calls),

@@ -18,7 +18,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 namespace llama {
@@ -31,7 +30,7 @@ struct ContentPart {
 };
 
 constexpr auto fields_of(const ContentPart*) {
-    return std::tuple(base::field("text", &ContentPart::text), base::field("image", &ContentPart::image),
+    return base::rows(base::field("text", &ContentPart::text), base::field("image", &ContentPart::image),
                       base::field("audio", &ContentPart::audio));
 }
 
@@ -49,7 +48,7 @@ struct ChatMessage {
 };
 
 constexpr auto fields_of(const ChatMessage*) {
-    return std::tuple(
+    return base::rows(
         base::field("role", &ChatMessage::role), base::field("content", &ChatMessage::content),
         base::field("parts", &ChatMessage::parts), base::field("reasoning", &ChatMessage::reasoning),
         base::field("toolCalls", &ChatMessage::tool_calls),
@@ -66,7 +65,7 @@ struct Tool {
 };
 
 constexpr auto fields_of(const Tool*) {
-    return std::tuple(base::field("name", &Tool::name), base::field("description", &Tool::description),
+    return base::rows(base::field("name", &Tool::name), base::field("description", &Tool::description),
                       base::field("parameters", &Tool::parameters),
                       base::field("argumentsSchema", &Tool::arguments_schema));
 }
@@ -81,7 +80,7 @@ struct TemplateArgument {
 };
 
 constexpr auto fields_of(const TemplateArgument*) {
-    return std::tuple(base::field("name", &TemplateArgument::name),
+    return base::rows(base::field("name", &TemplateArgument::name),
                       base::field("value", &TemplateArgument::value));
 }
 
@@ -92,7 +91,7 @@ struct Markup {
 };
 
 constexpr auto fields_of(const Markup*) {
-    return std::tuple(base::field("placeholder", &Markup::placeholder), base::field("text", &Markup::text));
+    return base::rows(base::field("placeholder", &Markup::placeholder), base::field("text", &Markup::text));
 }
 
 struct Chat {
@@ -124,7 +123,7 @@ struct Chat {
 };
 
 constexpr auto fields_of(const Chat*) {
-    return std::tuple(
+    return base::rows(
         base::field("messages", &Chat::messages),
         base::field("addGenerationPrompt", &Chat::add_generation_prompt),
         base::field("continuesLast", &Chat::continues_last), base::field("tools", &Chat::tools),
@@ -159,7 +158,7 @@ struct PreparedChat {
 
 /// Data needed besides the tokens.
 constexpr auto fields_of(const PreparedChat*) {
-    return std::tuple(
+    return base::rows(
         base::field("stops", &PreparedChat::stops), base::field("constraint", &PreparedChat::constraint),
         base::field("parser", &PreparedChat::parser), base::field("thought", &PreparedChat::thought));
 }
@@ -179,7 +178,7 @@ struct ImageText {
 };
 
 constexpr auto fields_of(const ImageText*) {
-    return std::tuple(base::field("text", &ImageText::text), base::field("images", &ImageText::images));
+    return base::rows(base::field("text", &ImageText::text), base::field("images", &ImageText::images));
 }
 
 /// The text's tokens and its images. `image_not_supported` if the model has no image input; otherwise fails as

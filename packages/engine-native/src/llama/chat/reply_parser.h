@@ -7,7 +7,6 @@
 
 #include <memory>
 #include <string>
-#include <tuple>
 #include <vector>
 
 struct common_chat_params;
@@ -22,7 +21,7 @@ struct ToolCall {
 };
 
 constexpr auto fields_of(const ToolCall*) {
-    return std::tuple(base::field("id", &ToolCall::id), base::field("name", &ToolCall::name),
+    return base::rows(base::field("id", &ToolCall::id), base::field("name", &ToolCall::name),
                       base::field("arguments", &ToolCall::arguments));
 }
 
@@ -33,7 +32,7 @@ struct Reply {
 };
 
 constexpr auto fields_of(const Reply*) {
-    return std::tuple(base::field("content", &Reply::content), base::field("reasoning", &Reply::reasoning),
+    return base::rows(base::field("content", &Reply::content), base::field("reasoning", &Reply::reasoning),
                       base::field("calls", &Reply::calls));
 }
 

@@ -4,7 +4,6 @@
 #include "base/fields.h"
 
 #include <string>
-#include <tuple>
 #include <vector>
 
 struct common_chat_params;
@@ -23,7 +22,7 @@ struct ThoughtSyntax {
 };
 
 constexpr auto fields_of(const ThoughtSyntax*) {
-    return std::tuple(base::field("begin", &ThoughtSyntax::begin), base::field("ends", &ThoughtSyntax::ends),
+    return base::rows(base::field("begin", &ThoughtSyntax::begin), base::field("ends", &ThoughtSyntax::ends),
                       base::field("isOpen", &ThoughtSyntax::is_open),
                       base::field("mayThink", &ThoughtSyntax::may_think));
 }

@@ -5,7 +5,6 @@
 
 #include <memory>
 #include <string>
-#include <tuple>
 #include <vector>
 
 struct common_chat_templates;
@@ -28,7 +27,7 @@ struct ArgumentRule {
 };
 
 constexpr auto fields_of(const ArgumentRule*) {
-    return std::tuple(base::field("standsFor", &ArgumentRule::stands_for),
+    return base::rows(base::field("standsFor", &ArgumentRule::stands_for),
                       base::field("rule", &ArgumentRule::rule));
 }
 
@@ -51,7 +50,7 @@ struct ArgumentSkills {
 };
 
 constexpr auto fields_of(const ArgumentSkills*) {
-    return std::tuple(base::choice("syntax", &ArgumentSkills::syntax,
+    return base::rows(base::choice("syntax", &ArgumentSkills::syntax,
                                    {{"other", ArgumentSyntax::other},
                                     {"json", ArgumentSyntax::json},
                                     {"text", ArgumentSyntax::text}}),

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "llama.h"
@@ -41,7 +40,7 @@ struct RopeOptions {
 
 constexpr auto fields_of(const RopeOptions*) {
     constexpr base::Rule<float> kFactor{.min = -1, .max = 1e6F};
-    return std::tuple(
+    return base::rows(
         base::field("ropeScaling", &RopeOptions::scaling),
         base::field("ropeFreqBase", &RopeOptions::freq_base, {.min = 0, .max = 1e12F}),
         base::field("ropeFreqScale", &RopeOptions::freq_scale, {.min = 0, .max = 1e6F}),
@@ -99,7 +98,7 @@ struct ContextOptions {
 
 constexpr auto fields_of(const ContextOptions*) {
     constexpr int32_t kCellsMax = 1 << 28;
-    return std::tuple(
+    return base::rows(
         base::field("contextLength", &ContextOptions::context_length, {.min = 3, .max = kCellsMax}),
         base::field("cells", &ContextOptions::cells, {.min = 2, .max = kCellsMax}),
         base::field("parallel", &ContextOptions::sequences, {.min = 1, .max = kSlotsMax}),

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 namespace llama {
@@ -24,7 +23,7 @@ struct MemoryUse {
 };
 
 constexpr auto fields_of(const MemoryUse*) {
-    return std::tuple(
+    return base::rows(
         base::field("device", &MemoryUse::device), base::field("weightsBytes", &MemoryUse::weights),
         base::field("contextBytes", &MemoryUse::context), base::field("computeBytes", &MemoryUse::compute));
 }

@@ -7,7 +7,6 @@
 
 #include <span>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "llama-cpp.h"
@@ -25,7 +24,7 @@ struct AdapterFile {
 };
 
 constexpr auto fields_of(const AdapterFile*) {
-    return std::tuple(base::field("path", &AdapterFile::path),
+    return base::rows(base::field("path", &AdapterFile::path),
                       base::field("identity", &AdapterFile::identity),
                       base::field("directions", &AdapterFile::directions));
 }

@@ -20,7 +20,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include "llama-cpp.h"
@@ -49,7 +48,7 @@ struct ModelOptions {
 };
 
 constexpr auto fields_of(const ModelOptions*) {
-    return std::tuple(
+    return base::rows(
         base::field("path", &ModelOptions::path),
         base::field("gpuLayers", &ModelOptions::gpu_layers, {.min = -1, .max = 1 << 20}),
         base::field("mmap", &ModelOptions::mmap), base::field("mlock", &ModelOptions::mlock),
@@ -86,7 +85,7 @@ struct SpecialTokens {
 };
 
 constexpr auto fields_of(const SpecialTokens*) {
-    return std::tuple(base::field("bos", &SpecialTokens::bos), base::field("eos", &SpecialTokens::eos),
+    return base::rows(base::field("bos", &SpecialTokens::bos), base::field("eos", &SpecialTokens::eos),
                       base::field("eot", &SpecialTokens::eot), base::field("sep", &SpecialTokens::sep),
                       base::field("infillPrefix", &SpecialTokens::infill_prefix),
                       base::field("infillSuffix", &SpecialTokens::infill_suffix),
@@ -142,7 +141,7 @@ struct ModelInfo {
 };
 
 constexpr auto fields_of(const ModelInfo*) {
-    return std::tuple(
+    return base::rows(
         base::field("architecture", &ModelInfo::architecture), base::field("name", &ModelInfo::name),
         base::field("quantization", &ModelInfo::quantization),
         base::field("contextLengthTrain", &ModelInfo::context_length_train),

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "llama.h"
@@ -24,7 +23,7 @@ struct TensorOverride {
 };
 
 constexpr auto fields_of(const TensorOverride*) {
-    return std::tuple(base::field("pattern", &TensorOverride::pattern),
+    return base::rows(base::field("pattern", &TensorOverride::pattern),
                       base::field("device", &TensorOverride::device));
 }
 
@@ -36,7 +35,7 @@ struct KvOverride {
 };
 
 constexpr auto fields_of(const KvOverride*) {
-    return std::tuple(base::field("key", &KvOverride::key),
+    return base::rows(base::field("key", &KvOverride::key),
                       base::choice("type", &KvOverride::type,
                                    {{"int", LLAMA_KV_OVERRIDE_TYPE_INT},
                                     {"float", LLAMA_KV_OVERRIDE_TYPE_FLOAT},
@@ -63,7 +62,7 @@ struct Placement {
 };
 
 constexpr auto fields_of(const Placement*) {
-    return std::tuple(base::field("devices", &Placement::devices),
+    return base::rows(base::field("devices", &Placement::devices),
                       base::field("cpuMoeLayers", &Placement::cpu_moe_layers, {.min = 0, .max = 1 << 16}),
                       base::field("tensorOverrides", &Placement::tensor_overrides),
                       base::choice("splitMode", &Placement::split_mode,

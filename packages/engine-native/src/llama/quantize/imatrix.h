@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <tuple>
 
 namespace llama {
 
@@ -30,7 +29,7 @@ struct ImatrixOptions {
 };
 
 constexpr auto fields_of(const ImatrixOptions*) {
-    return std::tuple(
+    return base::rows(
         base::field("model", &ImatrixOptions::model), base::field("output", &ImatrixOptions::output),
         base::field("text", &ImatrixOptions::text), base::field("dataset", &ImatrixOptions::dataset),
         base::field("chunkTokens", &ImatrixOptions::chunk_tokens, {.min = 16, .max = 1 << 20}),
@@ -46,7 +45,7 @@ struct ImatrixResult {
 };
 
 constexpr auto fields_of(const ImatrixResult*) {
-    return std::tuple(base::field("chunks", &ImatrixResult::chunks),
+    return base::rows(base::field("chunks", &ImatrixResult::chunks),
                       base::field("matrices", &ImatrixResult::matrices));
 }
 

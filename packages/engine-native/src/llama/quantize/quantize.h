@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <tuple>
 
 namespace llama {
 
@@ -27,7 +26,7 @@ struct QuantizeOptions {
 };
 
 constexpr auto fields_of(const QuantizeOptions*) {
-    return std::tuple(base::field("input", &QuantizeOptions::input),
+    return base::rows(base::field("input", &QuantizeOptions::input),
                       base::field("output", &QuantizeOptions::output),
                       base::field("fileType", &QuantizeOptions::file_type, {.min = 0}),
                       base::field("threads", &QuantizeOptions::threads, kThreads),

@@ -25,7 +25,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <unordered_map>
 #include <variant>
 #include <vector>
@@ -48,7 +47,7 @@ struct RgbImage {
 
 constexpr auto fields_of(const RgbImage*) {
     constexpr base::Rule<int32_t> kSide{.min = 1, .max = RgbImage::kSideMax};
-    return std::tuple(base::field("width", &RgbImage::width, kSide),
+    return base::rows(base::field("width", &RgbImage::width, kSide),
                       base::field("height", &RgbImage::height, kSide),
                       base::field("data", &RgbImage::data, {.size_max = 3 * RgbImage::kPixelsMax}));
 }
@@ -70,7 +69,7 @@ struct VisionOptions {
 
 constexpr auto fields_of(const VisionOptions*) {
     constexpr base::Rule<int32_t> kTokens{.min = 0, .max = 1 << 20};
-    return std::tuple(base::field("path", &VisionOptions::path),
+    return base::rows(base::field("path", &VisionOptions::path),
                       base::field("threads", &VisionOptions::threads, kThreads),
                       base::field("imageMinTokens", &VisionOptions::tokens_min, kTokens),
                       base::field("imageMaxTokens", &VisionOptions::tokens_max, kTokens),
@@ -192,7 +191,7 @@ private:
 };
 
 constexpr auto fields_of(const Vision::Prompt*) {
-    return std::tuple(base::field("tokens", &Vision::Prompt::tokens),
+    return base::rows(base::field("tokens", &Vision::Prompt::tokens),
                       base::field("images", &Vision::Prompt::images),
                       base::field("audioTokens", &Vision::Prompt::audio_tokens));
 }

@@ -168,7 +168,7 @@ describe("ingle batch at a running server", () => {
     expect(await run("--api-key", "wrong")).toEqual([1, expect.stringContaining("refuses this key")]);
     expect((await run("--api-key", "right", "--model", scriptedId))[0]).toBe(0);
     expect(await results()).toHaveLength(5);
-    expect(scripted.log.requests.map(({ priority }) => priority)).toEqual([-1, -1, -1, -1, -1]);
+    expect(scripted.log.requests.map(({ priority }) => priority)).toEqual([-2, -2, -2, -2, -2]);
   });
 
   it("says that the server is gone, and that the command can go on", async () => {

@@ -15,8 +15,6 @@ import { BatchOutput } from "./batch-output.ts";
 import { openBatchServer, type BatchServer } from "./batch-server.ts";
 import { postJson } from "./post-json.ts";
 
-/** Lets the requests of people go first: see plugins/background.ts. */
-const lowPriority = { "x-ingle-priority": "low" };
 const goOn = "Run the same command again to go on.";
 
 /** The files of one command; `-` is stdin or stdout. */
@@ -123,7 +121,7 @@ async function send(
   signal: AbortSignal,
 ): Promise<LineResponse> {
   const body = model === undefined ? line.body : { ...line.body, model };
-  const request = { headers: { ...headers, ...lowPriority }, body, signal };
+  const request = { headers, body, signal };
   const response = await postJson(url + line.url, request).catch((cause: unknown) => {
     signal.throwIfAborted();
     const why = cause instanceof Error ? cause.message : String(cause);

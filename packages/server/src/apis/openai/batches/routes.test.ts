@@ -134,7 +134,7 @@ describe("a batch", () => {
       usage: { output_tokens: 40 },
     });
     expect(most).toBeLessThanOrEqual(5);
-    expect(new Set(server.log.requests.map(({ priority }) => priority))).toEqual(new Set([-1]));
+    expect(new Set(server.log.requests.map(({ priority }) => priority))).toEqual(new Set([-2]));
     expect(unique(await server.lines(batch.output_file_id))).toBe(20);
     expect(batch.error_file_id).toBeUndefined();
   });
