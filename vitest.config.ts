@@ -11,6 +11,8 @@ const limits = {
   testTimeout: 90_000,
   hookTimeout: 120_000,
   expect: { poll: { timeout: 45_000 } },
+  // What is built is loaded as it is: to transform it again takes half of what a file's imports take.
+  server: { deps: { external: [/\/packages\/[a-z-]+\/dist\//] } },
   // Without it, tests that keep computed state would create a secret in the user's config folder.
   env: { INGLE_STATE_KEY: "the secret of state files in tests" },
 };

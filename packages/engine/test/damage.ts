@@ -5,6 +5,12 @@ import { arrayType, stringType, valueBytes } from "./gguf-draft.ts";
 /** Bytes to overwrite at an offset, or the length to truncate the file to. */
 export type Damage = { at: number; hex: string } | { length: number };
 
+/** One in so many: a prime number, so that all kinds of damages occur. INGLE_TEST_EVERY=1 takes all, INGLE_TEST_EVERY=n one in n. */
+export function oneIn<T>(every: number, all: readonly T[]): T[] {
+  const chosen = Number(process.env["INGLE_TEST_EVERY"] ?? every);
+  return all.filter((_, index) => index % chosen === 0);
+}
+
 interface Field {
   at: number;
   bytes: number;
