@@ -31,6 +31,7 @@ export const layers: FolderLayers = {
       "signals.ts",
       "this-package.ts",
       "tracing",
+      "unwritable.ts",
       "variants.ts",
       "watched-files.ts",
       "wire-error.ts",

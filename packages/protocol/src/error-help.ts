@@ -123,8 +123,9 @@ export const errorHelp = {
   },
   not_enabled: {
     means:
-      "The route needs a flag that the server was not started with, or a folder that another server uses. The message names it.",
-    advice: "Restart the server with the flag.",
+      "The route needs a flag that the server was not started with, or a folder that another server uses or that cannot be written. The " +
+      "message names it.",
+    advice: "Restart the server with the flag, or with a folder of its own.",
   },
   disk_full: {
     means:

@@ -1,7 +1,8 @@
 // A lock for a file that several processes change: each begins with what the one before has written.
-import { mkdir } from "node:fs/promises";
+import { access, constants, mkdir } from "node:fs/promises";
 import path from "node:path";
 import { lock } from "proper-lockfile";
+import { whyUnwritable } from "./unwritable.ts";
 
 /** For about ten seconds: a change takes milliseconds. */
 const retries = { retries: 50, factor: 1, minTimeout: 100, maxTimeout: 300, randomize: true };
@@ -15,10 +16,18 @@ export class LockError extends Error {
 export async function whileLocked<Result>(file: string, change: () => Promise<Result>): Promise<Result> {
   const folder = path.dirname(path.resolve(file));
   await mkdir(folder, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
-    throw new LockError(`The folder ${folder} cannot be made.`, { cause });
+    throw new LockError(`The folder ${folder} cannot be made: ${whyUnwritable(folder, cause)}.`, { cause });
+  });
+  // The lock would try again for ten seconds.
+  await access(folder, constants.W_OK).catch((cause: unknown) => {
+    throw new LockError(`${file} cannot be written: ${whyUnwritable(folder, cause)}.`, { cause });
   });
   const release = await lock(file, { realpath: false, retries }).catch((cause: unknown) => {
-    throw new LockError(`Another program is changing ${file}, or it cannot be written.`, { cause });
+    const isHeld = cause instanceof Error && "code" in cause && cause.code === "ELOCKED";
+    const why = isHeld
+      ? `Another program is changing ${file}.`
+      : `${file} cannot be written: ${whyUnwritable(folder, cause)}.`;
+    throw new LockError(why, { cause });
   });
   try {
     return await change();

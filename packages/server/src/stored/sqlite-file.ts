@@ -4,6 +4,7 @@ import { chmodSync, closeSync, mkdirSync, openSync, statfsSync } from "node:fs";
 import path from "node:path";
 import type Database from "libsql";
 import { ConfigError } from "../settings/resolve.ts";
+import { whyUnwritable } from "../unwritable.ts";
 import { WireError } from "../wire-error.ts";
 
 /** Time to wait for another process that writes, in milliseconds. */
@@ -74,11 +75,7 @@ export class SqliteFile implements Disposable {
       }
     } catch (cause) {
       const isLocked = sqliteCode(cause).startsWith("SQLITE_BUSY");
-      const why = isLocked
-        ? "another process uses it"
-        : cause instanceof Error
-          ? cause.message
-          : String(cause);
+      const why = isLocked ? "another process uses it" : whyUnwritable(folder, cause);
       throw new ConfigError(setting, `${setting} ${file} cannot be opened: ${why}`, { cause });
     }
   }

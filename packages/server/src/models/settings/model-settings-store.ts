@@ -107,7 +107,8 @@ export class ModelSettingsStore {
 
   /**
    * Replaces the settings of a name, or one of them at a place such as `["sampling", "temperature"]`; undefined removes. Comments and
-   * everything else in the file stay. Throws `invalid_request` for settings that are wrong, and if the file cannot be changed.
+   * everything else in the file stay. Throws `invalid_request` for settings that are wrong, and
+   * `not_enabled` if the file cannot be changed.
    */
   async set(name: string, place: readonly string[], value: unknown): Promise<void> {
     const content = await this.#write(name, place, value);
@@ -130,8 +131,8 @@ export class ModelSettingsStore {
     try {
       return await whileLocked(file, change);
     } catch (cause) {
-      if (cause instanceof ConfigError || cause instanceof LockError)
-        throw new WireError("invalid_request", cause.message, { cause });
+      if (cause instanceof ConfigError) throw new WireError("invalid_request", cause.message, { cause });
+      if (cause instanceof LockError) throw new WireError("not_enabled", cause.message, { cause });
       throw cause;
     }
   }
