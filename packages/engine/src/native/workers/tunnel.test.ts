@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { frame } from "./frames.ts";
 import { Tunnel, type KeepAlive } from "./tunnel.ts";
 
@@ -96,6 +96,21 @@ describe("a tunnel", () => {
     expect(await Promise.all([here.closed, there.closed])).toEqual(
       Array(2).fill("the computing side closed the connection"),
     );
+  });
+
+  it("notices silence although the clock is set back by a day, and none when it is set forward", async () => {
+    const now = Date.now();
+    const clock = vi.spyOn(Date, "now").mockReturnValue(now);
+    const [left] = await socketPair();
+    const alone = new Tunnel(left, () => {}, { pingMs: 10, silenceMs: 100 });
+    const { here, there } = await tunnelPair({ pingMs: 10, silenceMs: 100 });
+    clock.mockReturnValue(now - 86_400_000);
+    expect(await alone.closed).toMatch(/no sign of life/);
+    clock.mockReturnValue(now + 86_400_000);
+    await sleep(200);
+    expect([here.isClosed, there.isClosed]).toEqual([false, false]);
+    clock.mockRestore();
+    here.close("done");
   });
 
   it.each([
