@@ -92,6 +92,8 @@ const chatValues: Record<string, unknown> = {
   functions: [tool.function],
   reasoning_effort: "low",
   thinking_budget_tokens: 5,
+  thinking_token_budget: 5,
+  reasoning_budget_message: "Enough.",
   chat_template: "{{ messages }}",
   chat_template_kwargs: { thinking: true },
   cache_prompt: false,

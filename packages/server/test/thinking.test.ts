@@ -32,6 +32,7 @@ describe("a thought's limit", () => {
     { reasoning_budget_tokens: 9 },
     { reasoning_budget: 9 },
     { thinking_budget: 9 },
+    { thinking_token_budget: 9 },
     { reasoning: { max_tokens: 9 } },
     { reasoning: { max_tokens: 9 }, thinking_budget: 7, reasoning_effort: "low" },
   ])("is %j in a chat completion", async (body) => {

@@ -105,6 +105,7 @@ const good = {
   reasoning_budget_tokens: thinkingLimit,
   reasoning_budget: thinkingLimit,
   thinking_budget: thinkingLimit,
+  thinking_token_budget: thinkingLimit,
   reasoning_budget_message: fc.string({ maxLength: 1_024 }),
   reasoning: fc.record(
     { effort: fc.constantFrom("none", "high"), max_tokens: thinkingLimit },

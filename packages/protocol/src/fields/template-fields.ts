@@ -69,6 +69,7 @@ export const thinkingLimitFields = {
   reasoning_budget_tokens: thinkingLimitField("reasoning_budget_tokens"),
   reasoning_budget: thinkingLimitField("reasoning_budget"),
   thinking_budget: thinkingLimitField("thinking_budget"),
+  thinking_token_budget: thinkingLimitField("thinking_token_budget"),
   reasoning_budget_message: optionalField(
     stringField("reasoning_budget_message", { max: 1_024 }),
     "What a thought ends with that is ended by its limit.",

@@ -61,6 +61,7 @@ type ThinkingLimitFields = Partial<
     | "reasoning_budget_tokens"
     | "reasoning_budget"
     | "thinking_budget"
+    | "thinking_token_budget"
     | "reasoning_budget_message"
   >
 >;
@@ -70,10 +71,14 @@ export function toThinkingLimits(
   body: ThinkingLimitFields,
   ofApi?: number,
 ): Pick<ChatRequest, "thinkingTokens" | "thinkingEnd"> {
-  const { thinking_budget_tokens, reasoning_budget_tokens, reasoning_budget, thinking_budget } = body;
   return {
     thinkingTokens:
-      ofApi ?? thinking_budget_tokens ?? reasoning_budget_tokens ?? reasoning_budget ?? thinking_budget,
+      ofApi ??
+      body.thinking_budget_tokens ??
+      body.reasoning_budget_tokens ??
+      body.reasoning_budget ??
+      body.thinking_budget ??
+      body.thinking_token_budget,
     thinkingEnd: body.reasoning_budget_message,
   };
 }
