@@ -14,7 +14,9 @@ describe("findChromium", () => {
     );
   });
 
-  it("prefers the one without windows", () => {
+  it("prefers the one without windows, unless something is measured", () => {
+    const measured = findChromium({ PATH }, () => true, { isMeasured: true });
+    expect(measured).toBe(path.join("/usr/local/bin", "chromium"));
     expect(findChromium({ PATH }, () => true)).toBe(path.join("/usr/local/bin", "chromium-headless-shell"));
   });
 
@@ -27,6 +29,8 @@ describe("findChromium", () => {
   );
 
   it("says which package to install if there is none", () => {
-    expect(() => findChromium({ PATH }, () => false)).toThrow("sudo apt-get install chromium-headless-shell");
+    expect(() => findChromium({ PATH }, () => false)).toThrow(
+      "sudo apt-get install chromium chromium-headless-shell",
+    );
   });
 });

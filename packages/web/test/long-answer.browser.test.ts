@@ -9,7 +9,7 @@ import { useBrowser } from "./setup.ts";
 const tokens = 20_000;
 /** A noticeable delay, in processor time. */
 const longTaskMs = 100;
-const browser = useBrowser();
+const browser = useBrowser({ isMeasured: true });
 
 it("renders it without noticeable delays", async () => {
   const script = { pieces: longAnswer(tokens), contextLength: 65_536 };

@@ -20,7 +20,7 @@ const keys = 40;
 /** For rendering all messages, on a busy machine. */
 const allMs = 60_000;
 
-const browser = useBrowser();
+const browser = useBrowser({ isMeasured: true });
 const ingle = useIngle(serve, async () => ({}), {
   script: { pieces: longAnswer(400), delayMs: 2, contextLength: 65_536 },
 });

@@ -2,15 +2,17 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll } from "vitest";
 
-import { launchChromium } from "./chromium.ts";
+import { launchChromium, type BrowserChoice } from "./chromium.ts";
 import { IngleProcess, type IngleOptions, type ModelFiles } from "./ingle-process.ts";
 import { TestPage, type TestPageOptions } from "./test-page.ts";
 
 /** Each opened page has its own browser profile. */
-export function useBrowser(): { open: (options?: TestPageOptions) => Promise<TestPage> } {
+export function useBrowser(choice?: BrowserChoice): {
+  open: (options?: TestPageOptions) => Promise<TestPage>;
+} {
   let browser: Browser | undefined;
   beforeAll(async () => {
-    browser = await launchChromium();
+    browser = await launchChromium(choice);
   });
   afterAll(async () => browser?.close());
   return {

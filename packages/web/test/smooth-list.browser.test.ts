@@ -15,7 +15,7 @@ const frameMs = 1_000 / 60;
 const fitting = 0.95;
 const longTaskMs = 50;
 const triesMax = 3;
-const browser = useBrowser();
+const browser = useBrowser({ isMeasured: true });
 
 /** Scrolls from the first conversation to the last, one wheel notch per frame. */
 async function scrollThrough(page: Page): Promise<void> {
