@@ -18,16 +18,15 @@ export async function whileLocked<Result>(file: string, change: () => Promise<Re
   await mkdir(folder, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
     throw new LockError(`The folder ${folder} cannot be made: ${whyUnwritable(folder, cause)}.`, { cause });
   });
+  const unwritable = (cause: unknown): LockError =>
+    new LockError(`${file} cannot be written: ${whyUnwritable(folder, cause)}.`, { cause });
   // The lock would try again for ten seconds.
   await access(folder, constants.W_OK).catch((cause: unknown) => {
-    throw new LockError(`${file} cannot be written: ${whyUnwritable(folder, cause)}.`, { cause });
+    throw unwritable(cause);
   });
   const release = await lock(file, { realpath: false, retries }).catch((cause: unknown) => {
     const isHeld = cause instanceof Error && "code" in cause && cause.code === "ELOCKED";
-    const why = isHeld
-      ? `Another program is changing ${file}.`
-      : `${file} cannot be written: ${whyUnwritable(folder, cause)}.`;
-    throw new LockError(why, { cause });
+    throw isHeld ? new LockError(`Another program is changing ${file}.`, { cause }) : unwritable(cause);
   });
   try {
     return await change();

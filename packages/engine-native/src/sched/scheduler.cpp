@@ -1,7 +1,6 @@
 #include "sched/scheduler.h"
 
 #include <algorithm>
-#include <iterator>
 #include <ranges>
 #include <utility>
 

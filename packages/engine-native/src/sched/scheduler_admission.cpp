@@ -25,15 +25,18 @@ void Scheduler::make_way() {
 
 /// What runs in the background is preempted for the cells of others, before it has an entry in this step.
 void Scheduler::admit_before_background() {
-    if (running_.empty() || !running_.back()->is_background() || !waiting_.has_above(kBackground)) return;
+    if (running_.empty() || !running_.back()->is_background() || waiting_.size() == waiting_.background())
+        return;
     for (Sequence* sequence : waiting_.first(kAdmissionsConsidered)) {
         if (sequence->is_background() || !running_.back()->is_background()) return;
         drop_turns_if_full(*sequence);
-        if (is_being_computed(*sequence, find_prefix(*sequence).length)) continue;
+        PrefixTree::Match match = find_prefix(*sequence);
+        if (is_being_computed(*sequence, match.length)) continue;
         // With nothing else, a sequence always fits.
-        while (has_all_slots() || !admit(*sequence, find_prefix(*sequence))) {
+        while (has_all_slots() || !admit(*sequence, match)) {
             if (!running_.back()->is_background()) return;
             preempt(*running_.back());
+            match = find_prefix(*sequence);
         }
     }
 }
